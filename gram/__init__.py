@@ -1,0 +1,46 @@
+"""The gram notation: immutable trees, reading and writing them, places in the text.
+
+``loads``/``dumps`` go between text and trees, ``parse`` keeps the places, ``to_json``/``from_json``
+speak the canonical JSON. This package knows nothing of agents.
+"""
+
+from .canonical_json import from_json, to_json
+from .document import Document, parse
+from .errors import GramDecodeError, GramEncodeError, GramError
+from .files import dump, load, loads, loads_one
+from .origin import Origin, origin
+from .pattern import Pattern, Subject
+from .serializer import Spelling, Style, dumps
+from .source import Source, Span
+from .spans import Spans
+from .values import MAX_LEVELS, Measurement, Range, Symbol, TaggedString, Value
+
+__all__ = [
+    "MAX_LEVELS",
+    "Document",
+    "GramDecodeError",
+    "GramEncodeError",
+    "GramError",
+    "Measurement",
+    "Origin",
+    "Pattern",
+    "Range",
+    "Source",
+    "Span",
+    "Spans",
+    "Spelling",
+    "Style",
+    "Subject",
+    "Symbol",
+    "TaggedString",
+    "Value",
+    "dump",
+    "dumps",
+    "from_json",
+    "load",
+    "loads",
+    "loads_one",
+    "origin",
+    "parse",
+    "to_json",
+]

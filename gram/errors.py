@@ -1,0 +1,71 @@
+"""The errors of the notation. ``GramError`` is the root of every error this project raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .source import Source
+
+
+class GramError(Exception):
+    """The root of all errors of ``gram``, ``lenses_ext`` and ``interp``."""
+
+
+class GramDecodeError(GramError, ValueError):
+    """A text is not gram, or JSON is not the canonical form.
+
+    Attributes:
+        msg: what is wrong, without the place.
+        doc: the text that was read.
+        pos: the offset of the fault in ``doc``.
+        lineno, colno: its line and column, from 1.
+        filename: the name of the text, or None.
+        expected: what could have stood there, in the words of the language.
+        hint: how to mend it, or None.
+    """
+
+    def __init__(
+        self,
+        msg: str,
+        doc: str = "",
+        pos: int = 0,
+        *,
+        filename: str | None = None,
+        expected: Iterable[str] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(msg)
+        self.msg = msg
+        self.doc = doc
+        self.pos = pos
+        self.filename = filename
+        self.expected = tuple(expected)
+        self.hint = hint
+        self.lineno, self.colno = Source(doc).position(pos)
+
+    def __str__(self) -> str:
+        source = Source(self.doc, self.filename)
+        text = f"{source.place(self.pos)}: {self.msg}"
+        if self.doc:
+            text += f"\n{source.excerpt(self.pos)}"
+        return text + (f"\nhint: {self.hint}" if self.hint else "")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return GramDecodeError, (self.msg, self.doc, self.pos), self.__dict__
+
+
+class GramEncodeError(GramError, TypeError):
+    """A value has no notation.
+
+    Attributes:
+        msg: what is wrong, without the path.
+        path: where in the tree, such as ``properties.k[2]``; empty for the root.
+    """
+
+    def __init__(self, msg: str, path: str = "") -> None:
+        super().__init__(msg, path)
+        self.msg = msg
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.msg}" if self.path else self.msg

@@ -1,0 +1,63 @@
+"""Cuts a text into tokens with one regular expression made of the grammar's terminals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from .grammar import grammar
+from .source import BOM
+from .syntax import Token
+
+END = "$END"
+"""The token after the last."""
+
+ERROR = "$ERROR"
+"""One character that begins no token."""
+
+_KEPT = 64  # spellings longer than this are seldom met twice
+
+
+@cache
+def _next_token() -> re.Pattern[str]:
+    """Ignored text, then one token. Every position matches: the last way out is one character.
+
+    The loop over what is ignored is possessive, so a comment is never taken back to be read as
+    something else. Which terminal matched is left to `_terminal_of`: a group for each would
+    keep the engine from skipping an alternative by its first character.
+    """
+    ignored = "|".join(grammar().terminals[name] for name in grammar().ignored)
+    tokens = "|".join(_token_terminals().values())
+    return re.compile(rf"(?>{ignored})*+({tokens}|\Z|[\s\S])", re.ASCII)
+
+
+@cache
+def _terminal_of() -> re.Pattern[str]:
+    """The same alternatives, each in a group with its terminal's name."""
+    groups = "|".join(f"(?P<{name}>{regexp})" for name, regexp in _token_terminals().items())
+    return re.compile(groups, re.ASCII)
+
+
+@cache
+def _token_terminals() -> dict[str, str]:
+    terminals, ignored = grammar().terminals, grammar().ignored
+    return {name: regexp for name, regexp in terminals.items() if name not in ignored}
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The tokens of a text, `END` last. Characters that begin none come as `ERROR` tokens."""
+    start = 1 if text.startswith(BOM) else 0
+    known = {literal: name for name, literal in grammar().literals.items()}
+    for match in _next_token().finditer(text, start):
+        spelling = match[1]
+        name = known.get(spelling)
+        if name is None:
+            if not spelling:
+                break
+            named = _terminal_of().match(text, match.start(1))
+            name = ERROR if named is None else named.lastgroup or ERROR
+            if len(spelling) <= _KEPT:
+                known[spelling] = name
+        yield Token(name, match.start(1), match.end())
+    yield Token(END, len(text), len(text))

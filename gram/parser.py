@@ -1,0 +1,80 @@
+"""Reads a text: drives the table of `gram.grammar` over the tokens, handing parts to the builder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .builder import Builder
+from .diagnosis import syntax_error
+from .errors import GramDecodeError, GramEncodeError
+from .grammar import grammar
+from .lexer import tokens
+from .source import Source
+from .syntax import Item
+from .values import MAX_LEVELS
+
+# A level of nesting takes at most five places of the parser's stack (`[ subject | elements ,`
+# or `{ entries , key :`), so a stack this high is past the limit whatever follows.
+_MAX_STACK = 10 * MAX_LEVELS
+
+_NO_ACTION = -(10**9)  # less than any reduction
+
+
+def parse_items(source: Source) -> tuple[Item, ...]:
+    """The top-level constructs of a text.
+
+    Raises:
+        GramDecodeError: the text is not gram; the error has the place of the first token that
+            cannot continue.
+    """
+    states, end_of_document = grammar().states, "start"
+    builder = Builder(source)
+    reductions = [
+        (rule.symbol, rule.size, getattr(builder, rule.builder) if rule.builder else None)
+        for rule in grammar().rules
+    ]
+    stack: list[int] = [grammar().start]
+    parts: list[Any] = []
+    taken: list[Any] = []
+    try:
+        for token in tokens(source.text):
+            kind = token.type
+            while (action := states[stack[-1]].get(kind, _NO_ACTION)) < 0:
+                if action == _NO_ACTION:
+                    raise syntax_error(source, token, stack)
+                symbol, size, build = reductions[~action]
+                if size == 1 and build is None:  # a name for one part: only the state changes
+                    stack[-1] = states[stack[-2]][symbol]
+                    continue
+                taken = parts[-size:] if size else []
+                if size:
+                    del parts[-size:], stack[-size:]
+                parts.append(build(_flat(taken)) if build else _spliced(taken))
+                if symbol == end_of_document:
+                    items: tuple[Item, ...] = parts[-1]
+                    return items
+                stack.append(states[stack[-1]][symbol])
+            stack.append(action)
+            parts.append(token)
+            if len(stack) > _MAX_STACK:
+                raise GramEncodeError(f"nests deeper than {MAX_LEVELS} levels")
+    except GramEncodeError as error:
+        at = token if len(stack) > _MAX_STACK else (_flat(taken) or [token])[0]
+        raise GramDecodeError(str(error), source.text, at.start, filename=source.filename) from None
+    raise AssertionError("the lexer ends every text with END")
+
+
+def _spliced(taken: list[Any]) -> list[Any]:
+    """The parts of a rule that has no construct of its own, handed on to the rule around it.
+
+    Repetitions are left-recursive, so the list so far is the first part: it grows in place.
+    """
+    parts: list[Any] = taken[0] if isinstance(taken[0], list) else taken[:1]
+    for part in taken[1:]:
+        parts.extend(part) if isinstance(part, list) else parts.append(part)
+    return parts
+
+
+def _flat(taken: list[Any]) -> list[Any]:
+    """The parts of a construct, those handed on from rules below among them."""
+    return _spliced([[], *taken]) if list in map(type, taken) else taken

@@ -1,0 +1,119 @@
+"""The trees of the notation: `Pattern` and the `Subject` each of its places carries.
+
+Both are immutable, hashable and weak-referenceable. Changing one means building another with
+``attrs.evolve`` or a lens; what did not change is shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+from pyrsistent import PMap, pmap
+
+from .errors import GramEncodeError
+from .values import MAX_LEVELS, Value, check_text, exact, freeze_map, levels
+
+WALK = "Gram.Walk"
+"""The label of a path of two or more hops."""
+
+_NO_PROPERTIES: PMap[str, Value] = pmap()
+
+
+def _identity(identity: object) -> str:
+    if not isinstance(identity, str):
+        raise GramEncodeError(f"expected str, found {type(identity).__name__}", "identity")
+    return check_text(identity, "identity")
+
+
+def _labels(labels: Iterable[str]) -> frozenset[str]:
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise GramEncodeError(f"expected a set of str, found {labels!r}", "labels")
+    for label in labels if isinstance(labels, frozenset) else (labels := tuple(labels)):
+        if not isinstance(label, str):
+            raise GramEncodeError(f"expected str, found {type(label).__name__}", "labels")
+    return frozenset(check_text(label, "labels") for label in labels)
+
+
+def _properties(properties: Mapping[str, object]) -> PMap[str, Value]:
+    if not isinstance(properties, Mapping):
+        raise GramEncodeError(f"expected a mapping, found {properties!r}", "properties")
+    return freeze_map(properties, "properties", 0) if properties else _NO_PROPERTIES
+
+
+def _elements(elements: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    if not isinstance(elements, Iterable):
+        raise GramEncodeError(f"expected patterns, found {elements!r}", "elements")
+    elements = tuple(elements)
+    for index, element in enumerate(elements):
+        if not isinstance(element, Pattern):
+            kind = type(element).__name__
+            raise GramEncodeError(f"expected Pattern, found {kind}", f"elements[{index}]")
+    return elements
+
+
+@frozen(cache_hash=True)
+class Subject:
+    """What a pattern says of itself: a name, labels and properties.
+
+    Args:
+        identity: the name; ``""`` is anonymous.
+        labels: a set of str (any iterable but a str).
+        properties: a mapping from str to values; lists and dicts inside are frozen.
+
+    Raises:
+        GramEncodeError: a part has no notation; the message has its path.
+
+    >>> Subject("a", {"Person"}, {"age": 30})
+    Subject(identity='a', labels=frozenset({'Person'}), properties=pmap({'age': 30}))
+    """
+
+    identity: str = field(default="", converter=_identity)
+    labels: frozenset[str] = field(default=frozenset(), converter=_labels)
+    properties: PMap[str, Value] = field(default=_NO_PROPERTIES, converter=_properties, eq=exact)
+
+    def _lens_setattr(self, name: str, value: Any) -> Subject:
+        return attrs.evolve(self, **{name: value})
+
+
+@frozen(cache_hash=True)
+class Pattern:
+    """A subject with its elements, themselves patterns, in order.
+
+    Args:
+        value: the subject.
+        elements: the patterns below it (any iterable).
+
+    Raises:
+        GramEncodeError: an element is no pattern, or the tree nests deeper than 100 levels.
+
+    >>> Pattern(Subject("a"), [Pattern(Subject("b"))]).elements[0].value.identity
+    'b'
+    """
+
+    value: Subject = field(factory=Subject)
+    elements: tuple[Pattern, ...] = field(default=(), converter=_elements)
+    levels: int = field(init=False, eq=False, repr=False)
+    """How deep the tree nests, `gram.values.MAX_LEVELS` at the most."""
+
+    @value.validator
+    def _is_subject(self, _: object, value: object) -> None:
+        if not isinstance(value, Subject):
+            raise GramEncodeError(f"expected Subject, found {type(value).__name__}", "value")
+
+    @levels.default
+    def _count_levels(self) -> int:
+        subject = self.value
+        own = 0
+        if isinstance(subject, Subject) and subject.properties:
+            own = max(map(levels, subject.properties.values()))
+        below = max((element.levels for element in self.elements), default=0)
+        deepest = 1 + max(own, below)
+        if deepest > MAX_LEVELS:
+            raise GramEncodeError(f"nests deeper than {MAX_LEVELS} levels")
+        return deepest
+
+    def _lens_setattr(self, name: str, value: Any) -> Pattern:
+        return attrs.evolve(self, **{name: value})
