@@ -7,6 +7,7 @@ speak the canonical JSON. This package knows nothing of agents.
 from .canonical_json import from_json, to_json
 from .document import Document, parse
 from .errors import GramDecodeError, GramEncodeError, GramError
+from .faults import Fault, Severity
 from .files import dump, load, loads, loads_one
 from .origin import Origin, origin
 from .pattern import Pattern, Subject
@@ -18,6 +19,7 @@ from .values import MAX_LEVELS, Measurement, Range, Symbol, TaggedString, Value
 __all__ = [
     "MAX_LEVELS",
     "Document",
+    "Fault",
     "GramDecodeError",
     "GramEncodeError",
     "GramError",
@@ -25,6 +27,7 @@ __all__ = [
     "Origin",
     "Pattern",
     "Range",
+    "Severity",
     "Source",
     "Span",
     "Spans",

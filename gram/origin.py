@@ -58,6 +58,22 @@ class Origin:
         """The index of the pattern in the document, then of the element in it, and so on."""
         return self.document.path_at(self.span)
 
+    def part(self, name: str | None) -> Span:
+        """Where a part of the pattern stands: ``identity``, ``labels`` or a property's value.
+
+        A part that is not there is looked for where it would be: in the pattern's subject.
+        """
+        if name is None:
+            return self.span
+        spans = self.document.spans(self.path)
+        if name in spans.values:
+            return spans.values[name]
+        if name == "identity" and spans.identity:
+            return spans.identity
+        if name == "labels" and spans.labels:
+            return next(iter(spans.labels.values()))
+        return spans.subject if spans.subject.start < spans.subject.end else self.span
+
     def __str__(self) -> str:
         return self.source.place(self.span.start)
 

@@ -1,4 +1,4 @@
-"""Reads a text: drives the table of `gram.grammar` over the tokens, handing parts to the builder."""
+"""Reads a text: drives the table of `gram.grammar` over the tokens and hands the parts on."""
 
 from __future__ import annotations
 

@@ -28,30 +28,32 @@ def _identity(identity: object) -> str:
     return check_text(identity, "identity")
 
 
-def _labels(labels: Iterable[str]) -> frozenset[str]:
+def _labels(labels: object) -> frozenset[str]:
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise GramEncodeError(f"expected a set of str, found {labels!r}", "labels")
-    for label in labels if isinstance(labels, frozenset) else (labels := tuple(labels)):
+    checked = set()
+    for label in labels:
         if not isinstance(label, str):
             raise GramEncodeError(f"expected str, found {type(label).__name__}", "labels")
-    return frozenset(check_text(label, "labels") for label in labels)
+        checked.add(check_text(label, "labels"))
+    return frozenset(checked)
 
 
-def _properties(properties: Mapping[str, object]) -> PMap[str, Value]:
+def _properties(properties: object) -> PMap[str, Value]:
     if not isinstance(properties, Mapping):
         raise GramEncodeError(f"expected a mapping, found {properties!r}", "properties")
     return freeze_map(properties, "properties", 0) if properties else _NO_PROPERTIES
 
 
-def _elements(elements: Iterable[Pattern]) -> tuple[Pattern, ...]:
+def _elements(elements: object) -> tuple[Pattern, ...]:
     if not isinstance(elements, Iterable):
         raise GramEncodeError(f"expected patterns, found {elements!r}", "elements")
-    elements = tuple(elements)
-    for index, element in enumerate(elements):
+    checked: tuple[Pattern, ...] = tuple(elements)
+    for index, element in enumerate(checked):
         if not isinstance(element, Pattern):
             kind = type(element).__name__
             raise GramEncodeError(f"expected Pattern, found {kind}", f"elements[{index}]")
-    return elements
+    return checked
 
 
 @frozen(cache_hash=True)
