@@ -92,11 +92,14 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
 
 
 def _make_tool(function: AnyFunction, name: str | None, description: str | None) -> Tool:
+    if not callable(function) and not isinstance(function, classmethod):
+        raise ToolError(f"{function!r} is not a function, so it cannot be made into a tool")
     if isinstance(function, staticmethod):
         function = function.__func__
     code = _code(function)
     place = f"{code.co_filename}:{code.co_firstlineno}" if code else None
-    known_as = name or str(getattr(_named(function), "__name__", type(function).__name__))
+    own_name = str(getattr(_named(function), "__name__", type(function).__name__))
+    known_as = own_name if name is None else name
     try:
         return _tool_of(function, known_as, description, place)
     except ToolError as error:
@@ -138,8 +141,8 @@ def _require_function(function: AnyFunction, name: str) -> None:
         raise ToolError("it is a tool already")
     if isinstance(function, classmethod):
         raise ToolError("a class method is bound to no class yet; use tool(Class.method)")
-    if isinstance(function, type) or not callable(function):
-        raise ToolError(f"{function!r} is not a function")
+    if isinstance(function, type):
+        raise ToolError("it is a class; make the tool of a function that calls it")
     if name == "<lambda>":
         raise ToolError("a lambda has no name; give one, tool(…, name=…)")
 
@@ -206,7 +209,7 @@ def _with_definitions(schema: dict[str, Json], forms: TypeForms) -> dict[str, Js
 
 
 def _is_context(hint: Any) -> bool:
-    return hint is ToolContext or (ToolContext in get_args(hint) and len(get_args(hint)) == 2)
+    return hint is ToolContext or hint == ToolContext | None
 
 
 def _context_argument(key: str, parameter: inspect.Parameter, name: str) -> dict[str, Any]:
@@ -227,16 +230,16 @@ def _named(function: AnyFunction) -> Any:
 
 def _hinted(function: AnyFunction) -> Any:
     """What carries the hints of a callable: a partial and an object carry none themselves."""
-    named = _named(function)
+    named = inspect.unwrap(_named(function))
     return named if inspect.isroutine(named) else type(named).__call__
 
 
 def _documentation(function: AnyFunction) -> Documentation:
     named = _named(function)
     said = _hinted(function).__doc__
-    return read_docstring(said if inspect.isroutine(named) or said else type(named).__doc__)
+    return read_docstring(said or (None if inspect.isroutine(named) else type(named).__doc__))
 
 
 def _code(function: Any) -> Any:
     """The code behind a callable, or None when it is not written in Python."""
-    return getattr(inspect.unwrap(_hinted(function)), "__code__", None)
+    return getattr(_hinted(function), "__code__", None)

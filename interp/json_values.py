@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from .json_text import Json, write_json
+from .json_text import Json
 
 
 def to_json_value(value: Any) -> Json:
@@ -50,6 +50,6 @@ def _key(key: Any) -> Any:
 def _sorted(items: list[Json]) -> list[Json]:
     """The items of a set in an order that is the same in every process."""
     try:
-        return sorted(items, key=write_json)
-    except (TypeError, ValueError):
-        return items  # not JSON: refused where the result is checked
+        return sorted(items)
+    except TypeError:
+        return sorted(items, key=repr)  # of several types

@@ -15,6 +15,17 @@ from .errors import ToolError
 NO_DEFAULT: Final = dataclasses.MISSING
 """Stands for the default of a member that has none."""
 
+# A hint written as text is any Python expression, so it can fail in any of these ways.
+_HINT_ERRORS = (
+    TypeError,
+    SyntaxError,
+    AttributeError,
+    LookupError,
+    ValueError,
+    ArithmeticError,
+    RuntimeError,
+)
+
 
 @frozen
 class Member:
@@ -88,7 +99,7 @@ def resolve_hints(holder: Any, **names: Any) -> dict[str, Any]:
             f'the name "{error.name}" in its type hints is not known to its module; '
             f"define or import it at the top of the file"
         ) from None
-    except (TypeError, SyntaxError, AttributeError, LookupError, ValueError) as error:
+    except _HINT_ERRORS as error:
         raise ToolError(f"its type hints cannot be evaluated: {error}") from None
 
 

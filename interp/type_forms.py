@@ -12,17 +12,17 @@ from enum import Enum, Flag
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from attrs import frozen
-
 from .annotated import annotated_keywords
 from .arguments import check, require_schema
 from .errors import ToolError, ValidationError
 from .json_text import Json, write_json
 from .json_values import to_json_value
+from .pydantic_models import is_model, model_schema, read_model
 from .records import NO_DEFAULT, Member, Record, read_record
+from .scalar_forms import SCALARS, TypeForm, choice_form, scalar_form, types_schema
 
-_BASIC = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
-_TYPE_ORDER = ["string", "integer", "number", "boolean", "object", "array", "null"]
+_JSON_TYPES = (*SCALARS, list, dict)
+_SCALAR_SCHEMAS = [scalar_form(kind).schema for kind in SCALARS]
 
 # The abstract ones are how a careful author says that a parameter is only read.
 _LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Collection, abc.Iterable)
@@ -33,25 +33,6 @@ _SETS: dict[Any, Callable[[Any], Any]] = {
     abc.Set: frozenset,
 }
 _DICTS = (dict, abc.Mapping, abc.MutableMapping)
-
-
-def unchanged(value: Json) -> Any:
-    """Read a type whose JSON is its Python value."""
-    return value
-
-
-@frozen
-class TypeForm:
-    """A type as JSON.
-
-    Attributes:
-        schema: the JSON Schema of its values.
-        read: the Python value of a JSON value that the schema accepts. Python values of the type
-            come back as they are, so a tool can be called with these too.
-    """
-
-    schema: dict[str, Json]
-    read: Callable[[Json], Any] = unchanged
 
 
 class TypeForms:
@@ -85,9 +66,9 @@ class TypeForms:
         if kind is Union or kind is UnionType:
             return self._union(get_args(hint))
         if kind is Literal:
-            return _choice(get_args(hint), hint)
+            return choice_form(_name(hint), get_args(hint))
         if hint is None:
-            return TypeForm({"type": "null"})
+            return scalar_form(NoneType)
         if kind is tuple:
             return self._tuple(hint)
         if _among(kind, _LISTS):
@@ -151,22 +132,30 @@ class TypeForms:
         if value is None:
             return None  # of a type without null it means "no value", see `validate_tool_args`
         try:
-            self._check(schema, value)
+            check(self._rooted(schema), value)
         except ValidationError as error:
             raise ToolError(f"its default {default!r} does not fit its type: {error}") from None
         return value
 
-    def _check(self, schema: dict[str, Json], value: Json) -> None:
-        check({**schema, "$defs": self.definitions} if self.definitions else schema, value)
+    def _rooted(self, schema: dict[str, Json]) -> dict[str, Json]:
+        """A schema that stands alone; types that are still being made allow anything."""
+        names = [name for _, name in self._references.values()]
+        return {**schema, "$defs": {**{name: {} for name in names}, **self.definitions}}
+
+    def _accepts(self, schema: dict[str, Json], value: Json) -> bool:
+        try:
+            check(self._rooted(schema), value)
+        except ValidationError:
+            return False
+        return True
 
     def _annotated(self, hint: Any, extras: tuple[Any, ...]) -> TypeForm:
         form = self.of(hint)
         schema = {**form.schema, **annotated_keywords(extras, form.schema)}
         try:
-            # References are resolved at the root only, once the definitions are complete.
-            require_schema({key: below for key, below in schema.items() if key != "$ref"})
+            require_schema(self._rooted(schema))
         except ValidationError as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(str(error).partition("\n")[0]) from None
         return TypeForm(schema, form.read)
 
     def _union(self, hints: tuple[Any, ...]) -> TypeForm:
@@ -175,23 +164,23 @@ class TypeForms:
 
         def read(value: Json) -> Any:
             """The value as the first alternative that takes it."""
+            if type(value) not in _JSON_TYPES:
+                return value
             refusal = None
             for form in forms:
-                try:
-                    self._check(form.schema, value)
-                    return form.read(value)
-                except ValidationError as error:
-                    refusal = error
-                except ValueError:
-                    return value  # no JSON at all, but a Python value already
-            raise refusal or ValidationError("no alternative")
+                if self._accepts(form.schema, value):
+                    try:
+                        return form.read(value)
+                    except ValidationError as error:
+                        refusal = error
+            if refusal is not None:
+                raise refusal
+            return value
 
         if {} in schemas:
             return TypeForm({}, read)
-        if all(schema.keys() == {"type"} for schema in schemas):
-            names = {schema["type"] for schema in schemas}
-            if all(isinstance(name, str) for name in names):
-                return TypeForm(_type_schema(names), read)
+        if all(schema in _SCALAR_SCHEMAS for schema in schemas):
+            return TypeForm(types_schema(schema["type"] for schema in schemas), read)
         return TypeForm({"anyOf": schemas}, read)
 
     def _list(
@@ -207,12 +196,12 @@ class TypeForms:
 
     def _tuple(self, hint: Any) -> TypeForm:
         args = get_args(hint)
-        if hint is tuple or (len(args) == 2 and args[1] is Ellipsis):
+        if not hasattr(hint, "__args__") or (len(args) == 2 and args[1] is Ellipsis):
             return self._list(args[:1], tuple, {})
         forms = [self.of(arg) for arg in args]
-        schema: dict[str, Json] = {"type": "array", "maxItems": len(forms)}
-        if forms:
-            schema |= {"prefixItems": [form.schema for form in forms], "minItems": len(forms)}
+        count = {"minItems": len(forms), "maxItems": len(forms)}
+        prefix = {"prefixItems": [form.schema for form in forms]} if forms else {}
+        schema: dict[str, Json] = {"type": "array", **prefix, **count}
 
         def read(value: Json) -> Any:
             if not isinstance(value, list):
@@ -235,11 +224,11 @@ class TypeForms:
         return TypeForm({"type": "object", **more}, read)
 
     def _class(self, cls: type) -> TypeForm:
-        if cls in _BASIC:
-            return TypeForm({"type": _BASIC[cls]}, _READ_NUMBER.get(cls, unchanged))
+        if cls in SCALARS:
+            return scalar_form(cls)
         if issubclass(cls, Enum) and not issubclass(cls, Flag):
-            return _choice(tuple(cls), cls)
-        if hasattr(cls, "model_json_schema") and hasattr(cls, "model_validate_json"):
+            return choice_form(_name(cls), cls)
+        if is_model(cls):
             return self._model(cls)
         record = read_record(cls)
         if record is None:
@@ -262,18 +251,12 @@ class TypeForms:
 
     def _model(self, cls: Any) -> TypeForm:
         """A pydantic model says its schema itself, and reads JSON by its own rules."""
-        try:
-            schema = cls.model_json_schema()
-        except (RuntimeError, NameError, TypeError) as error:
-            raise ToolError(f"pydantic has no schema for {cls.__name__}: {error}") from None
+        schema = model_schema(cls)
         for name, definition in schema.pop("$defs", {}).items():
-            if self.definitions.setdefault(name, definition) != definition:
+            if self._rooted({})["$defs"].get(name, definition) != definition:
                 raise ToolError(f'two different types are named "{name}"; rename one')
-
-        def read(value: Json) -> Any:
-            return value if isinstance(value, cls) else cls.model_validate_json(write_json(value))
-
-        return TypeForm(schema, read)
+            self.definitions[name] = definition
+        return TypeForm(schema, lambda value: read_model(cls, value))
 
     def _named(self, hint: Any, name: str, make: Callable[[], TypeForm]) -> TypeForm:
         """A type that may contain itself: then it is defined once, and referred to by name."""
@@ -299,42 +282,6 @@ class TypeForms:
         return TypeForm({"$ref": f"#/$defs/{name}"}, lambda value: self._readers[name](value))
 
 
-def _choice(options: tuple[Any, ...], hint: Any) -> TypeForm:
-    """The form of an Enum or a Literal: one of these values."""
-    values = [option.value if isinstance(option, Enum) else option for option in options]
-    for value in values:
-        if type(value) not in _BASIC:
-            raise ToolError(f"{_name(hint)} has the value {value!r}, which is no JSON scalar")
-    if not values:
-        raise ToolError(f"{_name(hint)} has no members")
-
-    def read(value: Json) -> Any:
-        for each, option in zip(values, options, strict=True):
-            if each == value and isinstance(each, bool) == isinstance(value, bool):
-                return option
-        return value
-
-    names = {_BASIC[type(value)] for value in values}
-    return TypeForm({**_type_schema(names), "enum": values}, read)
-
-
-def _type_schema(names: Iterable[str]) -> dict[str, Json]:
-    ordered = sorted(names, key=_TYPE_ORDER.index)
-    return {"type": ordered[0] if len(ordered) == 1 else ordered}
-
-
-def _read_integer(value: Json) -> Any:
-    """An int of a number written 3.0, which JSON Schema calls an integer."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _read_float(value: Json) -> Any:
-    return float(value) if type(value) is int else value
-
-
-_READ_NUMBER: dict[type, Callable[[Json], Any]] = {int: _read_integer, float: _read_float}
-
-
 def _among(kind: Any, types: Iterable[Any]) -> bool:
     """Whether a hint, which need not be hashable, is one of these types."""
     return any(kind is each for each in types)
@@ -348,4 +295,7 @@ def _name(hint: Any) -> str:
 
 
 def _no_form(hint: Any) -> ToolError:
-    return ToolError(f"{_name(hint)} has no JSON form; annotate it with a type that has one")
+    return ToolError(
+        f"{_name(hint)} has no JSON form; use str, int, float, bool, list, dict, Literal, an Enum, "
+        f"a record class or Any"
+    )
