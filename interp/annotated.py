@@ -2,7 +2,8 @@
 
 They are told by their shape, not by their class, so those of annotated-types, pydantic and
 typing_extensions work and none of these is imported. Extras that are none of these are other
-libraries' and are passed over, as PEP 593 asks.
+libraries' and are passed over, as PEP 593 asks. A dict cannot stand inside a union
+(Python's unions want what can be hashed): annotate the whole union.
 """
 
 from __future__ import annotations

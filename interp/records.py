@@ -112,6 +112,9 @@ def _class_hints(cls: type) -> dict[str, Any]:
 
 def _dataclass_members(cls: Any) -> tuple[Member, ...]:
     hints, descriptions = _class_hints(cls), _descriptions(cls)
+    for name, hint in hints.items():
+        if isinstance(hint, dataclasses.InitVar):
+            raise ToolError(f'{cls.__name__}: "{name}" is an InitVar, which no JSON can hold')
     return tuple(
         Member(
             field.name,
