@@ -119,9 +119,10 @@ class TypeForms:
         schema = dict(form.schema)
         if member.description and "description" not in schema:
             schema["description"] = member.description
-        if member.default is not NO_DEFAULT:
-            schema["default"] = self._default(member.default, schema)
-        return TypeForm(schema, form.read)
+        if member.default is NO_DEFAULT:
+            return TypeForm(schema, form.read)
+        value = schema["default"] = self._default(member.default, schema)
+        return TypeForm(schema, _or_default(form.read, value, member.default))
 
     def _default(self, default: Any, schema: dict[str, Json]) -> Json:
         value = to_json_value(default)
@@ -280,6 +281,21 @@ class TypeForms:
     def _reference(self, hint: Any) -> TypeForm:
         _, name = self._references[id(hint)]
         return TypeForm({"$ref": f"#/$defs/{name}"}, lambda value: self._readers[name](value))
+
+
+def _or_default(read: Callable[[Json], Any], written: Json, default: Any) -> Callable[[Json], Any]:
+    """Read the JSON of a default as the default itself, which its hint may not give.
+
+    It gives a list for ``Sequence[str] = ()``, for example. Defaults are filled in before a
+    function is called, and it should see none but its own.
+    """
+    exact = repr(written)  # tells 1, 1.0 and True apart, at every depth
+
+    def read_or_default(value: Json) -> Any:
+        is_default = type(value) is type(written) and repr(value) == exact
+        return default if is_default else read(value)
+
+    return read_or_default
 
 
 def _among(kind: Any, types: Iterable[Any]) -> bool:
