@@ -20,10 +20,11 @@ class Documentation:
     parameters: dict[str, str] = field(factory=dict)
 
 
-def read_docstring(text: str | None) -> Documentation:
+def read_docstring(text: object) -> Documentation:
     """A docstring in the Google, NumPy or Sphinx style, told apart by its sections.
 
-    Doctests are for developers, so they are left out wherever they stand.
+    Doctests are for developers, so they are left out wherever they stand. A ``__doc__`` that is
+    no text, as some objects have, says nothing.
 
     >>> read_docstring('''Weather of a city.
     ...
@@ -34,7 +35,7 @@ def read_docstring(text: str | None) -> Documentation:
     """
     import docstring_parser  # only programs that make tools of functions need it
 
-    text = _without_doctests(inspect.cleandoc(text or ""))
+    text = _without_doctests(inspect.cleandoc(text if isinstance(text, str) else ""))
     try:
         found = docstring_parser.parse(text)
     except docstring_parser.ParseError:

@@ -28,7 +28,7 @@ def model_schema(cls: Any) -> dict[str, Json]:
     """
     try:
         schema: dict[str, Json] = cls.model_json_schema()
-    except (RuntimeError, NameError, TypeError) as error:
+    except (RuntimeError, NameError, TypeError, AttributeError) as error:
         raise ToolError(f"pydantic has no schema for {cls.__name__}: {error}") from None
     for name, below in _schemas(schema, cls.__name__):
         if _bare(below.get("title")) == _bare(name):

@@ -60,23 +60,26 @@ class TypeForms:
         """
         if hint is Any or hint is object:
             return TypeForm({})
-        kind = get_origin(hint) or hint
-        if kind is Annotated:
+        kind, args = get_origin(hint) or hint, get_args(hint)
+        if kind is Annotated and args:
             return self._annotated(hint.__origin__, hint.__metadata__)
-        if kind is Union or kind is UnionType:
-            return self._union(get_args(hint))
+        if (kind is Union or kind is UnionType) and args:
+            return self._union(args)
         if kind is Literal:
-            return choice_form(_name(hint), get_args(hint))
+            return choice_form(_name(hint), args)
         if hint is None:
             return scalar_form(NoneType)
         if kind is tuple:
             return self._tuple(hint)
         if _among(kind, _LISTS):
-            return self._list(get_args(hint), list, {})
+            _require_count(hint, args, 1)
+            return self._list(args, list, {})
         if _among(kind, _SETS):
-            return self._list(get_args(hint), _SETS[kind], {"uniqueItems": True})
+            _require_count(hint, args, 1)
+            return self._list(args, _SETS[kind], {"uniqueItems": True})
         if _among(kind, _DICTS):
-            return self._dict(get_args(hint))
+            _require_count(hint, args, 2)
+            return self._dict(args)
         if isinstance(hint, type):
             return self._class(hint)
         if hasattr(hint, "__supertype__"):  # a NewType
@@ -301,6 +304,12 @@ def _or_default(read: Callable[[Json], Any], written: Json, default: Any) -> Cal
 def _among(kind: Any, types: Iterable[Any]) -> bool:
     """Whether a hint, which need not be hashable, is one of these types."""
     return any(kind is each for each in types)
+
+
+def _require_count(hint: Any, args: tuple[Any, ...], count: int) -> None:
+    """Refuse ``list[int, str]``, which Python lets pass."""
+    if args and len(args) != count:
+        raise ToolError(f"{hint} does not have {count} type{'s' * (count > 1)} in its brackets")
 
 
 def _name(hint: Any) -> str:

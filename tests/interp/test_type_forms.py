@@ -185,6 +185,11 @@ REFUSED: list[tuple[Any, str]] = [
     (int | bytes, f"bytes has no JSON form; {KNOWN}"),
     ([int], f"[<class 'int'>] has no JSON form; {KNOWN}"),
     (3, f"3 has no JSON form; {KNOWN}"),
+    (Union, f"typing.Union has no JSON form; {KNOWN}"),
+    (Annotated, f"typing.Annotated has no JSON form; {KNOWN}"),
+    (Literal, "typing.Literal has no members"),
+    (list[int, str], "list[int, str] does not have 1 type in its brackets"),  # type: ignore[type-arg]
+    (dict[str], "dict[str] does not have 2 types in its brackets"),  # type: ignore[type-arg]
     (dict[int, str], "the keys of a JSON object are str, not int"),
     (Literal[b"a"], "typing.Literal[b'a'] has the value b'a', which is no JSON scalar"),
 ]
