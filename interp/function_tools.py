@@ -7,16 +7,16 @@ and the place of the function. See `interp.type_forms` for the hints that are kn
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, get_args, get_origin, overload
 
-from .docstrings import Documentation, read_docstring
+from .callables import documentation_of, hints_of, name_of, place_of, signature_of
+from .docstrings import Documentation
 from .errors import ToolError
 from .json_text import Json
 from .json_values import to_json_value
-from .records import NO_DEFAULT, Member, resolve_hints
+from .records import NO_DEFAULT, Member
 from .tool import Tool
 from .tool_context import ToolContext, current_context
 from .type_forms import TypeForms
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 AnyFunction = Callable[..., Any]
 
-_NEVER_PASSED: dict[Any, str] = {
+_STARS: dict[Any, str] = {
     inspect.Parameter.VAR_POSITIONAL: "*",
     inspect.Parameter.VAR_KEYWORD: "**",
 }
@@ -96,40 +96,40 @@ def _make_tool(function: AnyFunction, name: str | None, description: str | None)
         raise ToolError(f"{function!r} is not a function, so it cannot be made into a tool")
     if isinstance(function, staticmethod):
         function = function.__func__
-    code = _code(function)
-    place = f"{code.co_filename}:{code.co_firstlineno}" if code else None
-    own_name = str(getattr(_named(function), "__name__", type(function).__name__))
-    known_as = own_name if name is None else name
+    known_as = name_of(function) if name is None else name
+    place = place_of(function)
     try:
         return _tool_of(function, known_as, description, place)
     except ToolError as error:
-        where = f"{place}: " if place else ""
-        raise ToolError(f'{where}tool "{known_as}": {error}') from None
+        where, what = f"{place}: " if place else "", f'tool "{known_as}": '
+        raise ToolError(f"{where}{what}{str(error).removeprefix(what)}") from None
 
 
 def _tool_of(function: AnyFunction, name: str, description: str | None, place: str | None) -> Tool:
     _require_function(function, name)
-    documentation = _documentation(function)
-    hints = resolve_hints(_hinted(function))
-    signature = _signature(function)
-    contexts = [key for key, hint in hints.items() if key != "return" and _is_context(hint)]
+    documentation, hints = documentation_of(function), hints_of(function)
+    signature = signature_of(function)
+    contexts = [each for key, each in signature.parameters.items() if _is_context(hints.get(key))]
     forms = TypeForms()
-    members = _members(signature, function, hints, documentation, contexts)
-    parameters = forms.object_of(members, "parameter")
+    parameters = forms.object_of(_members(signature, hints, documentation), "parameter")
 
     def invoke(arguments: dict[str, Json]) -> Any:
         values = parameters.read(arguments)
-        for key in contexts:
-            values |= _context_argument(key, signature.parameters[key], name)
+        for context in contexts:
+            values |= _context_argument(context, name)
         call = inspect.BoundArguments(signature, values)
         call.apply_defaults()
         result = function(*call.args, **call.kwargs)
         return _awaited(result) if inspect.isawaitable(result) else to_json_value(result)
 
-    said = documentation.description if description is None else description
-    schema = _with_definitions(parameters.schema, forms)
-    result_schema = _result_schema(hints)
-    return Tool(name, said, schema, invoke, result_schema=result_schema, place=place)
+    return Tool(
+        name,
+        documentation.description if description is None else description,
+        forms.definitions.rooted(parameters.schema),
+        invoke,
+        result_schema=_result_schema(hints),
+        place=place,
+    )
 
 
 async def _awaited(result: Awaitable[Any]) -> Json:
@@ -148,46 +148,34 @@ def _require_function(function: AnyFunction, name: str) -> None:
 
 
 def _members(
-    signature: inspect.Signature,
-    function: AnyFunction,
-    hints: dict[str, Any],
-    documentation: Documentation,
-    contexts: list[str],
+    signature: inspect.Signature, hints: dict[str, Any], documentation: Documentation
 ) -> list[Member]:
-    """What the model passes: every parameter but the contexts and what a partial binds."""
-    bound = function.keywords if isinstance(function, functools.partial) else {}
+    """What the model passes: every parameter but the contexts."""
     members: list[Member] = []
-    for key, parameter in signature.parameters.items():
-        if key in contexts or key in bound:
+    for name, parameter in signature.parameters.items():
+        if stars := _STARS.get(parameter.kind):
+            raise ToolError(f"{stars}{name} has no names for the model to use; list the parameters")
+        if name not in hints:
+            raise _no_hint(name, first=not members)
+        if _is_context(hints[name]):
             continue
-        if stars := _NEVER_PASSED.get(parameter.kind):
-            raise ToolError(f"{stars}{key} has no names for the model to use; list the parameters")
-        if key not in hints:
-            raise _no_hint(key, first=not members)
         has_default = parameter.default is not inspect.Parameter.empty
         members.append(
             Member(
-                key,
-                hints[key],
+                name,
+                hints[name],
                 required=not has_default,
                 default=parameter.default if has_default else NO_DEFAULT,
-                description=documentation.parameters.get(key),
+                description=documentation.parameters.get(name),
             )
         )
     return members
 
 
-def _no_hint(key: str, first: bool) -> ToolError:
-    if first and key in ("self", "cls"):
-        return ToolError(f'"{key}" is bound to nothing yet; use tool(instance.method)')
-    return ToolError(f'parameter "{key}" has no type hint; annotate it, as in {key}: str')
-
-
-def _signature(function: AnyFunction) -> inspect.Signature:
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        raise ToolError("Python does not know its parameters; wrap it in a function") from None
+def _no_hint(name: str, first: bool) -> ToolError:
+    if first and name in ("self", "cls"):
+        return ToolError(f'"{name}" is bound to nothing yet; use tool(instance.method)')
+    return ToolError(f'parameter "{name}" has no type hint; annotate it, as in {name}: str')
 
 
 def _result_schema(hints: dict[str, Any]) -> dict[str, Json] | None:
@@ -198,48 +186,22 @@ def _result_schema(hints: dict[str, Any]) -> dict[str, Json] | None:
         hint = get_args(hint)[-1]
     forms = TypeForms()
     try:
-        form = forms.of(hint)
+        return forms.definitions.rooted(forms.of(hint).schema)
     except ToolError as error:
         raise ToolError(f"its result: {error}") from None
-    return _with_definitions(form.schema, forms)
-
-
-def _with_definitions(schema: dict[str, Json], forms: TypeForms) -> dict[str, Json]:
-    return {**schema, "$defs": forms.definitions} if forms.definitions else schema
 
 
 def _is_context(hint: Any) -> bool:
     return hint is ToolContext or hint == ToolContext | None
 
 
-def _context_argument(key: str, parameter: inspect.Parameter, name: str) -> dict[str, Any]:
+def _context_argument(parameter: inspect.Parameter, tool_name: str) -> dict[str, ToolContext]:
     context = current_context.get()
     if context is not None:
-        return {key: context}
+        return {parameter.name: context}
     if parameter.default is not inspect.Parameter.empty:
         return {}
     raise ToolError(
-        f'tool "{name}" needs a ToolContext as "{key}", but no run provides one; '
+        f'tool "{tool_name}" needs a ToolContext as "{parameter.name}", but no run provides one; '
         f"call it inside `with providing(ToolContext(…))`"
     )
-
-
-def _named(function: AnyFunction) -> Any:
-    return function.func if isinstance(function, functools.partial) else function
-
-
-def _hinted(function: AnyFunction) -> Any:
-    """What carries the hints of a callable: a partial and an object carry none themselves."""
-    named = inspect.unwrap(_named(function))
-    return named if inspect.isroutine(named) else type(named).__call__
-
-
-def _documentation(function: AnyFunction) -> Documentation:
-    named = _named(function)
-    said = _hinted(function).__doc__
-    return read_docstring(said or (None if inspect.isroutine(named) else type(named).__doc__))
-
-
-def _code(function: Any) -> Any:
-    """The code behind a callable, or None when it is not written in Python."""
-    return getattr(_hinted(function), "__code__", None)

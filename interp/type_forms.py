@@ -7,6 +7,7 @@ function gets. `TypeForms` makes them. A hint that has no JSON form is an error,
 from __future__ import annotations
 
 import collections.abc as abc
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, Flag
 from types import NoneType, UnionType
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from .annotated import annotated_keywords
 from .arguments import check, require_schema
+from .definitions import Definitions
 from .errors import ToolError, ValidationError
 from .json_text import Json, write_json
 from .json_values import to_json_value
@@ -39,18 +41,15 @@ class TypeForms:
     """Makes the forms of the types of one schema.
 
     Attributes:
-        definitions: the schemas of the types that contain themselves, by name; they belong under
-            ``$defs`` at the root.
+        definitions: the types that contain themselves; `Definitions.rooted` puts them under a
+            schema made here.
 
     >>> TypeForms().of(dict[str, list[int] | None]).schema["additionalProperties"]
     {'anyOf': [{'type': 'array', 'items': {'type': 'integer'}}, {'type': 'null'}]}
     """
 
     def __init__(self) -> None:
-        self.definitions: dict[str, Json] = {}
-        self._open: list[Any] = []  # the types being made, outermost first
-        self._references: dict[int, tuple[Any, str]] = {}  # recursive types by id, and their names
-        self._readers: dict[str, Callable[[Json], Any]] = {}
+        self.definitions = Definitions()
 
     def of(self, hint: Any) -> TypeForm:
         """The form of a type hint.
@@ -85,7 +84,7 @@ class TypeForms:
         if hasattr(hint, "__supertype__"):  # a NewType
             return self.of(hint.__supertype__)
         if hasattr(hint, "__value__"):  # a `type X = …` alias, which may contain itself
-            return self._named(hint, hint.__name__, lambda: self.of(hint.__value__))
+            return self.definitions.form(hint, hint.__name__, lambda: self.of(hint.__value__))
         raise _no_form(hint)
 
     def object_of(self, members: Iterable[Member], kind: str) -> TypeForm:
@@ -136,19 +135,14 @@ class TypeForms:
         if value is None:
             return None  # of a type without null it means "no value", see `validate_tool_args`
         try:
-            check(self._rooted(schema), value)
+            check(self.definitions.rooted(schema), value)
         except ValidationError as error:
             raise ToolError(f"its default {default!r} does not fit its type: {error}") from None
         return value
 
-    def _rooted(self, schema: dict[str, Json]) -> dict[str, Json]:
-        """A schema that stands alone; types that are still being made allow anything."""
-        names = [name for _, name in self._references.values()]
-        return {**schema, "$defs": {**{name: {} for name in names}, **self.definitions}}
-
     def _accepts(self, schema: dict[str, Json], value: Json) -> bool:
         try:
-            check(self._rooted(schema), value)
+            check(self.definitions.rooted(schema), value)
         except ValidationError:
             return False
         return True
@@ -157,7 +151,7 @@ class TypeForms:
         form = self.of(hint)
         schema = {**form.schema, **annotated_keywords(extras, form.schema)}
         try:
-            require_schema(self._rooted(schema))
+            require_schema(self.definitions.rooted(schema))
         except ValidationError as error:
             raise ToolError(str(error).partition("\n")[0]) from None
         return TypeForm(schema, form.read)
@@ -237,7 +231,7 @@ class TypeForms:
         record = read_record(cls)
         if record is None:
             raise _no_form(cls)
-        return self._named(cls, cls.__name__, lambda: self._record(cls, record))
+        return self.definitions.form(cls, cls.__name__, lambda: self._record(cls, record))
 
     def _record(self, cls: type, record: Record) -> TypeForm:
         form = self.object_of(record.members, f"{cls.__name__} field")
@@ -257,46 +251,22 @@ class TypeForms:
         """A pydantic model says its schema itself, and reads JSON by its own rules."""
         schema = model_schema(cls)
         for name, definition in schema.pop("$defs", {}).items():
-            if self._rooted({})["$defs"].get(name, definition) != definition:
-                raise ToolError(f'two different types are named "{name}"; rename one')
-            self.definitions[name] = definition
+            self.definitions.add(name, definition)
         return TypeForm(schema, lambda value: read_model(cls, value))
-
-    def _named(self, hint: Any, name: str, make: Callable[[], TypeForm]) -> TypeForm:
-        """A type that may contain itself: then it is defined once, and referred to by name."""
-        if id(hint) not in self._references and any(hint is each for each in self._open):
-            taken = {each for _, each in self._references.values()} | self.definitions.keys()
-            numbered = (f"{name}{number}" for number in range(2, len(taken) + 3))
-            free = next(each for each in (name, *numbered) if each not in taken)
-            self._references[id(hint)] = (hint, free)
-        if id(hint) in self._references:
-            return self._reference(hint)
-        self._open.append(hint)
-        form = make()
-        self._open.pop()
-        if id(hint) not in self._references:
-            return form
-        _, defined = self._references[id(hint)]
-        self.definitions[defined] = form.schema
-        self._readers[defined] = form.read
-        return self._reference(hint)
-
-    def _reference(self, hint: Any) -> TypeForm:
-        _, name = self._references[id(hint)]
-        return TypeForm({"$ref": f"#/$defs/{name}"}, lambda value: self._readers[name](value))
 
 
 def _or_default(read: Callable[[Json], Any], written: Json, default: Any) -> Callable[[Json], Any]:
     """Read the JSON of a default as the default itself, which its hint may not give.
 
     It gives a list for ``Sequence[str] = ()``, for example. Defaults are filled in before a
-    function is called, and it should see none but its own.
+    function is called, and it should see none but its own; a copy, so that what one call does to
+    it no other call sees.
     """
     exact = repr(written)  # tells 1, 1.0 and True apart, at every depth
 
     def read_or_default(value: Json) -> Any:
         is_default = type(value) is type(written) and repr(value) == exact
-        return default if is_default else read(value)
+        return copy.deepcopy(default) if is_default else read(value)
 
     return read_or_default
 

@@ -274,6 +274,16 @@ def test_a_context_is_hidden_from_the_model_and_given_by_the_run() -> None:
     )
 
 
+def test_a_context_that_a_partial_binds_is_settled() -> None:
+    def who(context: ToolContext, greeting: str) -> str:
+        return f"{greeting} {context.agent_name}"
+
+    made = tool(functools.partial(who, ToolContext("bound", "who")))
+
+    with providing(ToolContext("greeter", "who")):
+        assert made(greeting="hi") == "hi bound"
+
+
 def test_a_context_with_a_default_is_left_to_it_outside_of_a_run() -> None:
     def who(context: ToolContext | None = None) -> bool:
         return context is None
@@ -388,14 +398,14 @@ def test_a_function_that_cannot_be_a_tool_is_told_with_its_place(
         (City, 'tool "City": it is a class; make the tool of a function that calls it'),
         (len, 'tool "len": parameter "obj" has no type hint; annotate it, as in obj: str'),
         (iter, 'tool "iter": Python does not know its parameters; wrap it in a function'),
-        (tool(Counter.twice), "{tool}it is a tool already"),
+        (tool(Counter.twice), 'tool "Tool": it is a tool already'),
     ],
 )
 def test_what_is_no_function_is_refused(thing: Any, message: str) -> None:
     with pytest.raises(ToolError) as error:
         tool(thing)
 
-    assert str(error.value).endswith(message.removeprefix("{tool}"))
+    assert str(error.value).endswith(message)
 
 
 def test_a_class_method_that_is_not_bound_is_refused() -> None:
@@ -434,6 +444,16 @@ def test_an_immutable_default_of_a_sequence_stays_what_it_is() -> None:
 
     assert made.schema["properties"]["words"]["default"] == []
     assert (call(made), call(made, words=["a"])) == ("()", "['a']")
+
+
+def test_a_default_that_a_call_changes_is_whole_again_in_the_next() -> None:
+    def collect(word: str, words: list[str] = []) -> list[str]:  # noqa: B006
+        words.append(word)
+        return words
+
+    made = tool(collect)
+
+    assert (call(made, word="a"), call(made, word="b")) == (["a"], ["b"])
 
 
 def test_a_function_writes_its_specification() -> None:

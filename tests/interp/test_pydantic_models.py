@@ -48,7 +48,7 @@ def test_a_model_gives_its_own_schema_without_made_up_titles() -> None:
         },
         "required": ["name"],
     }
-    assert forms.definitions == {
+    assert forms.definitions.schemas == {
         "Address": {
             "type": "object",
             "properties": {

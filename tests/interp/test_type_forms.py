@@ -168,7 +168,7 @@ def test_a_hint_becomes_its_schema(hint: Any, schema: dict[str, Json]) -> None:
     forms = TypeForms()
 
     assert forms.of(hint).schema == schema
-    assert forms.definitions == {}
+    assert forms.definitions.schemas == {}
 
 
 KNOWN = "use str, int, float, bool, list, dict, Literal, an Enum, a record class or Any"
@@ -229,7 +229,7 @@ def test_a_type_that_contains_itself_is_defined_once() -> None:
 
     folder = {"$ref": "#/$defs/Folder"}
     assert form.schema == {"type": "array", "items": folder}
-    assert forms.definitions == {
+    assert forms.definitions.schemas == {
         "Folder": {
             "type": "object",
             "properties": {
@@ -391,5 +391,5 @@ def test_every_value_of_a_hint_is_accepted_by_its_schema_and_read_back(data: st.
     form = forms.of(hint)
     written = to_json_value(value)
 
-    check({**form.schema, "$defs": forms.definitions}, written)
+    check(forms.definitions.rooted(form.schema), written)
     assert form.read(written) == value
