@@ -47,7 +47,7 @@ class ToolCall:
     arguments: str
 
 
-@frozen
+@frozen(cache_hash=True)
 class Message:
     """One thing said.
 
