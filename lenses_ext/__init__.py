@@ -1,0 +1,1 @@
+"""The agent language as typed views over gram patterns."""

@@ -1,0 +1,191 @@
+"""JSON Schema from a signature: what its labels, members and keywords say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias, Union
+from urllib.parse import quote
+
+from .signature import Parameter, Shape, Type, TypeSignature
+from .type_names import ANY, COMBINATORS, PARAMETERS, basic, json_types
+
+Schema: TypeAlias = Union[dict[str, Any], bool]
+
+
+def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
+    """The schema of the object that holds a tool's arguments.
+
+    >>> from .signature import UNCONSTRAINED
+    >>> name = Parameter("name", Type(frozenset({"Text"})))
+    >>> parameters_schema(TypeSignature((name,), UNCONSTRAINED))["properties"]
+    {'name': {'type': 'string'}}
+    """
+    writer = _SchemaWriter(signature.shapes)
+    properties, required = writer.fields(signature.parameters)
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
+    definitions = writer.definitions()
+    overlay = {**signature.root.keywords, **signature.root.foreign}
+    if (more := overlay.get("$defs")) is not None and isinstance(more, dict):
+        overlay["$defs"] = {**definitions, **more}
+    elif definitions:
+        schema["$defs"] = definitions
+    schema = _without_nulls({**schema, **overlay})
+    return _without_definitions_of_the_result(schema, writer.schema(signature.returns.type))
+
+
+def result_schema(signature: TypeSignature) -> dict[str, Any] | None:
+    """The schema of a tool's result, or None when anything may come.
+
+    The types it refers to stand in its own ``$defs``.
+    """
+    writer = _SchemaWriter(signature.shapes)
+    schema = writer.schema(signature.returns.type)
+    if schema is False:
+        return {"not": {}}
+    if schema is True or schema == {}:
+        return None
+    assert isinstance(schema, dict)
+    definitions = writer.definitions()
+    used = {
+        name: definitions[name] for name in definitions if name in _reached(schema, definitions)
+    }
+    if used:
+        schema["$defs"] = {**used, **schema.get("$defs", {})}
+    return schema
+
+
+def reference_to(name: str) -> str:
+    """The ``$ref`` to a named type: a JSON pointer, written as a URI fragment.
+
+    >>> reference_to("User"), reference_to("a/b c")
+    ('#/$defs/User', '#/$defs/a~1b%20c')
+    """
+    pointer = name.replace("~", "~0").replace("/", "~1")
+    return "#/$defs/" + quote(pointer, safe="!$&'()*+,;=:@?-._~")
+
+
+class _SchemaWriter:
+    """Writes types as schemas; labels may name the given shapes."""
+
+    def __init__(self, shapes: Iterable[Shape]) -> None:
+        self.shapes = {shape.name: shape for shape in shapes}
+
+    def definitions(self) -> dict[str, Schema]:
+        return {
+            shape.name: self.schema(shape.type) for shape in self.shapes.values() if shape.named
+        }
+
+    def schema(self, type: Type) -> Schema:
+        if type.constant is not None:
+            return type.constant
+        head = self._head(type.labels)
+        own = {**self._items(type), **self._alternatives(type), **self._fields(type)}
+        overlay = {**type.keywords, **type.foreign}
+        if isinstance(head, bool):
+            if not own and not overlay:
+                return head
+            head = {} if head else {"not": {}}
+        return _without_nulls({**head, **_lead(overlay), **own, **overlay})
+
+    def fields(self, members: Iterable[Parameter]) -> tuple[dict[str, Schema], list[str]]:
+        """The ``properties`` and ``required`` of named members."""
+        properties: dict[str, Schema] = {}
+        required = []
+        for member in members:
+            assert member.name is not None
+            schema = properties[member.name] = self.schema(member.type)
+            if _is_required(member, schema):
+                required.append(member.name)
+        return properties, required
+
+    def named(self, label: str) -> Schema:
+        """The schema of a type given by name alone."""
+        return self._head(frozenset({label}))
+
+    def _head(self, labels: frozenset[str]) -> Schema:
+        if all(map(basic, labels)):
+            types = json_types(labels)
+            return {"type": types[0] if len(types) == 1 else types}
+        (label,) = labels
+        if label == ANY or label in COMBINATORS or label == PARAMETERS:
+            return {}
+        shape = self.shapes[label]
+        return {"$ref": reference_to(label)} if shape.named else self.schema(shape.type)
+
+    def _items(self, type: Type) -> dict[str, Any]:
+        if type.element_type is not None:
+            return {"items": self.named(type.element_type)}
+        unnamed = [member for member in type.members if member.name is None]
+        if unnamed and not self._combinator(type):
+            return {"items": self.schema(unnamed[0].type)}
+        return {}
+
+    def _alternatives(self, type: Type) -> dict[str, Any]:
+        if not (keyword := self._combinator(type)):
+            return {}
+        named = [self.named(label) for label in type.of]
+        return {keyword: [*named, *(self.schema(member.type) for member in type.members)]}
+
+    def _fields(self, type: Type) -> dict[str, Any]:
+        fields = [member for member in type.members if member.name is not None]
+        if not fields:
+            return {}
+        properties, required = self.fields(fields)
+        return {"properties": properties, **({"required": required} if required else {})}
+
+    def _combinator(self, type: Type) -> str | None:
+        return next((COMBINATORS[label] for label in type.labels if label in COMBINATORS), None)
+
+
+def _is_required(member: Parameter, schema: Schema) -> bool:
+    if member.optional is not None:
+        return not member.optional
+    return isinstance(schema, bool) or "default" not in schema
+
+
+def _lead(overlay: dict[str, Any]) -> dict[str, Any]:
+    """What a reader wants to see first."""
+    return {key: overlay[key] for key in ("title", "description") if key in overlay}
+
+
+def _without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
+    """A ``null`` over ``type`` or ``properties``, which no schema can have, leaves the key out."""
+    for key in ("type", "properties"):
+        if key in schema and schema[key] is None:
+            del schema[key]
+    return schema
+
+
+# --- which definitions belong to which schema
+
+
+def _without_definitions_of_the_result(schema: dict[str, Any], result: Schema) -> dict[str, Any]:
+    """Definitions that the result alone refers to say nothing about the parameters."""
+    definitions = schema.get("$defs")
+    if not isinstance(definitions, dict) or not definitions or isinstance(result, bool):
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "$defs"}
+    foreign = _reached(result, definitions) - _reached(rest, definitions)
+    if not foreign:
+        return schema
+    kept = {name: value for name, value in definitions.items() if name not in foreign}
+    return {**rest, **({"$defs": kept} if kept else {})}
+
+
+def _reached(schema: object, definitions: dict[str, Schema]) -> set[str]:
+    """The names of the definitions that a schema refers to, or that these refer to."""
+    name_of = {reference_to(name): name for name in definitions}
+    reached: set[str] = set()
+    pending: list[object] = [schema]
+    while pending:
+        match pending.pop():
+            case dict() as mapping:
+                reference = mapping.get("$ref")
+                name = name_of.get(reference) if isinstance(reference, str) else None
+                if name is not None and name not in reached:
+                    reached.add(name)
+                    pending.append(definitions[name])
+                pending.extend(mapping.values())
+            case list() as items:
+                pending.extend(items)
+    return reached

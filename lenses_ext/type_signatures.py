@@ -1,0 +1,93 @@
+"""Type signatures for everybody: what is read, what it means in JSON Schema, how it is written."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any, TypeAlias, Union
+
+from gram import Pattern
+
+from .hindley_milner import is_hindley_milner, parse_hindley_milner
+from .memo import Memo
+from .schema_from_signature import parameters_schema
+from .schema_from_signature import result_schema as schema_of_result
+from .signature import TypeSignature
+from .signature_checks import check_signature
+from .signature_errors import SignatureError
+from .signature_reader import SignatureReader
+from .signature_source import SignatureSource, source_of_pattern, source_of_text
+
+SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
+"""A signature in any form: text, a tool or signature pattern, or what was parsed of these."""
+
+
+def parse_type_signature(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> TypeSignature:
+    """The parameters, result and types of a signature.
+
+    Args:
+        x: text (a gram path with its shapes, a tool, or the form ``(name: Text) --> IO Text``),
+            a tool pattern, or the pattern of a signature (path or atom).
+        shapes: types defined beside the tool, which it may name.
+
+    Raises:
+        SignatureError: with everything that is wrong, in ``faults``.
+
+    >>> signature = parse_type_signature('(name::Text)==>(age::Int {default: 18})==>(::String)')
+    >>> [parameter.name for parameter in signature.parameters]
+    ['name', 'age']
+    """
+    if isinstance(x, TypeSignature):
+        return x
+    outer = tuple(shapes)
+    if isinstance(x, Pattern) and not outer:
+        return _signature_of_pattern(x)
+    return _parse(x, outer)
+
+
+def type_signature_to_json_schema(
+    x: SignatureLike, *, shapes: Iterable[Pattern] = ()
+) -> dict[str, Any]:
+    """The JSON Schema of a tool's parameters, a fresh copy each time.
+
+    Raises:
+        SignatureError: the signature is not valid.
+
+    >>> type_signature_to_json_schema('(name::Text)==>(::String)')
+    {'type': 'object', 'properties': {'name': {'type': 'string'}}, 'required': ['name']}
+    """
+    schema: dict[str, Any] = copy.deepcopy(_schema(parse_type_signature(x, shapes=shapes)))
+    return schema
+
+
+def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[str, Any] | None:
+    """The JSON Schema of a tool's result, a fresh copy each time; None when anything may come.
+
+    Raises:
+        SignatureError: the signature is not valid.
+
+    >>> result_schema('(name::Text)==>(::String)')
+    {'type': 'string'}
+    """
+    return schema_of_result(parse_type_signature(x, shapes=shapes))
+
+
+def _parse(x: str | Pattern, shapes: tuple[Pattern, ...]) -> TypeSignature:
+    if isinstance(x, str):
+        if is_hindley_milner(x):
+            return parse_hindley_milner(x)
+        return _read(source_of_text(x), shapes)
+    return _read(source_of_pattern(x), shapes)
+
+
+def _read(source: SignatureSource, shapes: tuple[Pattern, ...]) -> TypeSignature:
+    reader = SignatureReader(shapes)
+    signature = reader.read(source)
+    faults = reader.faults or check_signature(signature, reader)
+    if faults:
+        raise SignatureError(sorted(faults, key=lambda each: each.span or (0, 0)))
+    return signature
+
+
+_signature_of_pattern: Memo[Pattern, TypeSignature] = Memo(lambda pattern: _parse(pattern, ()))
+_schema: Memo[TypeSignature, dict[str, Any]] = Memo(parameters_schema)
