@@ -1,4 +1,4 @@
-"""The text form of a signature, ``(name: Text, age: Maybe Int) --> IO Text``. Read, never written."""
+"""Reads the text form of a signature, ``(name: Text, age: Maybe Int) --> IO Text``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ def is_hindley_milner(text: str) -> bool:
     """Whether a signature is in the text form: no node after its first arrow, or a comma between
     its first parentheses.
 
-    >>> is_hindley_milner("(name: Text) --> IO Text"), is_hindley_milner("(name: Text)==>(::String)")
-    (True, False)
+    >>> is_hindley_milner("(name: Text) --> IO Text")
+    True
+    >>> is_hindley_milner("(name: Text)==>(::String)")
+    False
     """
     opening = len(text) - len(text.lstrip())
     if not text.startswith("(", opening):

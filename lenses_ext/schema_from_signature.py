@@ -107,7 +107,7 @@ class _SchemaWriter:
             types = json_types(labels)
             return {"type": types[0] if len(types) == 1 else types}
         (label,) = labels
-        if label == ANY or label in COMBINATORS or label == PARAMETERS:
+        if label in (ANY, PARAMETERS) or label in COMBINATORS:
             return {}
         shape = self.shapes[label]
         return {"$ref": reference_to(label)} if shape.named else self.schema(shape.type)

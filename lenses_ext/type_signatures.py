@@ -17,6 +17,7 @@ from .signature_checks import check_signature
 from .signature_errors import SignatureError
 from .signature_reader import SignatureReader
 from .signature_source import SignatureSource, source_of_pattern, source_of_text
+from .signature_writer import signature_patterns, signature_text, write_type_signature
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
 """A signature in any form: text, a tool or signature pattern, or what was parsed of these."""
@@ -91,3 +92,16 @@ def _read(source: SignatureSource, shapes: tuple[Pattern, ...]) -> TypeSignature
 
 _signature_of_pattern: Memo[Pattern, TypeSignature] = Memo(lambda pattern: _parse(pattern, ()))
 _schema: Memo[TypeSignature, dict[str, Any]] = Memo(parameters_schema)
+
+
+__all__ = [
+    "SignatureError",
+    "SignatureLike",
+    "TypeSignature",
+    "parse_type_signature",
+    "result_schema",
+    "signature_patterns",
+    "signature_text",
+    "type_signature_to_json_schema",
+    "write_type_signature",
+]
