@@ -4,6 +4,8 @@
 itself is `start` and `step`, which do no I/O. Importing this loads no network library.
 """
 
+from typing import TYPE_CHECKING
+
 from gram import GramDecodeError, GramEncodeError, GramError
 from lenses_ext import (
     Model,
@@ -31,8 +33,8 @@ from .errors import (
     ToolError,
     ValidationError,
 )
+from .forms import FORMS
 from .function_tools import tool, tool_spec_from_function
-from .hello_world import hello_world_tool_library
 from .invocation import invoke_tool
 from .library import ToolLibrary, empty_tool_library, lookup_tool, register_tool
 from .limits import Limits
@@ -49,13 +51,25 @@ from .messages import (
     UserRole,
     empty_context,
 )
-from .forms import FORMS
 from .programs import load
 from .providers import PROVIDERS, LanguageModel
 from .scripted import ScriptedModel
 from .state import State, Status
 from .tool import Tool, create_tool
 from .wire import detect_tool_call
+
+if TYPE_CHECKING:
+    from .hello_world import hello_world_tool_library
+
+
+def __getattr__(name: str) -> ToolLibrary:
+    """The built-in library is made when it is first asked for: that loads a schema validator."""
+    if name == "hello_world_tool_library":
+        from .hello_world import hello_world_tool_library
+
+        return hello_world_tool_library
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "FORMS",

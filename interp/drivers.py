@@ -6,7 +6,6 @@ states, since results enter in the order of the calls.
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
@@ -98,6 +97,8 @@ async def arun(
     observe: Observer | None = None,
 ) -> AgentResponse:
     """Run an agent without blocking, the tools of a turn at once; see `run`."""
+    import asyncio  # imported where it is used: it takes longer than a short program
+
     ready = _prepare(agent, user_input, library, context, model, limits, match)
     async with AsyncExitStack() as cleanup:
         if ready.is_ours and hasattr(ready.model, "aclose"):
@@ -211,6 +212,8 @@ async def _aperform(effect: Effect, ready: _Ready) -> Event:
     if isinstance(effect, CallModel):
         acomplete = getattr(ready.model, "acomplete", None)
         if acomplete is None:
+            import asyncio
+
             reply = await asyncio.to_thread(ready.model.complete, effect.request)
         else:
             reply = await acomplete(effect.request)

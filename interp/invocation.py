@@ -1,8 +1,7 @@
-"""Calling a tool's Python. The one place where any exception is caught: what a tool raises is data."""
+"""Calling a tool's Python: the one place where any exception is caught, to be told to the model."""
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import threading
 from collections.abc import Awaitable, Mapping
@@ -25,7 +24,7 @@ def invoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
         result = tool.invoke(dict(args))
         if inspect.isawaitable(result):
             result = _finish(result)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # a tool may raise anything
+    except (Exception, SystemExit) as error:  # a tool may raise anything
         raise _failure(tool, error) from error
     return _checked(tool, result)
 
@@ -36,6 +35,8 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
     Raises:
         ToolError: the tool raised, or returned what is not JSON.
     """
+    import asyncio  # imported where it is used: it takes longer than a short program
+
     try:
         if inspect.iscoroutinefunction(tool.invoke):
             result = await tool.invoke(dict(args))
@@ -43,7 +44,7 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
             result = await asyncio.to_thread(tool.invoke, dict(args))
             if inspect.isawaitable(result):
                 result = await result
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # a tool may raise anything
+    except (Exception, SystemExit) as error:  # a tool may raise anything
         raise _failure(tool, error) from error
     return _checked(tool, result)
 
@@ -62,6 +63,7 @@ def _checked(tool: Tool, result: object) -> Json:
 
 def _finish(awaitable: Awaitable[Any]) -> Any:
     """The value of an awaitable, from a thread that may be running an event loop already."""
+    import asyncio
 
     async def value() -> Any:
         return await awaitable

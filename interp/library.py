@@ -1,4 +1,4 @@
-"""Tool libraries: which implementation stands behind each name. Immutable, so they can be compared."""
+"""Tool libraries: which implementation stands behind each name. They are immutable."""
 
 from __future__ import annotations
 

@@ -31,14 +31,15 @@ _NAME = re.compile(
 )
 
 # Words that say little about which tool is meant.
-_COMMON = frozenset(
-    "a an the of for to in on at is are was be it its i im me my you your and or with by from this"
-    " that please can could would will do does what which who how name named given returns return"
-    " get gets way use tool call when user".split()
-)
+_LITTLE_SAID = """
+    a an and are as at be by call can could do does for from get gets given how i im in is it its
+    me my name named of on or please returns return that the this to tool us use user way what
+    when which who will with would you your
+"""
+_COMMON = frozenset(_LITTLE_SAID.split())
 
 # Words that mean the same to a person.
-_SAME = {"hi": "hello", "hey": "hello", "greetings": "hello", "greet": "hello", "greeting": "hello"}
+_SAME = dict.fromkeys(["hi", "hey", "greet", "greeting", "greets"], "hello")
 
 _IN_NAME, _IN_DESCRIPTION, _ENOUGH = 3, 1, 2
 

@@ -30,6 +30,8 @@ from .messages import AssistantRole, FunctionRole, Message, ToolCall, Usage
 
 Dialect: TypeAlias = Literal["tools", "functions"]
 
+_MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
+
 
 # --- requests
 
@@ -130,6 +132,8 @@ def read_reply(data: object) -> Reply:
     if data.get("error"):
         raise _reported_error(data["error"])
     if "choices" not in data:
+        if not _MESSAGE_KEYS & set(data):
+            raise ModelError("the model's answer has no message")
         return Reply(_message(data))
     choices = data["choices"]
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-import click
-
 from gram import Document
 from gram.files import decode
 
@@ -28,7 +26,7 @@ def read_text(name: str) -> tuple[str, str]:
         GramDecodeError: it is not UTF-8.
     """
     if name == STDIN:
-        return decode(click.get_binary_stream("stdin").read(), "<stdin>"), "<stdin>"
+        return decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"
     return decode(Path(name).read_bytes(), name), name
 
 
@@ -94,7 +92,7 @@ def _module(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent.resolve()))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # noqa: BLE001  # the user's own code: anything may go wrong
+    except Exception as error:  # the user's own code: anything may go wrong
         raise ConfigurationError(f"{path} fails: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)

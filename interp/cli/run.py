@@ -6,8 +6,8 @@ import click
 
 from ..drivers import run
 from ..effects import CallFailed, CallTool, Effect, Event, ToolReturned
-from ..hello_world import hello_world_tool_library
 from ..json_text import write_json
+from ..library import ToolLibrary
 from ..messages import empty_context
 from ..programs import choose_agent
 from ..providers import OFFLINE
@@ -51,7 +51,7 @@ def command(
     if not all(message.strip() for message in messages):
         raise click.UsageError("a message is empty: say something to the agent")
     program = choose_agent(read_document(file).patterns, agent)
-    library = read_libraries(tools) if tools else hello_world_tool_library
+    library = read_libraries(tools) if tools else _built_in()
     context = empty_context
     for message in messages:
         response = run(
@@ -65,6 +65,12 @@ def command(
         )
         context = response.context
         click.echo(response.content)
+
+
+def _built_in() -> ToolLibrary:
+    from ..hello_world import hello_world_tool_library
+
+    return hello_world_tool_library
 
 
 def _show_call(effect: Effect, event: Event) -> None:

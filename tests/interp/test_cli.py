@@ -41,9 +41,7 @@ def test_run_prints_the_answer_and_shows_the_call() -> None:
 
     assert done.returncode == 0
     assert done.stdout == GREETED
-    assert done.stderr == (
-        'sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n'
-    )
+    assert done.stderr == ('sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n')
 
 
 def test_several_messages_are_one_conversation() -> None:
@@ -55,9 +53,7 @@ def test_several_messages_are_one_conversation() -> None:
 def test_run_asks_a_real_endpoint(model_server: ModelServer) -> None:
     model_server.will_say(tool_calls(("c1", "sayHello", {"personName": "Alice"})), "Hi, Alice.")
 
-    done = gram(
-        "run", HELLO, "hello", OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="sk-secret"
-    )
+    done = gram("run", HELLO, "hello", OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="sk-secret")
 
     assert (done.returncode, done.stdout) == (0, "Hi, Alice.\n")
     assert "sk-secret" not in done.stderr
@@ -89,13 +85,13 @@ SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message f
 @pytest.mark.parametrize(
     ("program", "code", "message"),
     [
-        ("[a:Agent {", 3, "p.gram:1:11: unexpected end of text, expected a key or `}`"),
+        ("[a:Agent {", 3, "p.gram:1:11: unexpected end of the text, expected a key or `}`"),
         ("(a)-->(b)", 3, "p.gram:1:1: no-agent there is no agent here"),
         ("", 3, "no-agent the program is empty"),
         ('[a:Agnt {instruction: "x"}]', 3, "hint: did you mean Agent instead of Agnt?"),
-        ('[a:Agent {model: "A/b"}]', 3, 'p.gram:1:1: missing-instruction "a" has no instruction'),
-        ('[a:Agent {instruction: "x"}]', 3, 'p.gram:1:1: missing-model "a" has no model'),
-        ('[a:Agent {instruction: "x", model: "b"}]', 3, '"b" names no provider'),
+        ('[a:Agent {model: "A/b"}]', 3, 'p.gram:1:2: missing-instruction "a" has no instruction'),
+        ('[a:Agent {instruction: "x"}]', 3, 'p.gram:1:2: missing-model "a" has no model'),
+        ('[a:Agent {instruction: "x", model: "b"}]', 3, "'b' names no provider"),
         ('[a:Agent {instruction: "x", model: "Nope/b"}]', 4, 'unknown provider "Nope"'),
         ('[a:Agent {instruction: "x", model: "OpenAI/b"}]', 4, "OPENAI_API_KEY is not set"),
         (agent_with(TOOL), 3, 'p.gram:2:3: tool "t" is not in the library; it has sayHello'),
@@ -104,7 +100,7 @@ SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message f
         (
             agent_with('[sayHello:Tool {description: "Greets"} | (personName::Text)==>(::String)]'),
             3,
-            'tool "sayHello" differs: description: spec \'Greets\', implementation',
+            "tool \"sayHello\" differs: description: spec 'Greets', implementation",
         ),
         (
             agent_with(SAY_HELLO + ' | (personName::Text {default: "you"})==>(::String)]'),
@@ -178,7 +174,9 @@ def test_check_is_silent_about_a_good_program() -> None:
 
 def test_check_reports_every_fault_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "p.gram"
-    path.write_text('[a:Agent {instruction: "", model: "Nope/x"} |\n  [math.add:Tool | (x::Txet)]]\n')
+    path.write_text(
+        '[a:Agent {instruction: "", model: "Nope/x"} |\n  [math.add:Tool | (x::Txet)]]\n'
+    )
 
     done = gram("check", str(path))
 

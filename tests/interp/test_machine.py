@@ -102,7 +102,7 @@ def test_calls_become_effects_with_defaults_filled_in() -> None:
         (
             "add",
             '{"x": 1',
-            'error: arguments of "add" are not valid JSON: Expecting \',\' delimiter at char 7, '
+            "error: arguments of \"add\" are not valid JSON: Expecting ',' delimiter at char 7, "
             'near …{"x": 1…. Call the tool again with one JSON object.',
         ),
         (
@@ -213,10 +213,14 @@ def _states() -> dict[Status, State]:
     return {state.status: state for state in (begun, acting, done, limited)}
 
 
-EVENTS = [ModelReplied(0, Message(AssistantRole, "x")), ToolReturned(0, 0, "1"), CallFailed(0, 0, "e")]
+EVENTS = [
+    ModelReplied(0, Message(AssistantRole, "x")),
+    ToolReturned(0, 0, "1"),
+    CallFailed(0, 0, "e"),
+]
 
 
-@pytest.mark.parametrize(("status", "event"), itertools.product(Status, EVENTS))
+@pytest.mark.parametrize(("status", "event"), list(itertools.product(Status, EVENTS)))
 def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
     status: Status, event: Any
 ) -> None:

@@ -5,7 +5,13 @@ import pytest
 from gram import Pattern, loads_one
 from interp import ToolLibrary, create_tool, hello_world_tool_library, run
 from interp.messages import empty_context
-from lenses_ext import each_agent_tool, tool_spec_description, tool_spec_name, tool_spec_schema, view
+from lenses_ext import (
+    each_agent_tool,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
+)
 
 OFFLINE = "Offline/rehearsal"
 
