@@ -4,6 +4,8 @@ from .signature import Parameter, Shape, Type, TypeSignature
 from .signature_errors import SignatureError
 from .style import agent_style, dumps
 from .type_signatures import (
+    json_schema_faults,
+    json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
     signature_patterns,
@@ -20,6 +22,8 @@ __all__ = [
     "TypeSignature",
     "agent_style",
     "dumps",
+    "json_schema_faults",
+    "json_schema_to_type_signature",
     "parse_type_signature",
     "result_schema",
     "signature_patterns",
