@@ -34,6 +34,7 @@ from .tool_spec import (
     tool_spec_type_signature,
 )
 from .type_signatures import (
+    json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
     type_signature_to_json_schema,
@@ -71,6 +72,7 @@ __all__ = [
     "dumps",
     "each_agent_tool",
     "find_agents",
+    "json_schema_to_type_signature",
     "first_difference",
     "over",
     "parse",

@@ -136,14 +136,15 @@ def json_literal(value: object) -> TaggedString:
     return TaggedString(JSON_TAG, dump_json(value))
 
 
-def dump_json(value: object) -> str:
-    """Compact JSON text that keeps the order of keys.
+def dump_json(value: object, *, compact: bool = False) -> str:
+    """JSON text on one line that keeps the order of keys, without blanks if asked.
 
     Raises:
         NotJson: an integer has too many digits to be written.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(", ", ": "), allow_nan=False)
+        separators = (",", ":") if compact else (", ", ": ")
+        return json.dumps(value, ensure_ascii=False, separators=separators, allow_nan=False)
     except ValueError as error:
         raise NotJson(str(error)) from None
 

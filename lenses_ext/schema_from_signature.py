@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias, Union
+from typing import Any
 from urllib.parse import quote
 
-from .signature import Parameter, Shape, Type, TypeSignature
-from .type_names import ANY, COMBINATORS, PARAMETERS, basic, json_types
+from gram import Fault
 
-Schema: TypeAlias = Union[dict[str, Any], bool]
+from .signature import Parameter, Shape, Type, TypeSignature
+from .signature_errors import SignatureError
+from .subschemas import Schema
+from .type_names import ANY, COMBINATORS, PARAMETERS, basic, json_types, unknown_type
 
 
 def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
     >>> parameters_schema(TypeSignature((name,), UNCONSTRAINED))["properties"]
     {'name': {'type': 'string'}}
     """
-    writer = _SchemaWriter(signature.shapes)
+    writer = SchemaWriter(signature.shapes)
     properties, required = writer.fields(signature.parameters)
     schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
     definitions = writer.definitions()
@@ -30,7 +32,7 @@ def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
     elif definitions:
         schema["$defs"] = definitions
     schema = _without_nulls({**schema, **overlay})
-    return _without_definitions_of_the_result(schema, writer.schema(signature.returns.type))
+    return _without_definitions_of_the_result(schema, signature)
 
 
 def result_schema(signature: TypeSignature) -> dict[str, Any] | None:
@@ -38,7 +40,7 @@ def result_schema(signature: TypeSignature) -> dict[str, Any] | None:
 
     The types it refers to stand in its own ``$defs``.
     """
-    writer = _SchemaWriter(signature.shapes)
+    writer = SchemaWriter(signature.shapes)
     schema = writer.schema(signature.returns.type)
     if schema is False:
         return {"not": {}}
@@ -64,18 +66,20 @@ def reference_to(name: str) -> str:
     return "#/$defs/" + quote(pointer, safe="!$&'()*+,;=:@?-._~")
 
 
-class _SchemaWriter:
+class SchemaWriter:
     """Writes types as schemas; labels may name the given shapes."""
 
     def __init__(self, shapes: Iterable[Shape]) -> None:
         self.shapes = {shape.name: shape for shape in shapes}
 
     def definitions(self) -> dict[str, Schema]:
+        """The schemas of the named types."""
         return {
             shape.name: self.schema(shape.type) for shape in self.shapes.values() if shape.named
         }
 
     def schema(self, type: Type) -> Schema:
+        """The schema of one type."""
         if type.constant is not None:
             return type.constant
         head = self._head(type.labels)
@@ -98,23 +102,28 @@ class _SchemaWriter:
                 required.append(member.name)
         return properties, required
 
-    def named(self, label: str) -> Schema:
-        """The schema of a type given by name alone."""
-        return self._head(frozenset({label}))
-
     def _head(self, labels: frozenset[str]) -> Schema:
+        """What the labels alone say."""
         if all(map(basic, labels)):
             types = json_types(labels)
             return {"type": types[0] if len(types) == 1 else types}
         (label,) = labels
+        return self._named(label)
+
+    def _named(self, label: str) -> Schema:
+        if basic(label):
+            return {"type": json_types([label])[0]}
         if label in (ANY, PARAMETERS) or label in COMBINATORS:
             return {}
-        shape = self.shapes[label]
+        shape = self.shapes.get(label)
+        if shape is None:
+            message = unknown_type(label, "the signature", self.shapes)
+            raise SignatureError([Fault("unknown-type", "error", message)])
         return {"$ref": reference_to(label)} if shape.named else self.schema(shape.type)
 
     def _items(self, type: Type) -> dict[str, Any]:
         if type.element_type is not None:
-            return {"items": self.named(type.element_type)}
+            return {"items": self._named(type.element_type)}
         unnamed = [member for member in type.members if member.name is None]
         if unnamed and not self._combinator(type):
             return {"items": self.schema(unnamed[0].type)}
@@ -123,7 +132,7 @@ class _SchemaWriter:
     def _alternatives(self, type: Type) -> dict[str, Any]:
         if not (keyword := self._combinator(type)):
             return {}
-        named = [self.named(label) for label in type.of]
+        named = [self._named(label) for label in type.of]
         return {keyword: [*named, *(self.schema(member.type) for member in type.members)]}
 
     def _fields(self, type: Type) -> dict[str, Any]:
@@ -159,17 +168,35 @@ def _without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
 # --- which definitions belong to which schema
 
 
-def _without_definitions_of_the_result(schema: dict[str, Any], result: Schema) -> dict[str, Any]:
+def _without_definitions_of_the_result(
+    schema: dict[str, Any], signature: TypeSignature
+) -> dict[str, Any]:
     """Definitions that the result alone refers to say nothing about the parameters."""
     definitions = schema.get("$defs")
-    if not isinstance(definitions, dict) or not definitions or isinstance(result, bool):
+    if not definitions or not isinstance(definitions, dict):
+        return schema
+    of_the_result = _named_by(signature.returns.type, signature.shapes) & definitions.keys()
+    if not of_the_result:
         return schema
     rest = {key: value for key, value in schema.items() if key != "$defs"}
-    foreign = _reached(result, definitions) - _reached(rest, definitions)
-    if not foreign:
-        return schema
+    foreign = of_the_result - _reached(rest, definitions)
     kept = {name: value for name, value in definitions.items() if name not in foreign}
-    return {**rest, **({"$defs": kept} if kept else {})}
+    return {**rest, **({"$defs": kept} if kept else {})} if foreign else schema
+
+
+def _named_by(type: Type, shapes: Iterable[Shape]) -> set[str]:
+    """The names of the shapes that a type leads to."""
+    by_name = {shape.name: shape.type for shape in shapes}
+    names: set[str] = set()
+    pending = [type]
+    while pending:
+        current = pending.pop()
+        pending.extend(member.type for member in current.members)
+        for label in {*current.labels, *current.of, current.element_type or ""} - names:
+            if label in by_name:
+                names.add(label)
+                pending.append(by_name[label])
+    return names
 
 
 def _reached(schema: object, definitions: dict[str, Schema]) -> set[str]:

@@ -58,10 +58,14 @@ class Owner:
 
 @frozen
 class Written:
-    """A type as it was read, with its owner, for the checks that come later."""
+    """A type as it was read, with its owner, for the checks that come later.
+
+    ``optional`` tells whether the value may be left out.
+    """
 
     owner: Owner
     type: Type
+    optional: bool = False
 
 
 class SignatureReader:
@@ -76,6 +80,7 @@ class SignatureReader:
         """``outer`` are the shapes of the file around the tool, read when they are used."""
         self.faults: list[Fault] = []
         self.written: list[Written] = []
+        self.whole = Place(Pattern())
         self._own: dict[str, Place] = {}
         self._outer = {
             pattern.value.identity: Place(pattern)
@@ -87,6 +92,7 @@ class SignatureReader:
     def read(self, source: SignatureSource) -> TypeSignature:
         """The signature of the parts of a tool or text."""
         self.faults.extend(source.faults)
+        self.whole = source.chain or self.whole
         shapes, root = self._named_shapes(source.shapes)
         parameters, returns = self._chain(source.chain)
         read = [self._shape(name, place) for name, place in shapes]
@@ -99,6 +105,10 @@ class SignatureReader:
     def tell(self, code: str, message: str, place: Place, part: str | None = None) -> None:
         """Note a fault of a place."""
         self.faults.append(fault(code, message, place.pattern, part).below(*place.path))
+
+    def place_of(self, shape: str) -> Place:
+        """Where a shape is defined."""
+        return self._own.get(shape) or self._outer[shape]
 
     # --- the chain
 
@@ -272,7 +282,8 @@ class SignatureReader:
         of = self._alternatives(labels, record, members, owner)
         keywords, foreign, constant = self._keywords(record, owner)
         type = Type(labels, element_type, of, members, keywords, foreign, constant)
-        self.written.append(Written(owner, type))
+        optional = owner.role in ("parameter", "field") and record.get("optional") is not False
+        self.written.append(Written(owner, type, optional))
         return type
 
     def _labels(self, labels: frozenset[str], owner: Owner) -> frozenset[str]:

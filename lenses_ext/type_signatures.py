@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, Union
 
 from gram import Pattern
@@ -15,6 +15,7 @@ from .schema_from_signature import result_schema as schema_of_result
 from .signature import TypeSignature
 from .signature_checks import check_signature
 from .signature_errors import SignatureError
+from .signature_from_schema import json_schema_faults, signature_from_schema
 from .signature_reader import SignatureReader
 from .signature_source import SignatureSource, source_of_pattern, source_of_text
 from .signature_writer import signature_patterns, signature_text, write_type_signature
@@ -73,6 +74,27 @@ def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[s
     return schema_of_result(parse_type_signature(x, shapes=shapes))
 
 
+def json_schema_to_type_signature(
+    schema: Mapping[str, Any], *, return_schema: Mapping[str, Any] | None = None
+) -> str:
+    """The text of the signature that a JSON Schema says, without loss.
+
+    ``type_signature_to_json_schema`` gives the schema back: equal but for the order of keys and
+    of ``required``, and an empty ``required``.
+
+    Args:
+        schema: the schema of an object, one property a parameter; it is not changed.
+        return_schema: the schema of the result, or None when anything may come.
+
+    Raises:
+        SignatureError: it is no schema of an object, or refers to something outside itself.
+
+    >>> json_schema_to_type_signature({"type": "object", "properties": {"n": {"type": "integer"}}})
+    '(n::Integer {optional: true})==>(::Any)'
+    """
+    return write_type_signature(signature_from_schema(schema, return_schema))
+
+
 def _parse(x: str | Pattern, shapes: tuple[Pattern, ...]) -> TypeSignature:
     if isinstance(x, str):
         if is_hindley_milner(x):
@@ -84,9 +106,10 @@ def _parse(x: str | Pattern, shapes: tuple[Pattern, ...]) -> TypeSignature:
 def _read(source: SignatureSource, shapes: tuple[Pattern, ...]) -> TypeSignature:
     reader = SignatureReader(shapes)
     signature = reader.read(source)
-    faults = reader.faults or check_signature(signature, reader)
-    if faults:
-        raise SignatureError(sorted(faults, key=lambda each: each.span or (0, 0)))
+    if not reader.faults:
+        check_signature(signature, reader)
+    if reader.faults:
+        raise SignatureError(sorted(reader.faults, key=lambda each: each.span or (0, 0)))
     return signature
 
 
@@ -98,6 +121,8 @@ __all__ = [
     "SignatureError",
     "SignatureLike",
     "TypeSignature",
+    "json_schema_faults",
+    "json_schema_to_type_signature",
     "parse_type_signature",
     "result_schema",
     "signature_patterns",
