@@ -2,7 +2,7 @@
 
 from typing import Any
 
-DIGEST = "6d07b5995ef4ec25b528445dcf0e791f29e052f012a97c4b888cb28b6cde70a4"
+DIGEST = "9676432e"
 
 GRAMMAR: dict[str, Any] = {'terminals': {'TAGGED_FENCE': '```[ \t\r'
                                '\x0c'

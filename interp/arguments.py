@@ -1,5 +1,6 @@
-"""A tool's arguments: read strictly, checked against its schema, defaults filled in. Never repaired.
+"""A tool's arguments: read strictly, checked against its schema, defaults filled in.
 
+They are never repaired.
 What is wrong is told to the model in the words of the specification's section on arguments: every
 violation with its path, so that it can call again.
 """
@@ -39,9 +40,7 @@ def read_arguments(tool_name: str, text: str) -> dict[str, Json]:
         ) from None
     if not isinstance(arguments, dict):
         found = _json_type(arguments)
-        raise ValidationError(
-            f'arguments of "{tool_name}" are not an object but {found}. {again}'
-        )
+        raise ValidationError(f'arguments of "{tool_name}" are not an object but {found}. {again}')
     return arguments
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, Union
 
-from attrs import field, frozen
+from attrs import frozen
 
 from gram import Pattern
 from lenses_ext import Model
@@ -31,7 +31,7 @@ class Request:
     model: Model
     instruction: str
     messages: ConversationContext
-    tools: tuple[Pattern, ...] = field(default=(), converter=tuple)
+    tools: tuple[Pattern, ...] = ()
 
 
 @frozen

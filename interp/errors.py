@@ -62,6 +62,7 @@ class ModelError(AgentError):
         code: the provider's code for the error, or None.
         request_id: the provider's name for the request, or None.
         retriable: whether asking again can help.
+        retry_after: how many seconds the provider asks to wait before that, or None.
     """
 
     def __init__(
@@ -72,12 +73,14 @@ class ModelError(AgentError):
         code: str | None = None,
         request_id: str | None = None,
         retriable: bool = False,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.request_id = request_id
         self.retriable = retriable
+        self.retry_after = retry_after
 
 
 LLMAPIError = ModelError

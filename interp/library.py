@@ -1,4 +1,4 @@
-"""Tool libraries: which implementation stands behind each name. Immutable, so they can be compared."""
+"""Tool libraries: which implementation stands behind each name. They are immutable."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ class ToolLibrary(Mapping[str, Tool]):
 
     ``a | b`` has the tools of both, those of ``b`` where both have one.
 
-    >>> library = ToolLibrary.of([hello])
-    >>> list(library)
-    ['hello']
+    >>> def hello(name: str) -> str:
+    ...     '''Greets.'''
+    ...     return f"Hello, {name}!"
+    >>> ToolLibrary.of([hello])
+    ToolLibrary(hello)
     """
 
     tools: PMap[str, Tool] = field(factory=pmap)

@@ -113,7 +113,7 @@ def response(state: State) -> AgentResponse:
     """What a finished run gives."""
     return AgentResponse(
         content=state.context[-1].content,
-        tools_used=tuple(state.invocations),
+        tools_used=tuple(iter(state.invocations)),
         context=state.context,
         usage=state.usage,
     )

@@ -47,7 +47,11 @@ class ToolCall:
     arguments: str
 
 
-@frozen
+def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    return tuple(calls)
+
+
+@frozen(cache_hash=True)
 class Message:
     """One thing said.
 
@@ -60,7 +64,7 @@ class Message:
 
     role: AnyRole
     content: str
-    tool_calls: tuple[ToolCall, ...] = field(default=(), converter=tuple)
+    tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
     call_id: str | None = None
 
 
@@ -79,7 +83,7 @@ class ConversationContext(Sequence[Message]):
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         kept = messages if isinstance(messages, PVector) else pvector(messages)
-        self.__attrs_init__(kept)  # type: ignore[attr-defined]  # made by attrs
+        self.__attrs_init__(kept)
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
@@ -144,7 +148,7 @@ class ToolInvocation:
         self, tool_name: str, args: Json, result: Json = None, error: str | None = None
     ) -> None:
         result_text = write_json(result) if error is None else None
-        self.__attrs_init__(tool_name, write_json(args), result_text, error)  # type: ignore[attr-defined]  # made by attrs
+        self.__attrs_init__(tool_name, write_json(args), result_text, error)
 
     @property
     def args(self) -> Json:
@@ -173,6 +177,6 @@ class AgentResponse:
     """
 
     content: str
-    tools_used: tuple[ToolInvocation, ...] = field(default=(), converter=tuple)
+    tools_used: tuple[ToolInvocation, ...] = ()
     context: ConversationContext = empty_context
     usage: Usage = Usage()

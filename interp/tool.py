@@ -61,7 +61,7 @@ class Tool:
             result = write_json(None if result_schema is None else dict(result_schema))
         except (ValidationError, TypeError, ValueError) as error:
             raise ToolError(f'tool "{name}": {error}') from None
-        self.__attrs_init__(name, description, parameters, invoke, result, place)  # type: ignore[attr-defined]  # made by attrs
+        self.__attrs_init__(name, description, parameters, invoke, result, place)
 
     @property
     def schema(self) -> dict[str, Json]:

@@ -19,23 +19,24 @@ from lenses import UnboundLens, optics
 from lenses.maybe import Just, Nothing
 from lenses.typeclass import fmap
 
-from gram import GramEncodeError, Pattern, Value
+from gram import GramEncodeError, Pattern
 
 from .errors import FocusError, ReadOnlyError
 
 S = TypeVar("S")
 A = TypeVar("A")
 B = TypeVar("B")
+S_contra = TypeVar("S_contra", contravariant=True)
+A_co = TypeVar("A_co", covariant=True)
 
 if TYPE_CHECKING:
     # A base of type Any would hide every mistake: `getter.set(x)` has to be one for mypy.
-    class _Optic(Generic[S, A]):
+    class _Optic:
         def __init__(self, optic: object) -> None: ...
-        def kind(self) -> str: ...
 
 else:
 
-    class _Optic(UnboundLens[S, S, A, A]):
+    class _Optic(UnboundLens):
         """What the four classes share: composing gives the class that fits the result."""
 
         __slots__ = ()
@@ -50,18 +51,18 @@ else:
             return _name(self._optic)
 
 
-class Getter(_Optic[S, A]):
+class Getter(_Optic, Generic[S_contra, A_co]):
     """Looks at one computed part, which cannot be set."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
 
-        def get(self) -> Callable[[S], A]: ...
+        def get(self) -> Callable[[S_contra], A_co]:
+            """A function from the whole to the part."""
+
         @overload
-        def __and__(self, other: Getter[A, B]) -> Getter[S, B]: ...
-        @overload
-        def __and__(self, other: Traversal[A, B]) -> Any: ...
+        def __and__(self, other: Getter[A_co, B]) -> Getter[S_contra, B]: ...
         @overload
         def __and__(self, other: Any) -> Any: ...
         def __and__(self, other: Any) -> Any: ...
@@ -82,9 +83,13 @@ class Lens(Getter[S, A]):
 
     if TYPE_CHECKING:
 
-        def set(self, newvalue: A) -> Callable[[S], S]: ...
-        def modify(self, func: Callable[[A], A]) -> Callable[[S], S]: ...
-        @overload
+        def set(self, newvalue: A) -> Callable[[S], S]:
+            """A function that sets the part."""
+
+        def modify(self, func: Callable[[A], A]) -> Callable[[S], S]:
+            """A function that changes the part."""
+
+        @overload  # type: ignore[override]  # a lens composed with a lens is more than a getter
         def __and__(self, other: Lens[A, B]) -> Lens[S, B]: ...
         @overload
         def __and__(self, other: Getter[A, B]) -> Getter[S, B]: ...
@@ -98,16 +103,22 @@ class Lens(Getter[S, A]):
         set, modify, set_many = UnboundLens.set, UnboundLens.modify, UnboundLens.set_many
 
 
-class Traversal(_Optic[S, A]):
+class Traversal(_Optic, Generic[S, A]):
     """Looks at any number of parts, which can be set."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
 
-        def collect(self) -> Callable[[S], list[A]]: ...
-        def set(self, newvalue: A) -> Callable[[S], S]: ...
-        def modify(self, func: Callable[[A], A]) -> Callable[[S], S]: ...
+        def collect(self) -> Callable[[S], list[A]]:
+            """A function from the whole to its parts."""
+
+        def set(self, newvalue: A) -> Callable[[S], S]:
+            """A function that sets the part."""
+
+        def modify(self, func: Callable[[A], A]) -> Callable[[S], S]:
+            """A function that changes the part."""
+
         @overload
         def __and__(self, other: Lens[A, B]) -> Traversal[S, B]: ...
         @overload
@@ -124,7 +135,8 @@ class Prism(Traversal[S, A]):
 
     if TYPE_CHECKING:
 
-        def construct(self, focus: A) -> S: ...
+        def construct(self, focus: A) -> S:
+            """The whole that a part makes."""
 
 
 # --- using them
@@ -358,7 +370,7 @@ def _of_pattern(name: str, getter: Callable[[Pattern], A]) -> Callable[[Pattern]
     return get
 
 
-def _expect(name: str, path: str, pattern: Pattern, value: Value | A, kind: type[A]) -> A:
+def _expect(name: str, path: str, pattern: Pattern, value: Any, kind: type[A]) -> A:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         shown = f"expected {kind.__name__}, found {_kind(value)} {value!r:.60}"
         raise FocusError(name, path, pattern, shown)

@@ -11,10 +11,9 @@ from gram import Pattern, Subject
 from .errors import FocusError
 from .labels import TOOL, TOOLS
 from .optics import computed, identity, labelled, lens_of, prop, put
-from .schema_from_signature import type_signature_to_json_schema
 from .signature_errors import SignatureError
-from .signature_reader import parse_type_signature
 from .signature_writer import signature_patterns, signature_text
+from .type_signatures import parse_type_signature, type_signature_to_json_schema
 
 
 def _get_signature(tool: Pattern) -> str:

@@ -16,10 +16,16 @@ from .agent import agent_model, agent_tool_specs
 from .errors import FocusError
 from .labels import AGENT, TOOL, TOOLS
 from .optics import view
-from .program import UNDEFINED_REFERENCE, definitions, find_agents, resolve_references, undefined_reference
+from .program import (
+    UNDEFINED_REFERENCE,
+    definitions,
+    find_agents,
+    resolve_references,
+    undefined_reference,
+)
 from .signature_errors import SignatureError
-from .signature_reader import parse_type_signature
 from .tool_names import wire_name
+from .type_signatures import parse_type_signature
 
 
 def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
@@ -169,5 +175,3 @@ def _nearest(labels: Iterable[str], wanted: Iterable[str]) -> str | None:
         if near := get_close_matches(label, known, n=1):
             return f"did you mean {near[0]} instead of {label}?"
     return None
-
-

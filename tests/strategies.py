@@ -112,3 +112,113 @@ def walks(atoms: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
 def forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
     """The patterns of a document."""
     return st.lists(patterns(), max_size=4).map(tuple)
+
+
+# --- JSON Schemas and signatures
+
+RESERVED_LIKE = ["default", "optional", "fields", "of", "elementType", "paramName", "keywords"]
+ODD_NAMES = ["", "\0", "a\0", "// a", " //", "`", "a b", "1", "-1", "é", "String", "Type", "$ref"]
+
+
+def json_texts() -> st.SearchStrategy[str]:
+    """Any text that JSON can carry in UTF-8, U+0000 too."""
+    return texts() | st.sampled_from(ODD_NAMES) | st.just("x\0y\n")
+
+
+def json_values() -> st.SearchStrategy[Any]:
+    """JSON of every kind."""
+    scalars = (
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.integers(-(10**40), 10**40)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | json_texts()
+    )
+    return st.recursive(
+        scalars,
+        lambda below: (
+            st.lists(below, max_size=3) | st.dictionaries(property_names(), below, max_size=3)
+        ),
+        max_leaves=5,
+    )
+
+
+def property_names() -> st.SearchStrategy[str]:
+    """Names of properties: short ones often, odd ones, and keys that mean something elsewhere."""
+    return st.sampled_from(["a", "b", "user", *RESERVED_LIKE, *ODD_NAMES]) | json_texts()
+
+
+def json_types() -> st.SearchStrategy[Any]:
+    """What the keyword ``type`` may say."""
+    names = ["string", "integer", "number", "boolean", "object", "array", "null"]
+    one = st.sampled_from(names)
+    return one | st.lists(one, min_size=1, max_size=3, unique=True)
+
+
+def references() -> st.SearchStrategy[str]:
+    """Local references, some of which lead nowhere."""
+    named = st.sampled_from(["A", "B", "String", "a%20b", "a b", "a~1b"]).map("#/$defs/{}".format)
+    return named | st.sampled_from(["#", "#/properties/a", "#/definitions/A", "#x"])
+
+
+def json_schemas(max_leaves: int = 8) -> st.SearchStrategy[Any]:
+    """JSON Schemas of draft 2020-12, booleans too."""
+    keywords = {
+        "type": json_types(),
+        "default": json_values(),
+        "description": json_texts(),
+        "title": json_texts(),
+        "enum": st.lists(json_values(), max_size=3),
+        "const": json_values(),
+        "examples": st.lists(json_values(), max_size=2),
+        "minimum": st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+        "minLength": st.integers(0, 5),
+        "pattern": st.sampled_from(["^a+$", "(", ""]),
+        "format": st.sampled_from(["date", "float"]),
+        "required": st.lists(property_names(), max_size=3, unique=True),
+        "$ref": references(),
+        "$schema": st.just("http://json-schema.org/draft-07/schema#"),
+        **{key: json_values() for key in RESERVED_LIKE},
+        "x-other": json_values(),
+        "": json_values(),
+    }
+    leaves = st.booleans() | _some(keywords)
+
+    def around(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        return _some(
+            {
+                **keywords,
+                "properties": st.dictionaries(property_names(), below, max_size=4),
+                "items": below,
+                "anyOf": st.lists(below, min_size=1, max_size=3),
+                "oneOf": st.lists(below, min_size=1, max_size=2),
+                "allOf": st.lists(below, min_size=1, max_size=2),
+                "not": below,
+                "additionalProperties": below,
+                "$defs": st.dictionaries(property_names(), below, max_size=2),
+            }
+        )
+
+    return st.recursive(leaves, around, max_leaves=max_leaves)
+
+
+def parameter_schemas() -> st.SearchStrategy[dict[str, Any]]:
+    """JSON Schemas of an object: what describes the parameters of a tool."""
+    definitions = st.sampled_from(["A", "B", "String", "a b", "a/b", ""])
+    parts = {
+        "type": st.just("object"),
+        "properties": st.dictionaries(property_names(), json_schemas(), max_size=5),
+        "required": st.lists(property_names(), max_size=4, unique=True),
+        "$defs": st.dictionaries(definitions, json_schemas(4), max_size=3),
+        "additionalProperties": json_schemas(2),
+        "description": json_texts(),
+        "optional": json_values(),
+    }
+    return st.fixed_dictionaries({}, optional=parts)
+
+
+def _some(parts: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Dicts with a few of the given keys."""
+    keys = st.lists(st.sampled_from(sorted(parts)), max_size=4, unique=True)
+    return keys.flatmap(lambda chosen: st.fixed_dictionaries({key: parts[key] for key in chosen}))
