@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, get_args, get_origin, overload
 
-from .callables import documentation_of, hints_of, name_of, place_of, signature_of
+from .callables import documentation_of, hints_of, is_async, name_of, place_of, signature_of
 from .docstrings import Documentation
 from .errors import ToolError
 from .json_text import Json
@@ -113,23 +113,38 @@ def _tool_of(function: AnyFunction, name: str, description: str | None, place: s
     forms = TypeForms()
     parameters = forms.object_of(_members(signature, hints, documentation), "parameter")
 
-    def invoke(arguments: dict[str, Json]) -> Any:
+    def call(arguments: dict[str, Json]) -> Any:
         values = parameters.read(arguments)
         for context in contexts:
             values |= _context_argument(context, name)
-        call = inspect.BoundArguments(signature, values)
-        call.apply_defaults()
-        result = function(*call.args, **call.kwargs)
-        return _awaited(result) if inspect.isawaitable(result) else to_json_value(result)
+        bound = inspect.BoundArguments(signature, values)
+        bound.apply_defaults()
+        return function(*bound.args, **bound.kwargs)
 
     return Tool(
         name,
         documentation.description if description is None else description,
         forms.definitions.rooted(parameters.schema),
-        invoke,
+        _async_invoke(call) if is_async(function) else _invoke(call),
         result_schema=_result_schema(hints),
         place=place,
     )
+
+
+def _invoke(call: Callable[[dict[str, Json]], Any]) -> Callable[[dict[str, Json]], Any]:
+    def invoke(arguments: dict[str, Json]) -> Any:
+        result = call(arguments)
+        return _awaited(result) if inspect.isawaitable(result) else to_json_value(result)
+
+    return invoke
+
+
+def _async_invoke(call: Callable[[dict[str, Json]], Any]) -> Callable[[dict[str, Json]], Any]:
+    # A coroutine function by its looks too: drivers await these and put others into a thread.
+    async def invoke(arguments: dict[str, Json]) -> Json:
+        return to_json_value(await call(arguments))
+
+    return invoke
 
 
 async def _awaited(result: Awaitable[Any]) -> Json:

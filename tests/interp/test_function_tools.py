@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gram
+from interp import ToolLibrary, bind_tool
 from interp.arguments import validate_tool_args
 from interp.errors import ToolError, ValidationError
 from interp.function_tools import tool, tool_spec_from_function
 from interp.json_text import Json
 from interp.tool import Tool
 from interp.tool_context import ToolContext, providing
+from lenses_ext import dumps, tool_spec_schema, view
 
 
 class Unit(Enum):
@@ -144,6 +148,19 @@ def test_an_async_function_is_awaited_and_its_result_becomes_json() -> None:
     assert made.result_schema is not None
     assert made.result_schema["type"] == "object"
     assert asyncio.run(made()) == {"name": "Oslo", "country": "Norway"}
+
+
+def test_the_tool_of_an_async_function_is_a_coroutine_function() -> None:
+    async def wait(n: int) -> int:
+        return n
+
+    class Waiter:
+        async def __call__(self, n: int) -> int:
+            return n
+
+    for function in (wait, functools.partial(wait), Waiter(), Waiter().__call__):
+        assert inspect.iscoroutinefunction(tool(function).invoke)
+    assert not inspect.iscoroutinefunction(tool(weather).invoke)
 
 
 def test_the_result_of_a_function_that_returns_an_awaitable_is_what_it_awaits() -> None:
@@ -457,8 +474,6 @@ def test_a_default_that_a_call_changes_is_whole_again_in_the_next() -> None:
 
 
 def test_a_function_writes_its_specification() -> None:
-    from lenses_ext import dumps
-
     def greet(name: str = "world") -> str:
         """Greets a person."""
         return f"hello {name}"
@@ -468,3 +483,35 @@ def test_a_function_writes_its_specification() -> None:
         ' (name::String {default: "world"})==>(::String)]'
     )
     assert " ".join(dumps(tool_spec_from_function(greet)).split()) == expected
+
+
+@dataclass
+class Folder:
+    name: str
+    inside: tuple[Folder, ...] = ()
+
+
+def _nested(folder: Folder, cities: dict[str, list[City]], unit: Unit | None = None) -> Folder:
+    """Nested types."""
+    return folder
+
+
+def _choices(
+    size: tuple[int, str] = (1, "a"), *, tags: set[str], any_one: Any = None
+) -> list[City]:
+    """Many types."""
+    return []
+
+
+def _odd(n: Annotated[int | None, {"minimum": 0}] = 1, word: Literal["a", 1, None] = None):  # type: ignore[no-untyped-def]
+    """No result."""
+
+
+@pytest.mark.parametrize("function", [weather, _nested, _choices, _odd])
+def test_a_function_binds_to_the_specification_it_writes(function: Callable[..., Any]) -> None:
+    specification = tool_spec_from_function(function)
+    made = tool(function)
+
+    assert view(tool_spec_schema, specification) == made.schema
+    assert gram.loads(dumps(specification)) == (specification,)
+    assert bind_tool(specification, ToolLibrary.of([made])) is made

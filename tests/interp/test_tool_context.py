@@ -7,6 +7,8 @@ import asyncio
 import pytest
 
 from interp.function_tools import tool
+from interp.invocation import ainvoke_tool
+from interp.json_text import Json
 from interp.tool_context import ToolContext, current_context, providing
 
 
@@ -15,6 +17,19 @@ def test_a_context_ends_with_its_call_even_when_it_fails() -> None:
         _ = 1 / 0
 
     assert current_context.get() is None
+
+
+def test_a_tool_in_a_thread_keeps_the_context_of_its_call() -> None:
+    @tool
+    def who(context: ToolContext) -> str:
+        """Says who it is."""
+        return context.tool_name
+
+    async def call() -> Json:
+        with providing(ToolContext("agent", "who")):
+            return await ainvoke_tool(who, {})
+
+    assert asyncio.run(call()) == "who"
 
 
 def test_tools_that_run_side_by_side_see_their_own_context() -> None:
