@@ -34,7 +34,7 @@ from .errors import (
     ValidationError,
 )
 from .forms import FORMS
-from .function_tools import tool, tool_spec_from_function
+from .functions.function_tools import tool, tool_spec_from_function
 from .invocation import invoke_tool
 from .library import ToolLibrary, empty_tool_library, lookup_tool, register_tool
 from .limits import Limits
@@ -56,6 +56,7 @@ from .providers import PROVIDERS, LanguageModel
 from .scripted import ScriptedModel
 from .state import State, Status
 from .tool import Tool, create_tool
+from .tool_context import ToolContext
 from .wire import detect_tool_call
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ __all__ = [
     "Tool",
     "ToolBindingError",
     "ToolCall",
+    "ToolContext",
     "ToolError",
     "ToolInvocation",
     "ToolLibrary",

@@ -15,7 +15,7 @@ from attrs import frozen
 
 from gram import GramEncodeError, Pattern
 from gram.faults import errors
-from lenses_ext import Match, Model, agent_model, validate_agent_pattern, view
+from lenses_ext import Match, Model, agent_model, agent_name, validate_agent_pattern, view
 
 from .binding import bind_agent_tools
 from .effects import CallFailed, CallModel, CallTool, Effect, Event, ModelReplied, ToolReturned
@@ -29,6 +29,7 @@ from .messages import AgentResponse, ConversationContext, empty_context
 from .providers import LanguageModel, language_model
 from .state import State, Status
 from .tool import Tool
+from .tool_context import ToolContext, providing
 from .wire import Reply, read_reply
 
 ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
@@ -77,7 +78,7 @@ def run(
         queue = deque(effects)
         while queue:
             effect = queue.popleft()
-            event = _perform(effect, ready)
+            event = _perform(effect, ready, state)
             if observe:
                 observe(effect, event)
             state, effects = step(state, event)
@@ -105,7 +106,7 @@ async def arun(
             cleanup.push_async_callback(ready.model.aclose)
         state, effects = ready.first
         while effects:
-            events = await asyncio.gather(*(_aperform(effect, ready) for effect in effects))
+            events = await asyncio.gather(*(_aperform(effect, ready, state) for effect in effects))
             asked = effects
             for effect, event in zip(asked, events, strict=True):
                 if observe:
@@ -199,16 +200,17 @@ def _given(model: Any) -> LanguageModel:
     return found
 
 
-def _perform(effect: Effect, ready: _Ready) -> Event:
+def _perform(effect: Effect, ready: _Ready, state: State) -> Event:
     if isinstance(effect, CallModel):
         return _replied(effect, read_reply(ready.model.complete(effect.request)))
     try:
-        return _returned(effect, invoke_tool(ready.tools[effect.name], effect.args))
+        with providing(_tool_context(effect, state)):
+            return _returned(effect, invoke_tool(ready.tools[effect.name], effect.args))
     except ToolError as error:
         return CallFailed(effect.turn, effect.index, str(error))
 
 
-async def _aperform(effect: Effect, ready: _Ready) -> Event:
+async def _aperform(effect: Effect, ready: _Ready, state: State) -> Event:
     if isinstance(effect, CallModel):
         acomplete = getattr(ready.model, "acomplete", None)
         if acomplete is None:
@@ -219,9 +221,14 @@ async def _aperform(effect: Effect, ready: _Ready) -> Event:
             reply = await acomplete(effect.request)
         return _replied(effect, read_reply(reply))
     try:
-        return _returned(effect, await ainvoke_tool(ready.tools[effect.name], effect.args))
+        with providing(_tool_context(effect, state)):
+            return _returned(effect, await ainvoke_tool(ready.tools[effect.name], effect.args))
     except ToolError as error:
         return CallFailed(effect.turn, effect.index, str(error))
+
+
+def _tool_context(call: CallTool, state: State) -> ToolContext:
+    return ToolContext(view(agent_name, state.agent), call.name, state.context)
 
 
 def _replied(effect: CallModel, reply: Reply) -> ModelReplied:

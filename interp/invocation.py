@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import inspect
-import threading
 from collections.abc import Awaitable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .errors import ToolError
@@ -72,8 +73,6 @@ def _finish(awaitable: Awaitable[Any]) -> Any:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(value())
-    outcome: list[Any] = []
-    thread = threading.Thread(target=lambda: outcome.append(asyncio.run(value())))
-    thread.start()
-    thread.join()
-    return outcome[0]
+    inside = contextvars.copy_context()  # a tool's context goes with it
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(inside.run, asyncio.run, value()).result()

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
 from .errors import ToolError
-from .function_tools import tool
+from .functions.function_tools import tool
 from .tool import Tool
 
 

@@ -7,7 +7,6 @@ when the model calls it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 _REFUSED = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST = 64
@@ -20,8 +19,3 @@ def wire_name(name: str) -> str:
     'math_add'
     """
     return _REFUSED.sub("_", name)[:_LONGEST]
-
-
-def wire_names(names: Iterable[str]) -> dict[str, str]:
-    """What is sent for each name, to be mapped back; the later of two that collide wins."""
-    return {wire_name(name): name for name in names}

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from interp.function_tools import tool
+from interp.functions.function_tools import tool
 from interp.invocation import ainvoke_tool
 from interp.json_text import Json
 from interp.tool_context import ToolContext, current_context, providing

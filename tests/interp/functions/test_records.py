@@ -10,9 +10,9 @@ import pytest
 import typing_extensions
 
 from interp.errors import ToolError
+from interp.functions.json_values import to_json_value
+from interp.functions.type_forms import TypeForms
 from interp.json_text import Json
-from interp.json_values import to_json_value
-from interp.type_forms import TypeForms
 
 
 class Base(TypedDict):

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .errors import ToolError
-from .json_text import Json
+from ..errors import ToolError
+from ..json_text import Json
 
 _NUMBERS = ("integer", "number")
 _KEYWORDS: dict[str, dict[str, str]] = {

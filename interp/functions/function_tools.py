@@ -1,7 +1,7 @@
 """Tools of Python functions: name, docstring and type hints become name, description and schema.
 
 What a hint cannot say in JSON is an error where the tool is defined, with the parameter, the type
-and the place of the function. See `interp.type_forms` for the hints that are known,
+and the place of the function. See `interp.functions.type_forms` for the hints that are known,
 `interp.tool_context` for a parameter that the model does not see.
 """
 
@@ -11,14 +11,14 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, get_args, get_origin, overload
 
+from ..errors import ToolError
+from ..json_text import Json
+from ..tool import Tool
+from ..tool_context import ToolContext, current_context
 from .callables import documentation_of, hints_of, is_async, name_of, place_of, signature_of
 from .docstrings import Documentation
-from .errors import ToolError
-from .json_text import Json
 from .json_values import to_json_value
 from .records import NO_DEFAULT, Member
-from .tool import Tool
-from .tool_context import ToolContext, current_context
 from .type_forms import TypeForms
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, NotRequired, Required, get_origin, get
 import attrs
 from attrs import frozen
 
+from ..errors import ToolError
 from .docstrings import read_docstring
-from .errors import ToolError
 
 NO_DEFAULT: Final = dataclasses.MISSING
 """Stands for the default of a member that has none."""

@@ -17,9 +17,9 @@ from typing_extensions import TypeAliasType
 
 from interp.arguments import check
 from interp.errors import ToolError, ValidationError
+from interp.functions.json_values import to_json_value
+from interp.functions.type_forms import TypeForms
 from interp.json_text import Json
-from interp.json_values import to_json_value
-from interp.type_forms import TypeForms
 
 UserId = NewType("UserId", int)
 Distance = TypeAliasType("Distance", Annotated[float, "in metres"])

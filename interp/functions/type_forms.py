@@ -13,11 +13,11 @@ from enum import Enum, Flag
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from ..arguments import check, require_schema
+from ..errors import ToolError, ValidationError
+from ..json_text import Json, write_json
 from .annotated import annotated_keywords
-from .arguments import check, require_schema
 from .definitions import Definitions
-from .errors import ToolError, ValidationError
-from .json_text import Json, write_json
 from .json_values import to_json_value
 from .pydantic_models import is_model, model_schema, read_model
 from .records import NO_DEFAULT, Member, Record, read_record

@@ -11,8 +11,8 @@ import pydantic
 import pytest
 
 from interp.errors import ToolError
-from interp.function_tools import tool
-from interp.type_forms import TypeForms
+from interp.functions.function_tools import tool
+from interp.functions.type_forms import TypeForms
 
 
 class Address(pydantic.BaseModel):
@@ -109,7 +109,7 @@ def test_a_model_without_a_schema_is_refused() -> None:
 def test_tools_without_models_do_not_import_pydantic() -> None:
     program = (
         "import sys\n"
-        "from interp.function_tools import tool\n"
+        "from interp.functions.function_tools import tool\n"
         "def f(x: int | None = None) -> list[str]: ...\n"
         "tool(f)\n"
         "assert 'pydantic' not in sys.modules\n"

@@ -10,8 +10,8 @@ import pytest
 from typing_extensions import Doc
 
 from interp.errors import ToolError
+from interp.functions.type_forms import TypeForms
 from interp.json_text import Json
-from interp.type_forms import TypeForms
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interp.docstrings import Documentation, read_docstring
+from interp.functions.docstrings import Documentation, read_docstring
 
 GOOGLE = """Adds two numbers.
 

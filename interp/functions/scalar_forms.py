@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from .errors import ToolError
-from .json_text import Json
+from ..errors import ToolError
+from ..json_text import Json
 
 SCALARS: Final[dict[type, str]] = {
     str: "string",

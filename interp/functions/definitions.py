@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .errors import ToolError
-from .json_text import Json
+from ..errors import ToolError
+from ..json_text import Json
 from .scalar_forms import TypeForm
 
 

@@ -18,7 +18,7 @@ import gram
 from interp import ToolLibrary, bind_tool
 from interp.arguments import validate_tool_args
 from interp.errors import ToolError, ValidationError
-from interp.function_tools import tool, tool_spec_from_function
+from interp.functions.function_tools import tool, tool_spec_from_function
 from interp.json_text import Json
 from interp.tool import Tool
 from interp.tool_context import ToolContext, providing

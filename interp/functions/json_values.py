@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from .json_text import Json
+from ..json_text import Json
 
 
 def to_json_value(value: Any) -> Json:

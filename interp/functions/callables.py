@@ -11,8 +11,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ToolError
 from .docstrings import Documentation, read_docstring
-from .errors import ToolError
 from .records import resolve_hints
 
 

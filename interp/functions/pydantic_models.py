@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .errors import ToolError
-from .json_text import Json, write_json
+from ..errors import ToolError
+from ..json_text import Json, write_json
 
 _NAMED_BELOW = ("properties", "patternProperties", "$defs")
 _LISTED_BELOW = ("anyOf", "oneOf", "allOf", "prefixItems")
