@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .builder import Builder
-from .diagnosis import syntax_error
-from .errors import GramDecodeError, GramEncodeError
+from .diagnosis import depth_error, syntax_error
+from .errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError
 from .grammar import grammar
 from .lexer import tokens
 from .source import Source
 from .syntax import Item
-from .values import MAX_LEVELS
 
 # A level of nesting takes at most five places of the parser's stack (`[ subject | elements ,`
 # or `{ entries , key :`), so a stack this high is past the limit whatever follows.
@@ -20,8 +19,8 @@ _MAX_STACK = 10 * MAX_LEVELS
 _NO_ACTION = -(10**9)  # less than any reduction
 
 
-def parse_items(source: Source) -> tuple[Item, ...]:
-    """The top-level constructs of a text.
+def parse_items(source: Source, start: int = 0) -> tuple[Item, ...]:
+    """The top-level constructs of a text, read from ``start``.
 
     Raises:
         GramDecodeError: the text is not gram; the error has the place of the first token that
@@ -37,11 +36,11 @@ def parse_items(source: Source) -> tuple[Item, ...]:
     parts: list[Any] = []
     taken: list[Any] = []
     try:
-        for token in tokens(source.text):
+        for token in tokens(source.text, start):
             kind = token.type
             while (action := states[stack[-1]].get(kind, _NO_ACTION)) < 0:
                 if action == _NO_ACTION:
-                    raise syntax_error(source, token, stack)
+                    raise syntax_error(source, token, start)
                 symbol, size, build = reductions[~action]
                 if size == 1 and build is None:  # a name for one part: only the state changes
                     stack[-1] = states[stack[-2]][symbol]
@@ -57,9 +56,11 @@ def parse_items(source: Source) -> tuple[Item, ...]:
             stack.append(action)
             parts.append(token)
             if len(stack) > _MAX_STACK:
-                raise GramEncodeError(f"nests deeper than {MAX_LEVELS} levels")
+                raise TooDeepError
     except GramEncodeError as error:
-        at = token if len(stack) > _MAX_STACK else (_flat(taken) or [token])[0]
+        at = (_flat(taken) or [token])[0]
+        if isinstance(error, TooDeepError):
+            raise depth_error(source, at.start, token.end, start) from None
         raise GramDecodeError(str(error), source.text, at.start, filename=source.filename) from None
     raise AssertionError("the lexer ends every text with END")
 

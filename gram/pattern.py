@@ -13,8 +13,8 @@ import attrs
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from .errors import GramEncodeError
-from .values import MAX_LEVELS, Value, check_text, exact, freeze_map, levels
+from .errors import MAX_LEVELS, GramEncodeError, TooDeepError
+from .values import Value, check_text, exact, freeze_map, levels
 
 WALK = "Gram.Walk"
 """The label of a path of two or more hops."""
@@ -98,7 +98,7 @@ class Pattern:
     value: Subject = field(factory=Subject)
     elements: tuple[Pattern, ...] = field(default=(), converter=_elements)
     levels: int = field(init=False, eq=False, repr=False)
-    """How deep the tree nests, `gram.values.MAX_LEVELS` at the most."""
+    """How deep the tree nests, `gram.MAX_LEVELS` at the most."""
 
     @value.validator
     def _is_subject(self, _: object, value: object) -> None:
@@ -114,7 +114,7 @@ class Pattern:
         below = max((element.levels for element in self.elements), default=0)
         deepest = 1 + max(own, below)
         if deepest > MAX_LEVELS:
-            raise GramEncodeError(f"nests deeper than {MAX_LEVELS} levels")
+            raise TooDeepError
         return deepest
 
     def _lens_setattr(self, name: str, value: Any) -> Pattern:

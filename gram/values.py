@@ -17,11 +17,7 @@ from typing import TypeAlias, Union
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
 
-from .errors import GramEncodeError
-
-MAX_LEVELS = 100
-"""How deep a tree may nest: an atom is level 1, each element below it adds 1, and so does each
-array or map inside a value. The limit keeps equality, hashing, repr and pickling safe."""
+from .errors import MAX_LEVELS, GramEncodeError, TooDeepError
 
 SYMBOL = re.compile(r"[A-Za-z_][0-9A-Za-z_.\-@]*", re.ASCII)
 _UNIT = re.compile(r"[A-Za-z]+", re.ASCII)
@@ -181,7 +177,7 @@ def freeze(value: object, path: str = "", level: int = 0) -> Value:
         return _check_number(value, path)
     if isinstance(value, Mapping | list | tuple | PVector):
         if level >= MAX_LEVELS:
-            raise GramEncodeError(f"nests deeper than {MAX_LEVELS} levels", path)
+            raise TooDeepError(path)
         if isinstance(value, Mapping):
             return freeze_map(value, path, level + 1)
         return _freeze_array(value, path, level + 1)
