@@ -38,7 +38,7 @@ from .syntax import (
     Token,
     Value,
 )
-from .values import Measurement, Number, Range, Symbol, TaggedString, freeze
+from .values import Measurement, Number, Range, Symbol, TaggedString, check_number, freeze
 from .values import Value as TreeValue
 
 _NO_SUBJECT = Subject()
@@ -209,22 +209,21 @@ class Builder:
         return Value(parts[0].start, parts[-1].end, "range", Range(lower, upper))
 
     def integer(self, parts: list[Token]) -> Value:
-        return self._value(parts, self._integer(parts[0], 10))
+        return self._value(parts, _number(self._spelling(parts[0])))
 
     def hexadecimal(self, parts: list[Token]) -> Value:
-        return self._value(parts, self._integer(parts[0], 16))
+        return self._value(parts, _number(self._spelling(parts[0]), 16))
 
     def octal(self, parts: list[Token]) -> Value:
-        return self._value(parts, self._integer(parts[0], 8))
+        return self._value(parts, _number(self._spelling(parts[0]), 8))
 
     def decimal(self, parts: list[Token]) -> Value:
-        return self._value(parts, freeze(float(self._spelling(parts[0]))))
+        return self._value(parts, _number(self._spelling(parts[0])))
 
     def measurement(self, parts: list[Token]) -> Value:
         spelling = self._spelling(parts[0])
-        number = spelling.rstrip(ascii_letters)
-        value: Number = float(number) if "." in number else _decimal_integer(number)
-        return self._value(parts, Measurement(value, spelling[len(number) :]))
+        digits = spelling.rstrip(ascii_letters)
+        return self._value(parts, Measurement(_number(digits), spelling[len(digits) :]))
 
     def boolean(self, parts: list[Token]) -> Value:
         return self._value(parts, parts[0].type == "TRUE")
@@ -264,19 +263,17 @@ class Builder:
     def _quoted(self, token: Token) -> str:
         return unescape(self.text[token.start + 1 : token.end - 1])
 
-    def _integer(self, token: Token, base: int) -> TreeValue:
-        spelling = self._spelling(token)
-        return freeze(_decimal_integer(spelling) if base == 10 else int(spelling, base))
-
     def _value(self, parts: list[Token], value: TreeValue) -> Value:
         return Value(parts[0].start, parts[-1].end, parts[-1].type, value)
 
 
-def _decimal_integer(spelling: str) -> int:
+def _number(spelling: str, base: int = 10) -> Number:
+    """The number that is spelled."""
     try:
-        return int(spelling)
-    except ValueError:  # Python's own limit on the digits it converts
-        raise GramEncodeError(f"a number of {len(spelling)} digits is too large") from None
+        is_decimal = base == 10 and "." in spelling
+        return check_number(float(spelling) if is_decimal else int(spelling, base))
+    except (ValueError, GramEncodeError):  # ValueError: Python's own limit on digits
+        raise GramEncodeError("this number is too large") from None
 
 
 def _entries(parts: list[Any]) -> tuple[Entry, ...]:

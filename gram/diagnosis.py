@@ -175,9 +175,11 @@ def _expected(stack: Sequence[int]) -> tuple[str, ...]:
             words.append(word)
             for terminal in covered:
                 del shifts[terminal]
-    for terminal in [each for each in shifts if each not in _UNLIKELY] or shifts:
-        literal = grammar().literals.get(terminal)
-        words.append(_TERMINALS.get(terminal) or (f"`{literal}`" if literal else terminal))
+    literals = grammar().literals
+    rest = shifts.keys() - _UNLIKELY or shifts.keys()
+    marks = sorted((literals[mark] for mark in rest & literals.keys()), key=lambda m: (len(m), m))
+    words.extend(f"`{mark}`" for mark in marks)
+    words.extend(_TERMINALS.get(other, other) for other in sorted(rest - literals.keys()))
     return tuple(dict.fromkeys(words))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-DIGEST = "6d07b5995ef4ec25b528445dcf0e791f29e052f012a97c4b888cb28b6cde70a4"
+DIGEST = "269adee3320245ded3eedb7aa3cb35864ff4d8469c586dbe606762d680f2eb15"
 
 GRAMMAR: dict[str, Any] = {'terminals': {'TAGGED_FENCE': '```[ \t\r'
                                '\x0c'
@@ -12,18 +12,18 @@ GRAMMAR: dict[str, Any] = {'terminals': {'TAGGED_FENCE': '```[ \t\r'
                                ')[A-Za-z_][0-9A-Za-z_.\\-@]*[ \t\r'
                                '\x0c'
                                '\\v]*\n'
-                               '[^`]*(?:`{1,2}(?!`)[^`]*)*```',
+                               '[^`]*+(?:`{1,2}(?!`)[^`]*+)*+```',
                'FALSE': 'false(?![0-9A-Za-z_.\\-@])',
                'TRUE': 'true(?![0-9A-Za-z_.\\-@])',
-               'FENCE': '```[ \t\r\x0c\\v]*\n[^`]*(?:`{1,2}(?!`)[^`]*)*```',
+               'FENCE': '```[ \t\r\x0c\\v]*\n[^`]*+(?:`{1,2}(?!`)[^`]*+)*+```',
                'HEXADECIMAL': '0x(?![A-Fa-f]*[G-Zg-z])[0-9A-Fa-f]+',
                'MEASUREMENT': '-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?[A-Za-z]+',
                'DECIMAL': '-?(?:0|[1-9][0-9]*)\\.[0-9]+',
                'OCTAL': '0[0-7]+',
                'INTEGER': '-?(?:0|[1-9][0-9]*)',
-               'BACKTICK': '`(?!``)[^`\\\\\n]*(?:\\\\[`\\\\\\/bfnrt][^`\\\\\n]*)*`',
-               'DOUBLE': '"[^"\\\\\n]*(?:\\\\["\\\\\\/bfnrt][^"\\\\\n]*)*"',
-               'SINGLE': "'[^'\\\\\n]*(?:\\\\['\\\\\\/bfnrt][^'\\\\\n]*)*'",
+               'BACKTICK': '`(?!``)[^`\\\\\n]*+(?:\\\\[`\\\\\\/bfnrt][^`\\\\\n]*+)*+`',
+               'DOUBLE': '"[^"\\\\\n]*+(?:\\\\["\\\\\\/bfnrt][^"\\\\\n]*+)*+"',
+               'SINGLE': "'[^'\\\\\n]*+(?:\\\\['\\\\\\/bfnrt][^'\\\\\n]*+)*+'",
                'SYMBOL': '[A-Za-z_][0-9A-Za-z_.\\-@]*',
                'BLANKS': '[ \t\r\n\x0c\\v]+',
                'COMMENT': '\\/\\/[^\n]*',

@@ -79,7 +79,7 @@ def hint_for(slip: Slip) -> str | None:
 
 # --- characters that only look right
 
-_ARROWS = dict.fromkeys("‐‑‒–—―−", "-") | {
+_ASCII = dict.fromkeys("‐‑‒–—―−", "-") | {
     "→": "-->",
     "⟶": "-->",
     "⇒": "==>",
@@ -95,7 +95,7 @@ def _odd_character(slip: Slip) -> str | None:
         return None
     if char in "“”„‟«»‘’‚‛":
         return "use straight quotes: \" or '"
-    plain = _ARROWS.get(char) or unicodedata.normalize("NFKC", char)
+    plain = _ASCII.get(char) or unicodedata.normalize("NFKC", char)
     if plain.isascii() and not plain.isalnum() and plain.isprintable() and plain != " ":
         return f"use the ASCII `{plain}`"
     if not char.isprintable():
@@ -210,7 +210,7 @@ _PLACES: tuple[_Row, ...] = (
         "",
         r"\{",
         "a pattern",
-        "a record stands inside a pattern, or first in the text as its header",
+        "a record stands in a pattern, or first in the text as its header",
     ),
     # patterns and names
     (
@@ -239,8 +239,13 @@ def _from_table(rows: Sequence[_Row], slip: Slip) -> str | None:
         ended = re.search(rf"(?:{before})\Z", slip.before, re.ASCII)
         begun = ended and re.match(at, slip.rest, re.ASCII)
         if ended and begun:
-            return Template(hint).safe_substitute(ended.groupdict() | begun.groupdict())
+            words = ended.groupdict() | begun.groupdict()
+            return Template(hint).substitute({name: _short(word) for name, word in words.items()})
     return None
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 40 else f"{word[:40]}…"
 
 
 # --- brackets

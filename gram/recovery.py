@@ -45,7 +45,7 @@ def syntax_errors(text: str, filename: str | None = None) -> tuple[GramDecodeErr
         else:
             errors.append(error)
             unclosed += opened
-        start = _next_pattern(source, start, read[-1].end if read else start)
+        start = _next_pattern(text, start, read[-1].end if read else start)
     return tuple(errors)
 
 
@@ -65,11 +65,11 @@ def _tokens_read(text: str, start: int, pos: int) -> list[Token]:
     )
 
 
-def _next_pattern(source: Source, start: int, at: int) -> int | None:
-    """Where the first line begins that opens a pattern, looked for from ``at``, behind ``start``."""
-    for token in _whole_tokens(source.text, at):
-        opens = source.text.startswith(_OPENERS, token.start)
-        if opens and token.start > start and source.position(token.start)[1] == 1:
+def _next_pattern(text: str, start: int, at: int) -> int | None:
+    """Where the next line begins that opens a pattern: after ``start``, looked for from ``at``."""
+    for token in _whole_tokens(text, at):
+        starts_line = token.start > start and text[token.start - 1] == "\n"
+        if starts_line and text.startswith(_OPENERS, token.start):
             return token.start
     return None
 
@@ -79,16 +79,17 @@ def _whole_tokens(text: str, at: int) -> Iterator[Token]:
 
     They end at a fence that is not closed: what follows may be its text.
     """
-    resumed = at
-    for token in tokens(text, at):
-        if token.start < resumed:
-            continue
-        if token.type != ERROR:
-            yield token
-        elif text.startswith("```", token.start):
+    while at < len(text):
+        for token in tokens(text, at):
+            if token.type != ERROR:
+                yield token
+            elif text.startswith("```", token.start):
+                return
+            elif text[token.start] in "\"'`":
+                at = _line_end(text, token.start)
+                break
+        else:
             return
-        elif text[token.start] in "\"'`":
-            resumed = _line_end(text, token.start)
 
 
 def _line_end(text: str, at: int) -> int:

@@ -112,7 +112,7 @@ class Measurement:
 
     @value.validator
     def _is_number(self, _: object, value: object) -> None:
-        _check_number(value, "value")
+        check_number(value, "value")
 
     @unit.validator
     def _is_unit(self, _: object, unit: object) -> None:
@@ -139,7 +139,7 @@ class Range:
             raise GramEncodeError("a range needs at least one end")
         for name, bound in (("lower", self.lower), ("upper", self.upper)):
             if bound is not None and not isinstance(bound, Measurement):
-                _check_number(bound, name)
+                check_number(bound, name)
 
 
 Value: TypeAlias = Union[
@@ -174,7 +174,7 @@ def freeze(value: object, path: str = "", level: int = 0) -> Value:
     if isinstance(value, bool | Symbol | TaggedString | Measurement | Range):
         return value
     if isinstance(value, int | float):
-        return _check_number(value, path)
+        return check_number(value, path)
     if isinstance(value, Mapping | list | tuple | PVector):
         if level >= MAX_LEVELS:
             raise TooDeepError(path)
@@ -228,7 +228,8 @@ def check_text(text: str, path: str) -> str:
     return text
 
 
-def _check_number(value: object, path: str) -> Number:
+def check_number(value: object, path: str = "") -> Number:
+    """``value`` as a plain int or float; what has no notation is refused."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise GramEncodeError(f"expected a number, found {_kind(value)}", path)
     if isinstance(value, float):
