@@ -9,6 +9,7 @@ from .document import Document, parse
 from .errors import MAX_LEVELS, GramDecodeError, GramEncodeError, GramError
 from .faults import Fault, Severity
 from .files import dump, load, loads, loads_one
+from .json_schema import json_schema
 from .origin import Origin, origin
 from .pattern import Pattern, Subject
 from .recovery import syntax_errors
@@ -41,6 +42,7 @@ __all__ = [
     "dump",
     "dumps",
     "from_json",
+    "json_schema",
     "load",
     "loads",
     "loads_one",

@@ -20,7 +20,7 @@ from pyrsistent import PMap, PVector, pmap, pvector
 from .errors import MAX_LEVELS, GramEncodeError, TooDeepError
 
 SYMBOL = re.compile(r"[A-Za-z_][0-9A-Za-z_.\-@]*", re.ASCII)
-_UNIT = re.compile(r"[A-Za-z]+", re.ASCII)
+UNIT = re.compile(r"[A-Za-z]+", re.ASCII)
 _MAX_DIGITS = 4300
 
 Number: TypeAlias = Union[int, float]
@@ -116,7 +116,7 @@ class Measurement:
 
     @unit.validator
     def _is_unit(self, _: object, unit: object) -> None:
-        if not isinstance(unit, str) or not _UNIT.fullmatch(unit):
+        if not isinstance(unit, str) or not UNIT.fullmatch(unit):
             raise GramEncodeError(f"a unit is made of the letters A to Z, found {unit!r}", "unit")
 
 

@@ -252,3 +252,28 @@ def spoilt_texts() -> st.SearchStrategy[str]:
         return text
 
     return spoilt()
+
+
+# --- JSON
+
+
+def json_data() -> st.SearchStrategy[Any]:
+    """JSON in which the special forms of values, whole and spoilt, are frequent."""
+    words = st.sampled_from(
+        ["symbol", "tagged", "measurement", "range", "map", "kg", "a b", "true"]
+    )
+    leaves = st.none() | st.booleans() | st.integers(-2, 2) | st.just(1.5) | words
+    forms = st.sampled_from(
+        [("value",), ("tag", "content"), ("unit", "value"), ("lower", "upper"), ("entries",), ()]
+    )
+
+    @st.composite
+    def special(draw: st.DrawFn, below: st.SearchStrategy[Any]) -> dict[str, Any]:
+        keys = draw(forms) + draw(st.sampled_from([(), (), ("more",)]))
+        return {"type": draw(words), **{key: draw(below) for key in keys}}
+
+    return st.recursive(
+        leaves,
+        lambda below: st.lists(below, max_size=2) | special(below),
+        max_leaves=5,
+    )
