@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeAlias, Union
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
@@ -55,6 +55,20 @@ def exact(value: object) -> Hashable:
     return value
 
 
+_PLAIN: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+}
+
+
+def _plain(value: Any) -> Any:
+    """``value`` itself, or the plain str, int or float in an instance of a subclass."""
+    if type(value) in _PLAIN or isinstance(value, bool):
+        return value
+    return next((make(value) for kind, make in _PLAIN.items() if isinstance(value, kind)), value)
+
+
 @frozen
 class Symbol:
     """A bare word in value position; not a string.
@@ -63,7 +77,7 @@ class Symbol:
         GramEncodeError: the word is no symbol, or is ``true`` or ``false``.
     """
 
-    value: str = field()
+    value: str = field(converter=_plain)
 
     @value.validator
     def _is_symbol(self, _: object, word: object) -> None:
@@ -81,8 +95,8 @@ class TaggedString:
         GramEncodeError: the tag is no symbol, or the content cannot be written.
     """
 
-    tag: str = field()
-    content: str = field()
+    tag: str = field(converter=_plain)
+    content: str = field(converter=_plain)
 
     @tag.validator
     def _tag_is_symbol(self, _: object, tag: object) -> None:
@@ -96,7 +110,8 @@ class TaggedString:
 
 
 def _whole(value: Number) -> Number:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    number: Number = _plain(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 @frozen
@@ -108,7 +123,7 @@ class Measurement:
     """
 
     value: Number = field(eq=exact, converter=_whole)
-    unit: str = field()
+    unit: str = field(converter=_plain)
 
     @value.validator
     def _is_number(self, _: object, value: object) -> None:
@@ -131,8 +146,8 @@ class Range:
         GramEncodeError: both ends are open, or an end is neither a number nor a measurement.
     """
 
-    lower: Bound | None = field(default=None, eq=exact)
-    upper: Bound | None = field(default=None, eq=exact)
+    lower: Bound | None = field(default=None, eq=exact, converter=_plain)
+    upper: Bound | None = field(default=None, eq=exact, converter=_plain)
 
     def __attrs_post_init__(self) -> None:
         if self.lower is None and self.upper is None:
@@ -218,8 +233,7 @@ def levels(value: object) -> int:
 
 def check_text(text: str, path: str) -> str:
     """``text`` as a plain str; a lone surrogate, which UTF-8 cannot carry, is refused."""
-    if type(text) is not str:
-        text = str.__str__(text)
+    text = _plain(text)
     if not text.isascii():
         try:
             text.encode()
@@ -235,11 +249,11 @@ def check_number(value: object, path: str = "") -> Number:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise GramEncodeError(f"{value!r} has no notation", path)
-        return value if type(value) is float else float(value)
+        return float(_plain(value))
     # 3.32 bits a digit: only integers near Python's own limit are measured exactly.
     if value.bit_length() > 3.3 * _MAX_DIGITS and abs(value) >= 10**_MAX_DIGITS:
         raise GramEncodeError(f"an integer has at most {_MAX_DIGITS} digits", path)
-    return value if type(value) is int else int(value)
+    return int(_plain(value))
 
 
 def _check_word(word: object, what: str) -> None:
