@@ -231,9 +231,10 @@ def levels(value: object) -> int:
     return 0
 
 
-def check_text(text: str, path: str) -> str:
+def check_text(text: str, path: str = "") -> str:
     """``text`` as a plain str; a lone surrogate, which UTF-8 cannot carry, is refused."""
-    text = _plain(text)
+    if type(text) is not str:
+        text = _plain(text)
     if not text.isascii():
         try:
             text.encode()
