@@ -190,6 +190,22 @@ _SPELLINGS: tuple[_Row, ...] = (
 )
 
 _PLACES: tuple[_Row, ...] = (
+    # elements and text without the marks they need
+    (
+        rf"\|(?:[^\[\]{{}}]*,)? ?(?P<name>{_NAME}) ?",
+        rf"(?P<colon>::?)\s*(?P<label>{_NAME})",
+        "`,`",
+        "an element with labels is written in brackets: ($name$colon$label)",
+    ),
+    (
+        rf"\|(?:[^\[\]{{}}]*,)? ?(?P<name>{_NAME}) ?",
+        r"\{",
+        "`,`",
+        "an element with properties is written in brackets: ($name {…})",
+    ),
+    (r"\"\"|''", r"[\"']", "`,`", "a string of several lines stands between fences: ```"),
+    (rf": ?{_NAME} ", rf"{_NAME}(?!\s*:)", "`,`", "text of several words is written in quotes"),
+    ("", r"[:/+*?!&%^\\]", "`,`", "text is written in quotes"),
     # commas and bars
     (r", ?", r"(?P<closer>[\])}])", None, "remove the comma before `$closer`"),
     (r"\| ?", r"\]", None, "an element list cannot be empty: remove the `|`"),

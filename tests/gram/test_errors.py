@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import sys
 import time
 import tomllib
@@ -15,10 +16,12 @@ import pytest
 from hypothesis import given, settings
 
 from gram import GramDecodeError, GramEncodeError, loads, loads_one, syntax_errors
+from gram.hints import _PLACES, _SPELLINGS
 from tests.strategies import any_texts, spoilt_texts, token_texts
 
 DATA = Path(__file__).parents[1] / "data" / "errors.toml"
 CASES: list[dict[str, str]] = tomllib.loads(DATA.read_text(encoding="utf-8"))["case"]
+HINTS = (*_SPELLINGS, *_PLACES)
 
 
 def error_of(text: str) -> GramDecodeError:
@@ -40,6 +43,13 @@ def test_an_error_says_what_was_found_what_could_stand_there_and_how_to_mend_it(
     case: dict[str, str],
 ) -> None:
     assert case["error"] == str(error_of(case["text"]))
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row[-1]) for row in HINTS])
+def test_every_hint_has_a_case(row: tuple[str, ...]) -> None:
+    hint = re.compile(re.sub(r"\\\$\w+", ".*", re.escape(row[-1])))
+
+    assert any(hint.fullmatch(case["error"].partition("\nhint: ")[2]) for case in CASES)
 
 
 def test_an_error_names_its_file() -> None:
@@ -133,7 +143,7 @@ def test_the_first_of_the_errors_is_the_one_that_loading_raises(text: str) -> No
 # --- whatever is read
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(any_texts() | token_texts() | spoilt_texts())
 def test_any_text_is_read_or_refused_at_a_place_inside_it(text: str) -> None:
     refused = None

@@ -45,7 +45,7 @@ def gram_accepts(text: str) -> bool:
     return True
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(source_texts() | spoilt_texts() | token_texts())
 def test_lark_reads_the_grammar_as_the_parser_does(text: str) -> None:
     assert lark_accepts(text) == gram_accepts(text)
