@@ -75,6 +75,17 @@ class Tool:
         found: dict[str, Json] | None = read_json(self._result_schema)
         return found
 
+    def renamed(self, name: str) -> Tool:
+        """The same tool under another name."""
+        return Tool(
+            name,
+            self.description,
+            self.schema,
+            self.invoke,
+            result_schema=self.result_schema,
+            place=self.place,
+        )
+
     def __call__(self, **arguments: Json) -> Any:
         """What ``invoke`` returns for these arguments, as they are."""
         return self.invoke(arguments)

@@ -24,6 +24,7 @@ from .signature import Parameter, Shape, Type, TypeSignature
 from .signature_errors import SignatureError
 from .signature_writer import signature_patterns, signature_text, write_type_signature
 from .style import agent_style, dumps, parse
+from .tool_json import tool_spec_from_json, tool_spec_to_json
 from .tool_names import wire_name
 from .tool_spec import (
     as_tool,
@@ -83,8 +84,10 @@ __all__ = [
     "signature_patterns",
     "signature_text",
     "tool_spec_description",
+    "tool_spec_from_json",
     "tool_spec_name",
     "tool_spec_schema",
+    "tool_spec_to_json",
     "tool_spec_type_signature",
     "type_signature_to_json_schema",
     "validate_agent_pattern",

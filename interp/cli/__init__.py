@@ -18,6 +18,8 @@ from .failures import INTERRUPTED, exit_code_of, shown
 COMMANDS = {
     "check": "Report what is wrong in gram files.",
     "run": "Run an agent: say something to it and print its answer.",
+    "schema": "Print the tools of a program as JSON.",
+    "tools": "Show which tools bind; write the gram of Python tools.",
 }
 
 
