@@ -9,6 +9,7 @@ from .document import Document, parse
 from .errors import GramDecodeError, GramEncodeError, GramError
 from .faults import Fault, Severity
 from .files import dump, load, loads, loads_one
+from .formatting import format_text
 from .origin import Origin, origin
 from .pattern import Pattern, Subject
 from .serializer import Spelling, Style, dumps
@@ -39,6 +40,7 @@ __all__ = [
     "Value",
     "dump",
     "dumps",
+    "format_text",
     "from_json",
     "load",
     "loads",
