@@ -5,10 +5,12 @@ speak the canonical JSON. This package knows nothing of agents.
 """
 
 from .canonical_json import from_json, to_json
+from .checks import check
 from .document import Document, parse
 from .errors import GramDecodeError, GramEncodeError, GramError
-from .faults import Fault, Severity
+from .faults import Edit, Fault, Severity
 from .files import dump, load, loads, loads_one
+from .fixes import apply_fixes
 from .formatting import format_text
 from .origin import Origin, origin
 from .pattern import Pattern, Subject
@@ -20,6 +22,7 @@ from .values import MAX_LEVELS, Measurement, Range, Symbol, TaggedString, Value
 __all__ = [
     "MAX_LEVELS",
     "Document",
+    "Edit",
     "Fault",
     "GramDecodeError",
     "GramEncodeError",
@@ -38,6 +41,8 @@ __all__ = [
     "Symbol",
     "TaggedString",
     "Value",
+    "apply_fixes",
+    "check",
     "dump",
     "dumps",
     "format_text",

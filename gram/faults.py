@@ -16,6 +16,14 @@ Path: TypeAlias = tuple[Union[int, str], ...]
 
 
 @frozen
+class Edit:
+    """A part of a text and what to write in its place."""
+
+    span: Span
+    text: str = ""
+
+
+@frozen
 class Fault:
     """One thing that a check found in a pattern or a text.
 
@@ -27,6 +35,7 @@ class Fault:
         span: the offsets in the text it was read from, or None when it was made.
         hint: how to mend it, or None.
         source: the text that ``span`` counts in.
+        fix: edits of that text that mend it and keep its trees; empty where there are none.
     """
 
     code: str
@@ -36,6 +45,7 @@ class Fault:
     span: Span | None = None
     hint: str | None = None
     source: Source | None = field(default=None, eq=False, repr=False)
+    fix: tuple[Edit, ...] = ()
 
     @property
     def filename(self) -> str | None:

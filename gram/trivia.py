@@ -6,10 +6,13 @@ import re
 
 from attrs import frozen
 
+from .lexer import tokens
+
 BLANKS = " \t\r\f\v"
 """The blanks that may end a line."""
 
 _COMMENT_OR_BREAK = re.compile(r"//[^\n]*|\n")
+_COMMENT_OR_COMMA = re.compile(r"//[^\n]*|,")
 
 
 @frozen
@@ -57,3 +60,29 @@ def read_trivia(gap: str) -> Trivia:
         comments.append(Comment(match[0].rstrip(BLANKS), own_line, breaks > 1))
         breaks = 0
     return Trivia(tuple(comments), breaks > 1)
+
+
+def has_comment(text: str) -> bool:
+    """Whether a piece of text, cut between tokens, holds a comment.
+
+    >>> has_comment("k: 1 // one"), has_comment("k: '// text'")
+    (True, False)
+    """
+    end = 0
+    for token in tokens(text):
+        if "//" in text[end : token.start]:
+            return True
+        end = token.end
+    return False
+
+
+def find_comma(text: str, start: int, end: int) -> int:
+    """The offset of the comma between two members of a list, whatever comments stand around it.
+
+    >>> find_comma("1 // one, two\\n, 2", 1, 16)
+    14
+    """
+    for match in _COMMENT_OR_COMMA.finditer(text, start, end):
+        if match[0] == ",":
+            return match.start()
+    raise ValueError(f"no comma between {start} and {end}")
