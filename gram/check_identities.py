@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from . import syntax
+from .pattern import Pattern
 from .reading import Finding, Occurrence, Reading
 from .serializer import is_edge, is_reference
 from .walk import TreePath
@@ -89,6 +90,11 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else None
 
 
+def members(elements: Iterable[Pattern]) -> list[object]:
+    """Elements as they matter to the definition they stand in: a named one has its own."""
+    return [element.value.identity or element for element in elements]
+
+
 def _second_definitions(reading: Reading) -> Iterator[tuple[Occurrence, Occurrence]]:
     """Each definition of a name with the first one in its scope."""
     first: dict[tuple[TreePath, str], Occurrence] = {}
@@ -106,14 +112,9 @@ def _differences(first: Occurrence, again: Occurrence) -> list[str]:
     # a subject's equality is exact where that of a PMap is not: 1 and 1.0 differ
     if one != other and (one.labels == other.labels or one.properties != other.properties):
         different.append("properties")
-    if _members(first) != _members(again):
+    if members(first.pattern.elements) != members(again.pattern.elements):
         different.append("elements")
     return different
-
-
-def _members(each: Occurrence) -> list[object]:
-    """The elements as they matter to a definition: a named one defines itself elsewhere."""
-    return [element.value.identity or element for element in each.pattern.elements]
 
 
 def _is_inconsistent(first: Occurrence, again: Occurrence) -> bool:
@@ -121,7 +122,7 @@ def _is_inconsistent(first: Occurrence, again: Occurrence) -> bool:
     if not (is_edge(first.pattern) or is_edge(again.pattern)):
         return False
     both_have_elements = bool(first.pattern.elements and again.pattern.elements)
-    return both_have_elements and _members(first) != _members(again)
+    return both_have_elements and members(first.pattern.elements) != members(again.pattern.elements)
 
 
 def _shape(each: Occurrence) -> str:
