@@ -48,7 +48,7 @@ def removal(text: str, part: Span) -> tuple[Edit, ...]:
         end += 1
     line = text.rfind("\n", 0, start) + 1
     for line_break in ("\n", "\r\n"):
-        if line and text.startswith(line_break, end) and not text[line:start].strip(" \t"):
+        if text.startswith(line_break, end) and not text[line:start].strip(" \t"):
             return (Edit(Span(line, end + len(line_break))),)
     return (Edit(Span(start, end)),)
 
