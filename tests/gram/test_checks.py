@@ -1,6 +1,7 @@
 """Each check finds what its rule says, at the exact place; no document makes a check fail."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -161,7 +162,7 @@ def test_spans_lie_in_the_text_and_fixes_keep_trees_and_comments(text: str) -> N
     left = check(parse(mended))
 
     assert loads(mended) == document.patterns
-    assert mended.count("// ") == text.count("// ")
+    assert re.findall(r"// \d+", mended) == re.findall(r"// \d+", text)
     assert not [
         fault for fault in left if fault.fix and apply_fixes(parse(mended), [fault]) == mended
     ]
