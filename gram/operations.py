@@ -81,9 +81,9 @@ def combine(left: Pattern, right: Pattern, join: Callable[[Subject, Subject], Su
     It is associative when ``join`` is.
 
     >>> from gram import dumps, loads
-    >>> left, right = loads("[a:X | b] [c | d]")
+    >>> left, right = loads("[a:Team | b] [c | d]")
     >>> dumps(combine(left, right, lambda one, other: one))
-    '[a:X | b, d]'
+    '[a:Team | b, d]'
     """
     return Pattern(join(left.value, right.value), (*left.elements, *right.elements))
 
@@ -160,8 +160,8 @@ def map(change: Callable[[Subject], Subject], tree: Pattern) -> Pattern:
 
     >>> from attrs import evolve
     >>> from gram import dumps, loads_one
-    >>> dumps(map(lambda s: evolve(s, identity=s.identity.upper()), loads_one("[a | b, (c:P)]")))
-    '(A)-->(C:P)'
+    >>> dumps(map(lambda s: evolve(s, identity=s.identity.upper()), loads_one("[a | [b | c]]")))
+    '[A | [B | C]]'
     """
 
     def rebuilt(here: Pattern, elements: tuple[Pattern, ...]) -> Pattern:
