@@ -5,10 +5,13 @@ speak the canonical JSON. This package knows nothing of agents.
 """
 
 from .canonical_json import from_json, to_json
+from .checks import check
 from .document import Document, parse
 from .errors import MAX_LEVELS, GramDecodeError, GramEncodeError, GramError
-from .faults import Fault, Severity
+from .faults import Edit, Fault, Severity
 from .files import dump, load, loads, loads_one
+from .fixes import apply_fixes
+from .formatting import format_text
 from .json_schema import json_schema
 from .origin import Origin, origin
 from .pattern import Pattern, Subject
@@ -21,6 +24,7 @@ from .values import Measurement, Range, Symbol, TaggedString, Value
 __all__ = [
     "MAX_LEVELS",
     "Document",
+    "Edit",
     "Fault",
     "GramDecodeError",
     "GramEncodeError",
@@ -39,8 +43,11 @@ __all__ = [
     "Symbol",
     "TaggedString",
     "Value",
+    "apply_fixes",
+    "check",
     "dump",
     "dumps",
+    "format_text",
     "from_json",
     "json_schema",
     "load",

@@ -41,7 +41,7 @@ def function_definition(tool: Pattern, *, strict: bool = False) -> dict[str, Jso
 
 
 def mcp_definition(tool: Pattern) -> dict[str, Json]:
-    """A tool as the Model Context Protocol lists it; only objects have an ``outputSchema`` there."""
+    """A tool as the Model Context Protocol lists it: an ``outputSchema`` is an object there."""
     definition: dict[str, Json] = {
         "name": view(tool_spec_name, tool),
         "description": view(tool_spec_description, tool),

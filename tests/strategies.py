@@ -387,3 +387,157 @@ def json_data() -> st.SearchStrategy[Any]:
         lambda below: st.lists(below, max_size=2) | special(below),
         max_leaves=5,
     )
+
+
+# --- texts with a comment in any gap (for layout and checks)
+
+Tokens = list[str]
+
+SPELLED_SCALARS: list[Tokens] = [
+    ["1"],
+    ["-0"],
+    ["0x1F"],
+    ["017"],
+    ["2.50"],
+    ["5kg"],
+    ["2.5kg"],
+    ["true"],
+    ["word"],
+    ["'it'"],
+    ['"a // b"'],
+    ["`c`"],
+    ["``"],
+    ['"' + "long " * 9 + '"'],
+    ["tag", "`x`"],
+    ["```\nfenced\n  // text\n  ```"],
+    ["```md\n# title\n```"],
+    ["1", "..", "2"],
+    ["...", "5kg"],
+    ["0.5", "..."],
+]
+
+
+def commented_texts() -> st.SearchStrategy[str]:
+    """Documents in any spelling, with numbered comments and odd blanks between their tokens."""
+    return st.builds(
+        _with_gaps,
+        _document_tokens(),
+        st.lists(st.sampled_from(GAPS), min_size=1, max_size=40),
+        st.sampled_from(["\n", "\n", "\r\n"]),
+        st.sampled_from(["", "", "\ufeff"]),
+    )
+
+
+GAPS = [
+    "",
+    "",
+    "",
+    " ",
+    " ",
+    "\n",
+    "\n\n\n  ",
+    " //#\n",
+    "//#\n //# \n\n",
+    "\n\t//#\n",
+    "\n\n //#\n\n",
+]
+
+
+def _with_gaps(tokens: Tokens, gaps: list[str], line_break: str, bom: str) -> str:
+    """The tokens with the gaps between them, in turn; every ``//#`` gets a number."""
+    text, number = bom, 0
+    for index, token in enumerate([*tokens, ""]):
+        gap = gaps[index % len(gaps)]
+        if not gap and index and not _may_touch(tokens[index - 1], token):
+            gap = " "
+        while "//#" in gap:
+            number += 1
+            gap = gap.replace("//#", f"// {number}", 1)
+        text += gap.replace("\n", line_break) + token
+    return text
+
+
+def _may_touch(left: str, right: str) -> bool:
+    return not right or left[-1] in "()[]{},|" or right[0] in "()[]{},|"
+
+
+def _document_tokens() -> st.SearchStrategy[Tokens]:
+    headers = st.just([]) | _record_tokens()
+    return _sequence(headers, st.lists(_item_tokens(), max_size=4).map(_flatten))
+
+
+def _item_tokens() -> st.SearchStrategy[Tokens]:
+    identified = st.sampled_from([[], ["@@", "a"], ["@@", ":", "L"], ["@@", "`b c`", "::", "L"]])
+    annotation = _value_tokens().flatmap(
+        lambda value: st.sampled_from(["k", "j"]).map(lambda key: ["@", key, "(", *value, ")"])
+    )
+    annotations = st.just([]) | st.lists(annotation, max_size=3).map(_flatten)
+    return _sequence(identified, annotations, _bracket_tokens() | _path_tokens())
+
+
+def _bracket_tokens() -> st.SearchStrategy[Tokens]:
+    plain = _sequence(_word("["), _subject_tokens(), _word("]"))
+    leaves = st.sampled_from([["a"], ["`b c`"], ["7"]]) | _path_tokens()
+
+    def around(below: st.SearchStrategy[Tokens]) -> st.SearchStrategy[Tokens]:
+        listed = st.lists(below, min_size=1, max_size=3).map(_separated)
+        return _sequence(_word("["), _subject_tokens(), _word("|"), listed, _word("]"))
+
+    return plain | around(st.recursive(leaves, around, max_leaves=4))
+
+
+def _path_tokens() -> st.SearchStrategy[Tokens]:
+    node = _sequence(_word("("), _subject_tokens(), _word(")"))
+    halves = st.sampled_from([("-", "->"), ("<=", "="), ("<~", "~>"), ("-", "-"), ("=", "=>")])
+    inside = st.just([]) | _sequence(_word("["), _subject_tokens(), _word("]"))
+    arrow = st.tuples(halves, inside).map(lambda p: [p[0][0], *p[1], p[0][1]])
+    hops = st.lists(_sequence(arrow, node), max_size=3).map(_flatten)
+    return _sequence(node, hops)
+
+
+def _subject_tokens() -> st.SearchStrategy[Tokens]:
+    identity = st.sampled_from([[], ["a"], ["b"], ["`b c`"], ["7"]])
+    label = st.sampled_from([[":", "L"], ["::", "Text"], [":", "`odd one`"], [":", "true"]])
+    return _sequence(
+        identity,
+        st.lists(label, max_size=2).map(_flatten),
+        st.just([]) | _record_tokens(),
+    )
+
+
+def _record_tokens() -> st.SearchStrategy[Tokens]:
+    return st.lists(_entry_tokens(_value_tokens()), max_size=3).map(
+        lambda entries: ["{", *_separated(entries), "}"]
+    )
+
+
+def _entry_tokens(
+    value: st.SearchStrategy[Tokens], colons: tuple[str, ...] = (":", "::")
+) -> st.SearchStrategy[Tokens]:
+    keys = st.sampled_from([["k"], ["j"], ['"odd key"'], ["`i`"]])
+    return _sequence(keys, st.sampled_from([[colon] for colon in colons]), value)
+
+
+def _value_tokens() -> st.SearchStrategy[Tokens]:
+    def around(below: st.SearchStrategy[Tokens]) -> st.SearchStrategy[Tokens]:
+        arrays = st.lists(below, max_size=3).map(lambda items: ["[", *_separated(items), "]"])
+        entries = st.lists(_entry_tokens(below, (":",)), max_size=2)
+        return arrays | entries.map(lambda items: ["{", *_separated(items), "}"])
+
+    return st.recursive(st.sampled_from(SPELLED_SCALARS), around, max_leaves=4)
+
+
+def _sequence(*parts: st.SearchStrategy[Tokens]) -> st.SearchStrategy[Tokens]:
+    return st.tuples(*parts).map(_flatten)
+
+
+def _word(token: str) -> st.SearchStrategy[Tokens]:
+    return st.just([token])
+
+
+def _separated(parts: list[Tokens]) -> Tokens:
+    return _flatten([[",", *part] if index else part for index, part in enumerate(parts)])
+
+
+def _flatten(parts: Any) -> Tokens:
+    return [token for part in parts for token in part]

@@ -17,6 +17,8 @@ from .failures import INTERRUPTED, exit_code_of, shown
 
 COMMANDS = {
     "check": "Report what is wrong in gram files.",
+    "convert": "Print gram as canonical JSON, and JSON as gram.",
+    "fmt": "Lay files out, keeping their comments.",
     "run": "Run an agent: say something to it and print its answer.",
     "schema": "Print the tools of a program as JSON.",
     "tools": "Show which tools bind; write the gram of Python tools.",
