@@ -153,7 +153,7 @@ class SignatureReader:
             subject = edge.pattern.value
             if subject.identity or subject.labels or (is_walk and subject.properties):
                 self.tell("arrow", "an arrow of a signature has no name, type or record", edge)
-            nodes = [*nodes, ends[1]] if nodes else ends
+            nodes.extend(ends[1:] if nodes else ends)
         return nodes
 
     def _unique(self, role: Role, members: list[tuple[Parameter, Place]]) -> None:

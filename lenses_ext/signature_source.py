@@ -45,12 +45,14 @@ class SignatureSource:
     Attributes:
         chain: the path, or the atom that stands for a path of its own; None when there is none.
         shapes: what stands beside it.
+        elements: all of it, in the order in which it was written.
         faults: what is wrong with the spelling.
         document: the text, kept so that places can be told.
     """
 
     chain: Place | None
     shapes: tuple[Place, ...]
+    elements: tuple[Pattern, ...] = ()
     faults: tuple[Fault, ...] = ()
     document: Document | None = field(default=None, eq=False, repr=False)
 
@@ -116,11 +118,13 @@ def source_of_text(text: str) -> SignatureSource:
 def _source(
     places: list[Place], faults: tuple[Fault, ...], document: Document | None
 ) -> SignatureSource:
-    chain = signature_of(place.pattern for place in places)
-    at = next((i for i, place in enumerate(places) if place.pattern is chain), None)
-    if at is None:
-        return SignatureSource(None, tuple(places), faults, document)
-    return SignatureSource(places[at], (*places[:at], *places[at + 1 :]), faults, document)
+    elements = tuple(place.pattern for place in places)
+    chain = signature_of(elements)
+    at = next((i for i, element in enumerate(elements) if element is chain), len(elements))
+    shapes = (*places[:at], *places[at + 1 :])
+    return SignatureSource(
+        places[at] if chain is not None else None, shapes, elements, faults, document
+    )
 
 
 # --- what only the text can tell

@@ -4,12 +4,11 @@ import copy
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from tree_sitter import Language, Parser
 from tree_sitter_gram import language
 
-from gram import dumps, loads
+from gram import loads
 from lenses_ext import (
     json_schema_to_type_signature,
     parse_type_signature,
@@ -17,7 +16,6 @@ from lenses_ext import (
     type_signature_to_json_schema,
     write_type_signature,
 )
-from lenses_ext.style import agent_style
 from tests.strategies import parameter_schemas
 
 _TREE_SITTER = Parser(Language(language()))
