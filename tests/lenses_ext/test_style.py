@@ -1,8 +1,8 @@
 """Programs are written in the signature style inside tools, and in plain gram elsewhere."""
 
-import gram
 from hypothesis import given
 
+import gram
 from gram import Pattern, Subject, loads, loads_one
 from lenses_ext import agent_style, dumps, signature_elements, signature_text
 from tests.strategies import forests
