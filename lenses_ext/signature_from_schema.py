@@ -10,12 +10,12 @@ from attrs import evolve
 from gram import Fault, Severity
 
 from .json_values import Keywords, NotJson, check_json, dump_json
+from .record_reader import RESERVED_KEYS
 from .schema_checks import breaches, default_misfits
 from .schema_from_signature import reference_to
 from .signature import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
 from .signature_checks import dotted, remote_reference
 from .signature_errors import SignatureError
-from .signature_reader import RESERVED_KEYS
 from .subschemas import Schema, SchemaPath, remote_references, subschemas
 from .type_names import ANY, COMBINATORS, JSON_TYPES, LABELS, PARAMETERS, RESERVED
 
