@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from attrs import field, frozen
 
 from gram import Document, Fault, GramDecodeError, Pattern, Source, Span, Subject, origin, parse
+from gram.document import document_of
 from gram.pattern import WALK
 from gram.serializer import is_edge
 from gram.spans import Construct, Hop, elements_of
@@ -89,11 +91,18 @@ def source_of_pattern(pattern: Pattern) -> SignatureSource:
     faults: tuple[Fault, ...] = ()
     document = None
     if (place := origin(pattern)) is not None:
-        document = place.document
-        faults = tuple(spelling_faults(_construct_at(document, place.path), place.source))
+        document = _document(place.source)
+        construct = _construct_at(document, document.path_at(place.span))
+        faults = tuple(spelling_faults(construct, place.source))
     if is_tool(pattern):
         return _source(Place(pattern).below(), faults, document)
     return _source([Place(pattern)], faults, document)
+
+
+@lru_cache(maxsize=2)
+def _document(source: Source) -> Document:
+    """The document read from a source: kept a while, as its other tools will be asked for too."""
+    return document_of(source)
 
 
 def source_of_text(text: str) -> SignatureSource:

@@ -75,7 +75,7 @@ def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[s
 
 
 def json_schema_to_type_signature(
-    schema: Mapping[str, Any], *, return_schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any], *, return_schema: Mapping[str, Any] | bool | None = None
 ) -> str:
     """The text of the signature that a JSON Schema says, without loss.
 

@@ -18,7 +18,7 @@ from lenses_ext import (
     write_type_signature,
 )
 from lenses_ext.signature import TypeSignature
-from tests.strategies import parameter_schemas, type_signatures
+from tests.strategies import json_schemas, parameter_schemas, type_signatures
 
 _TREE_SITTER = Parser(Language(language()))
 
@@ -83,3 +83,14 @@ def test_a_signature_made_by_hand_means_the_same_once_written(signature: TypeSig
     assert result_schema(read) == result_schema(signature)
     assert write_type_signature(read) == text
     assert tree_sitter_accepts(text)
+
+
+@given(parameter_schemas(), json_schemas())
+def test_the_schema_of_a_result_comes_back_and_leaves_the_parameters_alone(
+    schema: dict[str, Any], result: Any
+) -> None:
+    text = json_schema_to_type_signature(schema, return_schema=result)
+
+    assert same(type_signature_to_json_schema(text)) == same(schema)
+    expected = {} if result is True else {"not": {}} if result is False else result
+    assert same(result_schema(text) or {}) == same(expected)
