@@ -9,7 +9,7 @@ from gram.pattern import WALK
 
 from .record_reader import Owner, Written, owner_of
 from .signature import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
-from .signature_source import Place, SignatureSource
+from .signature_source import Place, SignatureSource, is_chain
 from .type_names import NAMED, PARAMETERS, RESERVED
 from .type_reader import TypeReader
 
@@ -95,6 +95,9 @@ class SignatureReader(TypeReader):
                 if root is not None:
                     self.tell("duplicate-type", f'"{PARAMETERS}" is given twice', place)
                 root = self._root(place)
+            elif is_chain(place.pattern):
+                message = "a tool has one type signature, and this is another"
+                self.tell("second-signature", message, place)
             elif not subject.identity:
                 message = "a type beside the signature has no name: write [Name:Object | …]"
                 self.tell("no-name", message, place)

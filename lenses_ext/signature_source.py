@@ -93,7 +93,8 @@ def source_of_pattern(pattern: Pattern) -> SignatureSource:
     if (place := origin(pattern)) is not None:
         document = _document(place.source)
         construct = _construct_at(document, document.path_at(place.span))
-        faults = tuple(spelling_faults(construct, place.source))
+        parts = elements_of(construct) if is_tool(pattern) else (construct,)
+        faults = tuple(fault for part in parts for fault in spelling_faults(part, place.source))
     if is_tool(pattern):
         return _source(Place(pattern).below(), faults, document)
     return _source([Place(pattern)], faults, document)

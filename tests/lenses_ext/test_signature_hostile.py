@@ -177,6 +177,18 @@ def test_references_that_only_lead_to_themselves_come_back() -> None:
     assert first_difference(schema, schema) is None
 
 
+def test_references_that_double_do_not_hold_the_check_of_a_default() -> None:
+    definitions: dict[str, Any] = {
+        f"D{index}": {"allOf": [{"$ref": f"#/$defs/D{index + 1}"}] * 2} for index in range(60)
+    }
+    definitions["D60"] = {"type": "integer"}
+    properties = {"a": {"$ref": "#/$defs/D0", "default": "x"}}
+
+    assert comes_back(
+        {"type": "object", "properties": properties, "required": [], "$defs": definitions}
+    )
+
+
 def test_a_pattern_that_backtracks_does_not_hold_the_check_of_a_default() -> None:
     schema = {"type": "string", "pattern": "^(a+)+$", "default": "a" * 40 + "!"}
 

@@ -78,6 +78,7 @@ def test_an_error_of_a_tool_in_a_file_cites_the_file(row: dict[str, Any]) -> Non
     if row["case"] in ("not gram", "empty") or "text form" in row["case"]:
         pytest.skip("no pattern of a tool")
     elements = row["signature"].replace(") [", "), [").replace("] [", "], [")
+    elements = elements.replace(") (", "), (")
     document = parse(f"\n[t:Tool | {elements}]", "agents.gram")
 
     with pytest.raises(SignatureError) as caught:
