@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Final
 
 from attrs import field, frozen
 
@@ -16,11 +15,9 @@ from gram.serializer import is_edge
 from gram.spans import Construct, Hop, elements_of
 from gram.syntax import Annotated, Arrow, Bracket, Node, Path, Record
 
+from .labels import TOOLS
 from .signature_errors import SignatureError
 from .type_names import PARAMETERS
-
-TOOL_LABELS: Final = frozenset({"ToolSpecification", "Tool"})
-"""The labels of a tool; the first is written, both are read."""
 
 _WALK = Subject("", {WALK})
 
@@ -61,7 +58,7 @@ class SignatureSource:
 
 def is_tool(pattern: Pattern) -> bool:
     """Whether a pattern is a tool: labelled ``ToolSpecification`` or ``Tool``."""
-    return not TOOL_LABELS.isdisjoint(pattern.value.labels)
+    return not TOOLS.isdisjoint(pattern.value.labels)
 
 
 def is_chain(pattern: Pattern) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import gram
-from gram import Pattern, Spelling
+from gram import Document, Pattern, Spelling
 
 from .signature_source import is_chain, is_tool, signature_of
 
@@ -47,3 +47,12 @@ def dumps(pattern: Pattern | Iterable[Pattern]) -> str:
     '[t:Tool | (a::Text)==>(::String)]'
     """
     return gram.dumps(pattern, style=agent_style)
+
+
+def parse(text: str, filename: str | None = None) -> Document:
+    """The document of a program: what is written into it is written in the program's style.
+
+    Raises:
+        GramDecodeError: the text is not gram.
+    """
+    return gram.parse(text, filename, style=agent_style)

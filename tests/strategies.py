@@ -270,3 +270,168 @@ def type_signatures() -> st.SearchStrategy[TypeSignature]:
 
 def _parameters(types: st.SearchStrategy[Type]) -> st.SearchStrategy[Parameter]:
     return st.builds(Parameter, property_names(), types, st.sampled_from([None, True, False]))
+
+
+# --- source texts: shaped by the grammar, and spoilt
+
+
+def blanks() -> st.SearchStrategy[str]:
+    """What may stand between two tokens, mostly one space."""
+    return st.sampled_from([" ", " ", " ", "", "\n", "\t", "\r\n", "\f\v", " // c | ]\n"])
+
+
+def tokens() -> st.SearchStrategy[str]:
+    """Tokens of every kind, and some that only look like one."""
+    return st.sampled_from(
+        [
+            *"()[]{}|,:@=<>-~.",
+            *("::", "@@", "..", "...", "-->", "<--", "--", "==>", "<~~", "-[", "]->", "=[", "]=>"),
+            *("a", "b", "a.b-c@d", "_", "A", "true", "false", "trueish", "null", "Gram.Walk"),
+            *("0", "-1", "42", "007", "08", "0x1F", "0xFg", "-0xFF", "0x", "1.5", "-0.0", "5kg"),
+            *("2.5kg", "1..2", "1...", "...2", "1.", ".5", "1e5", "0o7"),
+            *('"s"', '"it\'s"', "'s'", "`s s`", '"\\n"', '"\\q"', '"', "'", "`", "``", '""'),
+            *("d`1`", "```\nx\n```", "```md\n# x\n```", "```x```", "```", "// c\n", "//", "/"),
+            *(" ", "\n", "\r", "\t", "\f", "\v", "\u00a0", "\u2028", "\ufeff", "\0", "é", "“", "#"),
+        ]
+    )
+
+
+def token_texts() -> st.SearchStrategy[str]:
+    """Tokens in any order."""
+    return st.lists(tokens(), max_size=15).map("".join)
+
+
+def any_texts() -> st.SearchStrategy[str]:
+    """Texts of any characters, lone surrogates included."""
+    return st.text(st.characters(exclude_categories=[]), max_size=30)
+
+
+def source_values() -> st.SearchStrategy[str]:
+    """Values as they can be written, each spelling of each kind."""
+    scalars = st.sampled_from(
+        [
+            *("0", "-12", "0x1F", "017", "1.50", "-0.0", "5kg", "-0xFF", "2.5kg", "true", "false"),
+            *("word", "a.b-c@d", "trueish", '"s"', '"\\"\\/\\b"', "'it\\'s'", "`b\\`c`", "1..2"),
+            *(
+                "-1.5...",
+                "...3kg",
+                "date`2026-01-31`",
+                "md `x`",
+                "```\nline\n  ```",
+                "``` md \n```",
+            ),
+        ]
+    )
+    inner = scalars | st.sampled_from(["[]", "[[1], 2]", "{}", "{ a : [{b: 1}] }"])
+    arrays = st.lists(inner, max_size=2).map(lambda items: f"[{', '.join(items)}]")
+    maps = st.lists(st.tuples(source_keys(), inner), max_size=2).map(
+        lambda entries: "{" + ",".join(f"{key}: {value}" for key, value in entries) + "}"
+    )
+    return scalars | arrays | maps
+
+
+def source_keys() -> st.SearchStrategy[str]:
+    """Keys as they can be written."""
+    return st.sampled_from(["k", "k", "type", "true", "`a b`", '"a b"'])
+
+
+def source_subjects() -> st.SearchStrategy[str]:
+    """Subjects as they can be written, the empty one often."""
+    entries = st.lists(
+        st.tuples(source_keys(), st.sampled_from([":", "::"]), source_values()), max_size=2
+    )
+    return st.builds(
+        lambda identity, labels, record: f"{identity}{labels}{record}",
+        st.sampled_from(["", "", "a", "b", "`b c`", "42", "-7", "true", "a-"]),
+        st.lists(st.sampled_from([":A", "::B", " : `C D`"]), max_size=2).map("".join),
+        st.just("")
+        | entries.map(
+            lambda entries: " {" + ", ".join(f"{k}{colon} {v}" for k, colon, v in entries) + "}"
+        ),
+    )
+
+
+def source_paths() -> st.SearchStrategy[str]:
+    """Nodes and paths of up to two hops, in every arrow family."""
+    bodies = st.just("") | source_subjects().map(lambda subject: f"[{subject}]")
+    arrows = st.builds(
+        lambda family, tail, body, head: f"{tail}{family}{body}{family}{head}",
+        st.sampled_from("-=~"),
+        st.sampled_from(["", "<"]),
+        bodies,
+        st.sampled_from(["", ">"]),
+    )
+    nodes = source_subjects().map(lambda subject: f"({subject})")
+    hops = st.lists(st.tuples(arrows, nodes).map("".join), max_size=2)
+    return st.builds(lambda node, hops: node + "".join(hops), nodes, hops)
+
+
+def source_patterns() -> st.SearchStrategy[str]:
+    """Patterns as they can be written, without annotations."""
+    names = st.sampled_from(["a", "`b c`", "42", "true"])
+    return st.recursive(
+        source_paths(),
+        lambda below: st.builds(
+            lambda subject, elements: f"[{subject} | {', '.join(elements)}]",
+            source_subjects(),
+            st.lists(below | names, min_size=1, max_size=2),
+        ),
+        max_leaves=2,
+    )
+
+
+def source_texts() -> st.SearchStrategy[str]:
+    """Whole texts of the grammar's shape: headers, annotations, comments, blanks."""
+    annotations = st.just("") | st.sampled_from(["@@x ", "@@:L ", "@@x:L @k(1) "])
+    more = st.lists(source_values().map(lambda value: f"@k({value}) "), max_size=2).map("".join)
+    patterns = st.tuples(annotations, more, source_patterns(), blanks()).map("".join)
+    headers = st.sampled_from(["", "", "{}", '{kind: "x"}', "\ufeff", "// c\n"])
+    return st.builds(
+        lambda header, patterns: header + "".join(patterns),
+        headers,
+        st.lists(patterns, max_size=2),
+    )
+
+
+def spoilt_texts() -> st.SearchStrategy[str]:
+    """Texts of the grammar's shape with a few pieces cut out, doubled or replaced by a token."""
+
+    @st.composite
+    def spoilt(draw: st.DrawFn) -> str:
+        text = draw(source_texts())
+        for _ in range(draw(st.integers(1, 2))):
+            start = draw(st.integers(0, len(text)))
+            end = draw(st.integers(start, min(len(text), start + 3)))
+            text = (
+                text[:start]
+                + draw(st.just("") | tokens() | st.just(text[start:end] * 2))
+                + text[end:]
+            )
+        return text
+
+    return spoilt()
+
+
+# --- JSON
+
+
+def json_data() -> st.SearchStrategy[Any]:
+    """JSON in which the special forms of values, whole and spoilt, are frequent."""
+    words = st.sampled_from(
+        ["symbol", "tagged", "measurement", "range", "map", "kg", "a b", "true"]
+    )
+    leaves = st.none() | st.booleans() | st.integers(-2, 2) | st.just(1.5) | words
+    forms = st.sampled_from(
+        [("value",), ("tag", "content"), ("unit", "value"), ("lower", "upper"), ("entries",), ()]
+    )
+
+    @st.composite
+    def special(draw: st.DrawFn, below: st.SearchStrategy[Any]) -> dict[str, Any]:
+        keys = draw(forms) + draw(st.sampled_from([(), (), ("more",)]))
+        return {"type": draw(words), **{key: draw(below) for key in keys}}
+
+    return st.recursive(
+        leaves,
+        lambda below: st.lists(below, max_size=2) | special(below),
+        max_leaves=5,
+    )
