@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from gram import Document, Fault, GramDecodeError, Pattern, Source, Span, Subject, origin, parse
 from gram.document import document_of
@@ -45,13 +45,15 @@ class SignatureSource:
         chain: the path, or the atom that stands for a path of its own; None when there is none.
         shapes: what stands beside it.
         elements: all of it, in the order in which it was written.
+        outer: what stands beside the tool it was read from.
         faults: what is wrong with the spelling.
         document: the text, kept so that places can be told.
     """
 
     chain: Place | None
     shapes: tuple[Place, ...]
-    elements: tuple[Pattern, ...] = ()
+    elements: tuple[Pattern, ...]
+    outer: tuple[Pattern, ...] = ()
     faults: tuple[Fault, ...] = ()
     document: Document | None = field(default=None, eq=False, repr=False)
 
@@ -116,10 +118,10 @@ def source_of_text(text: str) -> SignatureSource:
     faults = [fault for item in document.items for fault in spelling_faults(item, document.source)]
     places = [Place(pattern, (index,)) for index, pattern in enumerate(document.patterns)]
     tools = [place for place in places if is_tool(place.pattern)]
-    if len(tools) == 1:
-        beside = [place for place in places if place is not tools[0]]
-        places = tools[0].below() + beside
-    return _source(places, tuple(faults), document)
+    if len(tools) != 1:
+        return _source(places, tuple(faults), document)
+    outer = tuple(pattern for pattern in document.patterns if pattern is not tools[0].pattern)
+    return evolve(_source(tools[0].below(), tuple(faults), document), outer=outer)
 
 
 def _source(
@@ -130,7 +132,11 @@ def _source(
     at = next((i for i, element in enumerate(elements) if element is chain), len(elements))
     shapes = (*places[:at], *places[at + 1 :])
     return SignatureSource(
-        places[at] if chain is not None else None, shapes, elements, faults, document
+        places[at] if chain is not None else None,
+        shapes,
+        elements,
+        faults=faults,
+        document=document,
     )
 
 

@@ -133,7 +133,7 @@ def _parse(x: str | Pattern, shapes: tuple[Pattern, ...]) -> TypeSignature:
 
 
 def _read(source: SignatureSource, shapes: tuple[Pattern, ...]) -> TypeSignature:
-    reader = SignatureReader(shapes)
+    reader = SignatureReader((*source.outer, *shapes))
     signature = reader.read(source)
     if not reader.faults:
         check_signature(signature, reader)
