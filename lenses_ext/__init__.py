@@ -35,9 +35,11 @@ from .tool_spec import (
     tool_spec_type_signature,
 )
 from .type_signatures import (
+    json_schema_faults,
     json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
+    signature_elements,
     type_signature_to_json_schema,
 )
 from .validation import validate_agent_pattern, validate_program, validate_tool_spec_pattern
@@ -74,6 +76,7 @@ __all__ = [
     "each_agent_tool",
     "find_agents",
     "first_difference",
+    "json_schema_faults",
     "json_schema_to_type_signature",
     "over",
     "parse",
@@ -81,6 +84,7 @@ __all__ = [
     "put",
     "resolve_references",
     "result_schema",
+    "signature_elements",
     "signature_patterns",
     "signature_text",
     "tool_spec_description",

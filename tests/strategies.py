@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from pyrsistent import pmap, pvector
 
 from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString
+from lenses_ext.json_values import Keywords
+from lenses_ext.signature import Parameter, Shape, Type, TypeSignature
 
 ODD_TEXTS = ["", "true", "false", "null", "0", "-1", "042", "a b", "é", "`", "```", '"', "\\", "//"]
 
@@ -222,6 +224,52 @@ def _some(parts: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[st
     """Dicts with a few of the given keys."""
     keys = st.lists(st.sampled_from(sorted(parts)), max_size=4, unique=True)
     return keys.flatmap(lambda chosen: st.fixed_dictionaries({key: parts[key] for key in chosen}))
+
+
+def type_signatures() -> st.SearchStrategy[TypeSignature]:
+    """Signatures made by hand: aliases, unions, shapes used by name, members in members."""
+    basic = ["Text", "String", "Int", "Integer", "Double", "Bool", "Null", "Array", "Object", "Any"]
+    one = st.sampled_from([*basic, "User", "Node"])
+    keywords = st.sampled_from([{}, {"description": "d"}, {"minimum": 1}, {"enum": ["a", None]}])
+    unions = st.lists(st.sampled_from(basic[:-1]), min_size=1, max_size=3)
+    labels = one.map(lambda label: [label]) | unions
+
+    def plain(parts: tuple[list[str], dict[str, Any], Any]) -> Type:
+        return Type(frozenset(parts[0]), keywords=Keywords.of(parts[1]), foreign=parts[2])
+
+    foreign = st.sampled_from([{}, {"optional": 1}, {"of": "x"}]).map(Keywords.of)
+    leaves = st.tuples(labels, keywords, foreign).map(plain)
+
+    def around(below: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
+        fields = st.lists(_parameters(below), max_size=3, unique_by=lambda each: each.name)
+        unnamed = below.map(lambda type: Parameter(None, type))
+        return st.one_of(
+            fields.map(lambda members: Type(frozenset({"Object"}), members=tuple(members))),
+            unnamed.map(lambda member: Type(frozenset({"Array"}), members=(member,))),
+            one.map(lambda label: Type(frozenset({"Array"}), element_type=label)),
+            st.lists(unnamed, min_size=1, max_size=3).map(
+                lambda members: Type(frozenset({"AnyOf"}), members=tuple(members))
+            ),
+            st.lists(one, min_size=1, max_size=3).map(
+                lambda names: Type(frozenset({"OneOf"}), of=tuple(names))
+            ),
+        )
+
+    types = st.recursive(leaves, around, max_leaves=5)
+    shapes = (
+        Shape("User", Type(frozenset({"String"}), keywords=Keywords.of({"maxLength": 3}))),
+        Shape("Node", Type(frozenset({"Array"}), element_type="Node"), named=True),
+    )
+    return st.builds(
+        TypeSignature,
+        st.lists(_parameters(types), max_size=4, unique_by=lambda each: each.name).map(tuple),
+        types.map(lambda type: Parameter(None, type)),
+        st.just(shapes),
+    )
+
+
+def _parameters(types: st.SearchStrategy[Type]) -> st.SearchStrategy[Parameter]:
+    return st.builds(Parameter, property_names(), types, st.sampled_from([None, True, False]))
 
 
 # --- source texts: shaped by the grammar, and spoilt
