@@ -12,6 +12,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from lenses_ext.json_values import NotJson
+from lenses_ext.schema_checks import schema_validator
+
 from .errors import ValidationError
 from .json_text import Json, read_json, write_json
 
@@ -98,7 +101,7 @@ def require_schema(schema: Mapping[str, Json]) -> str:
         raise ValidationError(f"not a JSON Schema: expected an object, found {schema!r}")
     try:
         text = write_json(dict(schema))
-    except (TypeError, ValueError) as error:
+    except NotJson as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
     _validator(text)
     return text
@@ -108,11 +111,8 @@ def require_schema(schema: Mapping[str, Json]) -> str:
 def _validator(schema: str) -> Validator:
     import jsonschema_rs
 
-    def refuse(uri: str) -> Json:
-        raise ValueError(f"{uri} is not local: only #/$defs/… is allowed")
-
     try:
-        return jsonschema_rs.Draft202012Validator(read_json(schema), retriever=refuse)
+        return schema_validator(read_json(schema))
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
 

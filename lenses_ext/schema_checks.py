@@ -161,7 +161,7 @@ def _misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[st
         return []
     around = {key: root[key] for key in _ROOTS if key in root}
     try:
-        validator = _validator({**around, "prefixItems": list(schemas)})
+        validator = schema_validator({**around, "prefixItems": list(schemas)})
     except ValidationError:  # a pattern that is none, a reference that leads nowhere
         if len(schemas) == 1:
             return [None]
@@ -174,7 +174,12 @@ def _misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[st
     return reasons
 
 
-def _validator(schema: Schema) -> Draft202012Validator:
+def schema_validator(schema: Schema) -> Draft202012Validator:
+    """The validator of a schema. It fetches nothing: only local references are followed.
+
+    Raises:
+        jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError: it is no schema.
+    """
     from jsonschema_rs import Draft202012Validator
 
     return Draft202012Validator(schema, retriever=_refuse)
@@ -182,7 +187,7 @@ def _validator(schema: Schema) -> Draft202012Validator:
 
 @cache
 def _metaschema() -> Draft202012Validator:
-    return _validator({"items": {"$ref": _METASCHEMA}})
+    return schema_validator({"items": {"$ref": _METASCHEMA}})
 
 
 def _refuse(uri: str) -> NoReturn:
