@@ -1,0 +1,132 @@
+"""Rewrites the text of a document so that it says other trees: the top level.
+
+Only a window around the changes is looked at; what stands before and after it is copied whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from attrs import frozen
+
+from . import syntax
+from .alignment import PATTERNS, align, common_ends
+from .comma_list import CellList, Place, bare_list
+from .donors import Donors
+from .errors import GramDecodeError
+from .parser import parse_items
+from .pattern import Pattern
+from .rewrite import Rewriter, Role, can_stand
+from .serializer import Style, is_header, write_pattern, write_record
+from .source import BOM, Source
+from .spans import span_of
+from .trivia import line_break
+from .writer import Piece, Writer, text_of
+
+
+@frozen
+class Replacement:
+    """A rewritten text.
+
+    Attributes:
+        pieces: what it is made of.
+        rescued: the indices of the patterns whose rewritten text did not read back as them, so
+            that they were written canonically. There should never be one.
+    """
+
+    pieces: tuple[Piece, ...]
+    rescued: tuple[int, ...]
+
+
+def replace(
+    text: str, items: Sequence[syntax.Item], trees: Sequence[Pattern], style: Style | None
+) -> Replacement:
+    """Rewrite a text so that it says ``trees``.
+
+    Args:
+        text: the source.
+        items: its top-level constructs.
+        trees: what it shall say.
+        style: the spelling of what is new.
+    """
+    return _Replacing(text, items, trees, style).run()
+
+
+class _Replacing:
+    def __init__(
+        self, text: str, items: Sequence[syntax.Item], trees: Sequence[Pattern], style: Style | None
+    ) -> None:
+        self.text, self.trees, self.style = text, trees, style
+        self.writer = Writer(text, line_break(text))
+        self.rescued: list[int] = []
+        same_before, same_after = common_ends([item.pattern for item in items], trees)
+        # The neighbours of what changed stand in the window too: one may come to stand first.
+        self.first = max(same_before - 1, 0)
+        after = max(same_after - 1, 0)
+        self.window = items[self.first : len(items) - after]
+        self.wanted = trees[self.first : len(trees) - after]
+        self.start = items[self.first - 1].end if self.first else len(BOM) * text.startswith(BOM)
+        self.end = items[len(items) - after].start if after else len(text)
+
+    def run(self) -> Replacement:
+        old = [item.pattern for item in self.window]
+        partners = align(old, self.wanted, PATTERNS)
+        kept = {
+            index
+            for index, tree in zip(partners, self.wanted, strict=True)
+            if index is not None and old[index] == tree
+        }
+        self.donors = Donors(item for index, item in enumerate(self.window) if index not in kept)
+        places: list[Place] = [
+            (old_index, partial(self._write_item, old_index, place))
+            for place, old_index in enumerate(partners)
+        ]
+        self.writer.copy(0, self.start)
+        self._cells().write(self.writer, places)
+        if not self.window and self.text.endswith("\n"):
+            self.writer.put_gap(self.writer.line_break)
+        self.writer.copy(self.end, len(self.text))
+        return Replacement(tuple(self.writer.pieces), tuple(self.rescued))
+
+    def _cells(self) -> CellList:
+        """The items of the window. All that stands before the first item of the file stays."""
+        head = None
+        if not self.first:
+            head = self.window[0].start if self.window else self.end
+        spans = map(span_of, self.window)
+        new_lead = self.writer.line_break
+        return bare_list(self.text, self.start, spans, self.end, new_lead=new_lead, head=head)
+
+    def _write_item(self, old: int | None, place: int) -> None:
+        tree = self.wanted[place]
+        role: Role = "first" if self.first + place == 0 else "top"
+        item = self.window[old] if old is not None else None
+        if item is not None and can_stand(item, role) and item.pattern == tree:
+            self.writer.copy(item.start, item.end)
+            return
+        writer = Writer(self.text, self.writer.line_break)
+        rewriter = Rewriter(writer, self.style, self.donors)
+        if item is None:
+            rewriter.write_new(tree, role)
+        else:
+            rewriter.rewrite(item, tree, role)
+        if not _reads_as(text_of(writer.pieces, self.text), tree):
+            self.rescued.append(self.first + place)
+            writer = Writer(self.text, self.writer.line_break)
+            writer.put(_canonical(tree, role, self.style))
+        self.writer.append(writer)
+
+
+def _reads_as(text: str, tree: Pattern) -> bool:
+    try:
+        items = parse_items(Source(text))
+    except GramDecodeError:
+        return False
+    return len(items) == 1 and items[0].pattern == tree
+
+
+def _canonical(tree: Pattern, role: Role, style: Style | None) -> str:
+    if role == "first" and is_header(tree):
+        return write_record(tree.value.properties)
+    return write_pattern(tree, style=style)

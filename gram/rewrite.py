@@ -1,0 +1,365 @@
+"""Rewrites a construct so that it says another tree, with the least change.
+
+What may stand where is a matter of roles: a header is a record and stands first; annotations
+stand at the top only; a reference stands among elements only; a path has atoms for nodes. A
+construct that cannot say the new tree becomes ``(…)`` or ``[… | …]``, which say every tree, and
+keeps the bytes of its parts. Whether it can is decided from the trees, before anything is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal, TypeAlias
+
+from . import syntax
+from .alignment import PATTERNS, align
+from .comma_list import Named, Place, bare_list, comma_list, with_additions
+from .donors import Donors, Standing, below_of, holds, parts_of
+from .pattern import Pattern, Subject
+from .rewrite_path import hops_of, rewrite_path
+from .rewrite_subject import (
+    property_places,
+    rewrite_identity,
+    rewrite_labels,
+    rewrite_record,
+    rewrite_subject,
+    rewrite_value,
+)
+from .serializer import (
+    PLAIN,
+    Spelling,
+    Style,
+    is_edge,
+    is_header,
+    is_path,
+    is_reference,
+    walk_nodes,
+    write_arrow,
+    write_key,
+    write_name,
+    write_pattern,
+    write_record,
+    write_subject,
+    write_value,
+)
+from .spans import span_of
+from .trivia import comments, has_comment
+from .values import is_symbol
+from .writer import Writer
+
+Role: TypeAlias = Literal["first", "top", "body", "element"]
+"""Where a tree stands: first in the document, at its top, below annotations, in a bracket."""
+
+
+class Rewriter:
+    """Writes trees over constructs.
+
+    Args:
+        writer: what is written to.
+        style: the spelling of what is new.
+        donors: the texts that new trees may take.
+    """
+
+    def __init__(self, writer: Writer, style: Style | None, donors: Donors) -> None:
+        self.writer = writer
+        self._style = style
+        self._donors = donors
+
+    def rewrite(
+        self, construct: Standing, tree: Pattern, role: Role, within: tuple[Pattern, ...] = ()
+    ) -> None:
+        """Write ``tree`` over a construct, where it stands or moved to another role."""
+        old = construct.pattern
+        if old == tree and can_stand(construct, role):
+            self.writer.copy(construct.start, construct.end)
+        elif holds(tree, old) or holds(old, tree):  # wrapped or unwrapped: the part keeps its text
+            self.write_new(tree, role, within)
+        elif isinstance(construct, syntax.Bracket | syntax.Node):
+            self._enclosed(construct, tree, within)
+        elif isinstance(construct, syntax.Annotated):
+            if can_stand(construct, role) and _can_annotate(construct, tree):
+                self._annotated(construct, tree, within)
+            else:
+                self._annotated_as_bracket(construct, tree, within)
+        elif isinstance(construct, syntax.Path) and (hops := hops_of(construct, tree)):
+            below = within if len(hops) == 1 else (*within, tree)
+            rewrite_path(self.writer, construct, hops, self._spelling, below)
+        elif isinstance(construct, syntax.Header) and role == "first" and _is_record(tree):
+            rewrite_record(self.writer, construct.record, tree.value.properties)
+        elif isinstance(construct, syntax.Reference) and role == "element" and is_reference(tree):
+            self.writer.put(write_name(tree.value.identity, integers=True))
+        else:
+            self._in_brackets(construct, tree, within)
+
+    def write_new(self, tree: Pattern, role: Role, within: tuple[Pattern, ...] = ()) -> None:
+        """Write a tree that has no partner: with the text of an equal one, else canonically."""
+        donor = self._donors.take(tree)
+        if donor is not None:
+            self.rewrite(donor, tree, role, within)
+        elif self._can_assemble(tree):
+            self._assemble(tree, within)
+        else:
+            self._put(tree, role, within)
+
+    # --- constructs that stay what they are
+
+    def _enclosed(
+        self, old: syntax.Bracket | syntax.Node, tree: Pattern, within: tuple[Pattern, ...]
+    ) -> None:
+        """A bracket, or a node, which becomes a bracket when it gains elements."""
+        writer, last = self.writer, old.end - 1
+        if isinstance(old, syntax.Node) and tree.elements:
+            writer.put("[")
+        else:
+            writer.copy(old.start, old.start + 1)
+        writer.gap(old.start + 1, old.subject.start)
+        rewrite_subject(writer, old.subject, tree.value, self._spelling((*within, tree)))
+        if isinstance(old, syntax.Bracket) and old.bar is not None:
+            self._elements(old, old.bar, tree, within)
+        else:
+            if tree.elements:
+                writer.put(" | ")
+                self._listed((), tree, within)
+            writer.gap(old.subject.end, last)
+        if isinstance(old, syntax.Node) and tree.elements:
+            writer.put("]")
+        else:
+            writer.copy(last, old.end)
+
+    def _elements(
+        self, old: syntax.Bracket, bar: int, tree: Pattern, within: tuple[Pattern, ...]
+    ) -> None:
+        """The elements of a bracket that had some; without any left the bar goes too."""
+        writer, below = self.writer, (*within, tree)
+        cells = comma_list(writer.old, bar + 1, map(span_of, old.elements), old.end - 1)
+        partners = align(old.pattern.elements, tree.elements, PATTERNS)
+        places: list[Place] = [
+            (None, partial(self.write_new, element, "element", below))
+            if index is None
+            else (index, partial(self.rewrite, old.elements[index], element, "element", below))
+            for index, element in zip(partners, tree.elements, strict=True)
+        ]
+        if tree.elements or has_comment(writer.old[old.subject.end : bar]):
+            writer.gap(old.subject.end, bar)
+        if tree.elements:
+            writer.copy(bar, bar + 1)
+        if tree.elements or cells.comments_left_without():
+            cells.write(writer, places)
+
+    def _annotated(self, old: syntax.Annotated, tree: Pattern, within: tuple[Pattern, ...]) -> None:
+        writer, subject, below = self.writer, tree.value, (*within, tree)
+        spelling = self._spelling(below)
+        identified = [old.identified] if old.identified else []
+
+        def new_annotation(key: str) -> None:
+            writer.put(f"@{key}({write_value(subject.properties[key])})")
+
+        places: list[Place] = []
+        if old.identified and (subject.identity or subject.labels or _has_empty_name(old, tree)):
+            places.append((0, partial(self._identified, old.identified, subject, spelling)))
+        elif subject.identity or subject.labels:
+            name = write_subject(Subject(subject.identity, subject.labels), spelling)
+            places.append((None, partial(writer.put, f"@@{name}")))
+        places += property_places(
+            writer, old.annotations, subject.properties, new_annotation, first=len(identified)
+        )
+        cores = map(span_of, [*identified, *old.annotations])
+        bare_list(writer.old, old.start, cores, old.body.start).write(writer, places)
+        self.rewrite(old.body, tree.elements[0], "body", below)
+
+    def _identified(self, old: syntax.Identified, subject: Subject, spelling: Spelling) -> None:
+        writer, name, after_marker = self.writer, old.identity, old.start + 2
+        if name is not None and name.text == subject.identity:
+            writer.copy(old.start, name.end)
+        else:
+            if subject.identity:
+                writer.put(f"@@{write_name(subject.identity, integers=True)}")
+            else:
+                writer.copy(old.start, after_marker)
+            if name is not None and has_comment(writer.old[after_marker : name.start]):
+                writer.gap(after_marker, name.start)
+        rewrite_labels(
+            writer,
+            old.labels,
+            name.end if name else after_marker,
+            subject.labels,
+            spelling,
+            spelled=bool(subject.identity),
+        )
+
+    # --- constructs that become another
+
+    def _in_brackets(
+        self,
+        old: syntax.Header | syntax.Reference | syntax.Path,
+        tree: Pattern,
+        within: tuple[Pattern, ...],
+    ) -> None:
+        """What cannot stand as it is: its subject and elements between ``(`` or ``[``."""
+
+        def subject() -> None:
+            spelling = self._spelling((*within, tree))
+            rewrite_subject(self.writer, _subject_of(old), tree.value, spelling)
+
+        self._rebuilt(old, subject, parts_of(old), tree, within)
+
+    def _annotated_as_bracket(
+        self, old: syntax.Annotated, tree: Pattern, within: tuple[Pattern, ...]
+    ) -> None:
+        def subject() -> None:
+            self._subject_of_annotations(old, tree.value, self._spelling((*within, tree)))
+
+        self._rebuilt(old, subject, parts_of(old), tree, within)
+
+    def _subject_of_annotations(
+        self, old: syntax.Annotated, subject: Subject, spelling: Spelling
+    ) -> None:
+        """Identity, labels and a record, with the old names and values."""
+        writer = self.writer
+        name = old.identified.identity if old.identified else None
+        labels = old.identified.labels if old.identified else ()
+        spelled = rewrite_identity(writer, name, subject.identity)
+        start = labels[0].start if labels else old.start
+        rewrite_labels(writer, labels, start, subject.labels, spelling, spelled=spelled)
+        if not subject.properties:
+            return
+        writer.put_gap(" " if spelled or subject.labels else "")
+        writer.put("{")
+        last = {annotation.key.text: annotation for annotation in old.annotations}
+        kept: list[Named] = [
+            (key, (None, partial(self._annotation_as_entry, annotation, subject)))
+            for key, annotation in last.items()
+            if key in subject.properties
+        ]
+        added: list[Named] = [
+            (key, (None, partial(writer.put, f"{write_key(key)}: {write_value(value)}")))
+            for key, value in subject.properties.items()
+            if key not in last
+        ]
+        for index, (_, write) in enumerate(with_additions(kept, added)):
+            writer.put(", " if index else "")
+            write()
+        writer.put("}")
+
+    def _annotation_as_entry(self, annotation: syntax.Annotation, subject: Subject) -> None:
+        self.writer.copy(annotation.key.start, annotation.key.end)
+        self.writer.put(": ")
+        rewrite_value(self.writer, annotation.value, subject.properties[annotation.key.text])
+
+    def _rebuilt(
+        self,
+        old: Standing,
+        write_subject: Callable[[], None],
+        parts: Sequence[Standing],
+        tree: Pattern,
+        within: tuple[Pattern, ...],
+    ) -> None:
+        """Brackets around a subject and parts, then the comments that found no other place."""
+        writer = self.writer
+        square = bool(tree.elements) or (self._spelling((*within, tree)).bracketed and within)
+        writer.put("[" if square else "(")
+        mark = len(writer.pieces)
+        write_subject()
+        if tree.elements:
+            writer.put(" | ")
+            self._listed(parts, tree, within)
+        copied = [piece for piece in writer.pieces[mark:] if not isinstance(piece, str)]
+        for comment in comments(writer.old, old.start, old.end):
+            if not any(copy.start <= comment.start < copy.end for copy in copied):
+                writer.put_gap(" " + writer.old[comment.start : comment.end])
+        writer.put("]" if square else ")")
+
+    def _listed(
+        self, parts: Sequence[Standing], tree: Pattern, within: tuple[Pattern, ...]
+    ) -> None:
+        """Elements that had no commas between them before."""
+        below = (*within, tree)
+        partners = align([part.pattern for part in parts], tree.elements, PATTERNS)
+        for place, (index, element) in enumerate(zip(partners, tree.elements, strict=True)):
+            self.writer.put(", " if place else "")
+            if index is None:
+                self.write_new(element, "element", below)
+            else:
+                self.rewrite(parts[index], element, "element", below)
+
+    # --- trees without a construct
+
+    def _can_assemble(self, tree: Pattern) -> bool:
+        """Whether some part of a new tree has a text to take; a node alone breaks no walk."""
+        if walk_nodes(tree) is not None:
+            return self._donors.has_any(tree.elements)
+        return bool(tree.elements) and self._donors.has_any(below_of(tree))
+
+    def _assemble(self, tree: Pattern, within: tuple[Pattern, ...]) -> None:
+        """Write a new bracket or edge around parts that have a text to take."""
+        writer, below = self.writer, (*within, tree)
+        spelling = self._spelling(below)
+        donors = [self._donors.take(element) for element in tree.elements]
+        as_path = is_edge(tree) and is_path(tree, spelling)
+        as_path = as_path and not any(isinstance(donor, syntax.Bracket) for donor in donors)
+        subject = write_subject(tree.value, spelling)
+        opener = f"[{subject} | " if subject else "[ | "
+        writer.put("" if as_path else opener)
+        for index, (donor, element) in enumerate(zip(donors, tree.elements, strict=True)):
+            if index:
+                writer.put(write_arrow(tree.value, spelling) if as_path else ", ")
+            role: Role = "body" if as_path else "element"
+            if donor is None:
+                self.write_new(element, role, below)
+            else:
+                self.rewrite(donor, element, role, below)
+        writer.put("" if as_path else "]")
+
+    def _put(self, tree: Pattern, role: Role, within: tuple[Pattern, ...]) -> None:
+        if role == "first" and is_header(tree):
+            self.writer.put(write_record(tree.value.properties))
+        elif role == "element" and is_reference(tree):
+            self.writer.put(write_name(tree.value.identity, integers=True))
+        else:
+            self.writer.put(write_pattern(tree, style=self._style, within=within))
+
+    def _spelling(self, path: tuple[Pattern, ...]) -> Spelling:
+        return self._style(path) if self._style else PLAIN
+
+
+def can_stand(construct: Standing, role: Role) -> bool:
+    """Whether a construct may stand in a role as it is."""
+    match construct:
+        case syntax.Header():
+            return role == "first"
+        case syntax.Annotated():
+            return role in ("first", "top")
+        case syntax.Reference():
+            return role == "element"
+        case _:
+            return True
+
+
+def _is_record(tree: Pattern) -> bool:
+    """Whether a header, standing first, can say a tree: it may have lost all its properties."""
+    return not (tree.value.identity or tree.value.labels or tree.elements)
+
+
+def _can_annotate(old: syntax.Annotated, tree: Pattern) -> bool:
+    subject = tree.value
+    says = subject.identity or subject.labels or subject.properties or _has_empty_name(old, tree)
+    return bool(says) and len(tree.elements) == 1 and all(map(is_symbol, subject.properties))
+
+
+def _has_empty_name(old: syntax.Annotated, tree: Pattern) -> bool:
+    """Whether annotations give a name that says nothing, and may go on to."""
+    name = old.identified.identity if old.identified else None
+    return name is not None and name.text == tree.value.identity == ""
+
+
+def _subject_of(old: syntax.Header | syntax.Reference | syntax.Path) -> syntax.SubjectPart:
+    match old:
+        case syntax.Header(start, end, record):
+            return syntax.SubjectPart(start, end, None, (), record, old.pattern.value)
+        case syntax.Reference(start, end, name):
+            return syntax.SubjectPart(start, end, name, (), None, old.pattern.value)
+        case syntax.Path() if len(old.arrows) == 1:
+            return old.arrows[0].subject
+        case _:
+            return syntax.SubjectPart(old.start, old.start, None, (), None, Subject())
