@@ -73,7 +73,8 @@ class Rewriter:
         old = construct.pattern
         if old == tree and can_stand(construct, role):
             self.writer.copy(construct.start, construct.end)
-        elif holds(tree, old) or holds(old, tree):  # wrapped or unwrapped: the part keeps its text
+        elif old.value != tree.value and (holds(tree, old) or holds(old, tree)):
+            # it was wrapped or unwrapped: the part keeps its text
             self.write_new(tree, role, within)
         elif isinstance(construct, syntax.Bracket | syntax.Node):
             self._enclosed(construct, tree, within)

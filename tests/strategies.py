@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
-from pyrsistent import pmap, pvector
+from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString, loads
 
@@ -350,7 +350,13 @@ class TreeEditor:
         if kind < 0.6:
             self.removes = True
             return lambda old: Subject(old.identity, old.labels, old.properties.discard(key))
-        return lambda old: Subject(old.identity, old.labels, old.properties.set(key, value))
+
+        def set_property(old: Subject) -> Subject:
+            if isinstance(old.properties.get(key), PMap | PVector):
+                self.removes = True  # with the comments inside
+            return Subject(old.identity, old.labels, old.properties.set(key, value))
+
+        return set_property
 
     def new_value(self) -> Any:
         plain = [
