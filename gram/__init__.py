@@ -15,10 +15,12 @@ from .serializer import Spelling, Style, dumps
 from .source import Source, Span
 from .spans import Spans
 from .values import MAX_LEVELS, Measurement, Range, Symbol, TaggedString, Value
+from .writer import Edit
 
 __all__ = [
     "MAX_LEVELS",
     "Document",
+    "Edit",
     "Fault",
     "GramDecodeError",
     "GramEncodeError",

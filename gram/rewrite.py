@@ -8,24 +8,19 @@ keeps the bytes of its parts. Whether it can is decided from the trees, before a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal, TypeAlias
 
 from . import syntax
 from .alignment import PATTERNS, align
-from .comma_list import Named, Place, bare_list, comma_list, with_additions
+from .comma_list import Place, comma_list
 from .donors import Donors, Standing, below_of, holds, parts_of
 from .pattern import Pattern, Subject
+from .rewrite_annotations import annotations_as_subject, can_annotate, rewrite_annotations
 from .rewrite_path import hops_of, rewrite_path
-from .rewrite_subject import (
-    property_places,
-    rewrite_identity,
-    rewrite_labels,
-    rewrite_record,
-    rewrite_subject,
-    rewrite_value,
-)
+from .rewrite_subject import rewrite_record, rewrite_subject
 from .serializer import (
     PLAIN,
     Spelling,
@@ -36,16 +31,14 @@ from .serializer import (
     is_reference,
     walk_nodes,
     write_arrow,
-    write_key,
     write_name,
     write_pattern,
     write_record,
     write_subject,
-    write_value,
 )
+from .source import Span
 from .spans import span_of
 from .trivia import comments, has_comment
-from .values import is_symbol
 from .writer import Writer
 
 Role: TypeAlias = Literal["first", "top", "body", "element"]
@@ -79,10 +72,12 @@ class Rewriter:
         elif isinstance(construct, syntax.Bracket | syntax.Node):
             self._enclosed(construct, tree, within)
         elif isinstance(construct, syntax.Annotated):
-            if can_stand(construct, role) and _can_annotate(construct, tree):
-                self._annotated(construct, tree, within)
+            if can_stand(construct, role) and can_annotate(construct, tree):
+                spelling = self._spelling((*within, tree))
+                rewrite_annotations(self.writer, construct, tree.value, spelling)
+                self.rewrite(construct.body, tree.elements[0], "body", (*within, tree))
             else:
-                self._annotated_as_bracket(construct, tree, within)
+                self._in_brackets(construct, tree, within)
         elif isinstance(construct, syntax.Path) and (hops := hops_of(construct, tree)):
             below = within if len(hops) == 1 else (*within, tree)
             rewrite_path(self.writer, construct, hops, self._spelling, below)
@@ -148,127 +143,32 @@ class Rewriter:
         if tree.elements or cells.comments_left_without():
             cells.write(writer, places)
 
-    def _annotated(self, old: syntax.Annotated, tree: Pattern, within: tuple[Pattern, ...]) -> None:
-        writer, subject, below = self.writer, tree.value, (*within, tree)
-        spelling = self._spelling(below)
-        identified = [old.identified] if old.identified else []
-
-        def new_annotation(key: str) -> None:
-            writer.put(f"@{key}({write_value(subject.properties[key])})")
-
-        places: list[Place] = []
-        if old.identified and (subject.identity or subject.labels or _has_empty_name(old, tree)):
-            places.append((0, partial(self._identified, old.identified, subject, spelling)))
-        elif subject.identity or subject.labels:
-            name = write_subject(Subject(subject.identity, subject.labels), spelling)
-            places.append((None, partial(writer.put, f"@@{name}")))
-        places += property_places(
-            writer, old.annotations, subject.properties, new_annotation, first=len(identified)
-        )
-        cores = map(span_of, [*identified, *old.annotations])
-        bare_list(writer.old, old.start, cores, old.body.start).write(writer, places)
-        self.rewrite(old.body, tree.elements[0], "body", below)
-
-    def _identified(self, old: syntax.Identified, subject: Subject, spelling: Spelling) -> None:
-        writer, name, after_marker = self.writer, old.identity, old.start + 2
-        if name is not None and name.text == subject.identity:
-            writer.copy(old.start, name.end)
-        else:
-            if subject.identity:
-                writer.put(f"@@{write_name(subject.identity, integers=True)}")
-            else:
-                writer.copy(old.start, after_marker)
-            if name is not None and has_comment(writer.old[after_marker : name.start]):
-                writer.gap(after_marker, name.start)
-        rewrite_labels(
-            writer,
-            old.labels,
-            name.end if name else after_marker,
-            subject.labels,
-            spelling,
-            spelled=bool(subject.identity),
-        )
-
     # --- constructs that become another
 
     def _in_brackets(
         self,
-        old: syntax.Header | syntax.Reference | syntax.Path,
+        old: syntax.Header | syntax.Annotated | syntax.Reference | syntax.Path,
         tree: Pattern,
         within: tuple[Pattern, ...],
     ) -> None:
-        """What cannot stand as it is: its subject and elements between ``(`` or ``[``."""
+        """What cannot stand as it is: its subject and elements between ``(`` or ``[``.
 
-        def subject() -> None:
-            spelling = self._spelling((*within, tree))
-            rewrite_subject(self.writer, _subject_of(old), tree.value, spelling)
-
-        self._rebuilt(old, subject, parts_of(old), tree, within)
-
-    def _annotated_as_bracket(
-        self, old: syntax.Annotated, tree: Pattern, within: tuple[Pattern, ...]
-    ) -> None:
-        def subject() -> None:
-            self._subject_of_annotations(old, tree.value, self._spelling((*within, tree)))
-
-        self._rebuilt(old, subject, parts_of(old), tree, within)
-
-    def _subject_of_annotations(
-        self, old: syntax.Annotated, subject: Subject, spelling: Spelling
-    ) -> None:
-        """Identity, labels and a record, with the old names and values."""
-        writer = self.writer
-        name = old.identified.identity if old.identified else None
-        labels = old.identified.labels if old.identified else ()
-        spelled = rewrite_identity(writer, name, subject.identity)
-        start = labels[0].start if labels else old.start
-        rewrite_labels(writer, labels, start, subject.labels, spelling, spelled=spelled)
-        if not subject.properties:
-            return
-        writer.put_gap(" " if spelled or subject.labels else "")
-        writer.put("{")
-        last = {annotation.key.text: annotation for annotation in old.annotations}
-        kept: list[Named] = [
-            (key, (None, partial(self._annotation_as_entry, annotation, subject)))
-            for key, annotation in last.items()
-            if key in subject.properties
-        ]
-        added: list[Named] = [
-            (key, (None, partial(writer.put, f"{write_key(key)}: {write_value(value)}")))
-            for key, value in subject.properties.items()
-            if key not in last
-        ]
-        for index, (_, write) in enumerate(with_additions(kept, added)):
-            writer.put(", " if index else "")
-            write()
-        writer.put("}")
-
-    def _annotation_as_entry(self, annotation: syntax.Annotation, subject: Subject) -> None:
-        self.writer.copy(annotation.key.start, annotation.key.end)
-        self.writer.put(": ")
-        rewrite_value(self.writer, annotation.value, subject.properties[annotation.key.text])
-
-    def _rebuilt(
-        self,
-        old: Standing,
-        write_subject: Callable[[], None],
-        parts: Sequence[Standing],
-        tree: Pattern,
-        within: tuple[Pattern, ...],
-    ) -> None:
-        """Brackets around a subject and parts, then the comments that found no other place."""
-        writer = self.writer
-        square = bool(tree.elements) or (self._spelling((*within, tree)).bracketed and within)
+        Comments for which there is no other place stand before the closing bracket.
+        """
+        writer, spelling = self.writer, self._spelling((*within, tree))
+        square = bool(tree.elements) or (spelling.bracketed and within)
         writer.put("[" if square else "(")
         mark = len(writer.pieces)
-        write_subject()
+        if isinstance(old, syntax.Annotated):
+            annotations_as_subject(writer, old, tree.value, spelling)
+        else:
+            rewrite_subject(writer, _subject_of(old), tree.value, spelling)
         if tree.elements:
             writer.put(" | ")
-            self._listed(parts, tree, within)
-        copied = [piece for piece in writer.pieces[mark:] if not isinstance(piece, str)]
-        for comment in comments(writer.old, old.start, old.end):
-            if not any(copy.start <= comment.start < copy.end for copy in copied):
-                writer.put_gap(" " + writer.old[comment.start : comment.end])
+            self._listed(parts_of(old), tree, within)
+        copies = [piece for piece in writer.pieces[mark:] if not isinstance(piece, str)]
+        for comment in _left_out(comments(writer.old, old.start, old.end), copies):
+            writer.put_gap(" " + writer.old[comment.start : comment.end])
         writer.put("]" if square else ")")
 
     def _listed(
@@ -342,16 +242,13 @@ def _is_record(tree: Pattern) -> bool:
     return not (tree.value.identity or tree.value.labels or tree.elements)
 
 
-def _can_annotate(old: syntax.Annotated, tree: Pattern) -> bool:
-    subject = tree.value
-    says = subject.identity or subject.labels or subject.properties or _has_empty_name(old, tree)
-    return bool(says) and len(tree.elements) == 1 and all(map(is_symbol, subject.properties))
-
-
-def _has_empty_name(old: syntax.Annotated, tree: Pattern) -> bool:
-    """Whether annotations give a name that says nothing, and may go on to."""
-    name = old.identified.identity if old.identified else None
-    return name is not None and name.text == tree.value.identity == ""
+def _left_out(found: Sequence[Span], copies: Sequence[Span]) -> list[Span]:
+    """The comments, in order, that no copy holds."""
+    starts = [comment.start for comment in found]
+    held: set[int] = set()
+    for copy in copies:
+        held.update(range(bisect_left(starts, copy.start), bisect_left(starts, copy.end)))
+    return [comment for index, comment in enumerate(found) if index not in held]
 
 
 def _subject_of(old: syntax.Header | syntax.Reference | syntax.Path) -> syntax.SubjectPart:

@@ -149,15 +149,15 @@ def edits_of(pieces: Iterable[Piece], old: str) -> tuple[Edit, ...]:
 
 
 def _with_moves_as_text(pieces: list[Piece], old: str) -> list[Piece]:
-    copies = [piece for piece in pieces if isinstance(piece, Span)]
-    staying = iter(longest_increasing([copy.start for copy in copies]))
-    in_place = {id(copies[index]) for index in staying}
+    copies = [index for index, piece in enumerate(pieces) if isinstance(piece, Span)]
+    staying = longest_increasing([span.start for span in pieces if isinstance(span, Span)])
+    in_order = {copies[index] for index in staying}
     end = 0
     told: list[Piece] = []
-    for piece in pieces:
+    for index, piece in enumerate(pieces):
         if isinstance(piece, str):
             told.append(piece)
-        elif id(piece) in in_place and piece.start >= end:
+        elif index in in_order and piece.start >= end:
             told.append(piece)
             end = piece.end
         else:
