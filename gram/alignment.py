@@ -52,7 +52,7 @@ def align(old: Sequence[T], new: Sequence[T], likeness: Likeness[T]) -> list[int
     _pair_ends(pairing, old_keys, new_keys)
     if len(old) == len(new):
         for index in pairing.single_new():
-            if old_keys[index] == new_keys[index]:
+            if _equal(old_keys[index], new_keys[index]):
                 pairing.pair(index, index)
     _pair_by(pairing, old_keys.__getitem__, new_keys.__getitem__)
     _pair_by(
@@ -71,15 +71,15 @@ def align(old: Sequence[T], new: Sequence[T], likeness: Likeness[T]) -> list[int
 def common_ends(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
     """How many elements two lists share at the beginning, and how many of the rest at the end."""
     shorter = min(len(old), len(new))
-    first = 0
-    while first < shorter and (old[first] is new[first] or old[first] == new[first]):
-        first += 1
-    last = 0
-    while last < shorter - first and (
-        old[-1 - last] is new[-1 - last] or old[-1 - last] == new[-1 - last]
-    ):
-        last += 1
-    return first, last
+    pairs = zip(old, new, strict=False)
+    first = next((at for at, pair in enumerate(pairs) if not _equal(*pair)), shorter)
+    pairs = zip(reversed(old), reversed(new), strict=False)
+    last = next((at for at, pair in enumerate(pairs) if not _equal(*pair)), shorter)
+    return first, min(last, shorter - first)
+
+
+def _equal(one: object, other: object) -> bool:
+    return one is other or one == other
 
 
 def longest_increasing(numbers: Sequence[int]) -> list[int]:

@@ -19,7 +19,7 @@ from .parser import parse_items
 from .pattern import Pattern
 from .rewrite import Rewriter, Role, can_stand
 from .serializer import Style, is_header, write_pattern, write_record
-from .source import BOM, Source
+from .source import BOM, Source, Span
 from .spans import span_of
 from .trivia import line_break
 from .writer import Piece, Writer, text_of
@@ -70,41 +70,59 @@ class _Replacing:
         self.end = items[len(items) - after].start if after else len(text)
 
     def run(self) -> Replacement:
-        old = [item.pattern for item in self.window]
-        partners = align(old, self.wanted, PATTERNS)
-        kept = {
-            index
-            for index, tree in zip(partners, self.wanted, strict=True)
-            if index is not None and old[index] == tree
-        }
+        partners = align([item.pattern for item in self.window], self.wanted, PATTERNS)
+        items = [None if index is None else self.window[index] for index in partners]
+        unchanged = [self._stays(place, item) for place, item in enumerate(items)]
+        kept = {index for index, stays in zip(partners, unchanged, strict=True) if stays}
         self.donors = Donors(item for index, item in enumerate(self.window) if index not in kept)
-        places: list[Place] = [
-            (old_index, partial(self._write_item, old_index, place))
-            for place, old_index in enumerate(partners)
-        ]
+        joined = _joined(partners, unchanged)
+        cores, cell_of = self._cores(joined)
+        places: list[Place] = []
+        for place, index in enumerate(partners):
+            if index is None or not unchanged[place]:
+                cell = None if index is None else cell_of[index]
+                places.append((cell, partial(self._write_item, place, items[place])))
+            elif index not in joined:
+                cell = cell_of[index]
+                places.append((cell, partial(self.writer.copy, *cores[cell])))
         self.writer.copy(0, self.start)
-        self._cells().write(self.writer, places)
+        self._cells(cores).write(self.writer, places)
         if not self.window and self.text.endswith("\n"):
             self.writer.put_gap(self.writer.line_break)
         self.writer.copy(self.end, len(self.text))
         return Replacement(tuple(self.writer.pieces), tuple(self.rescued))
 
-    def _cells(self) -> CellList:
+    def _cores(self, joined: set[int]) -> tuple[list[Span], list[int]]:
+        """The spans of items, joined ones as one, and for each item the index of its span."""
+        cores: list[Span] = []
+        cell_of: list[int] = []
+        for index, item in enumerate(self.window):
+            if index in joined:
+                cores[-1] = Span(cores[-1].start, item.end)
+            else:
+                cores.append(span_of(item))
+            cell_of.append(len(cores) - 1)
+        return cores, cell_of
+
+    def _cells(self, cores: Sequence[Span]) -> CellList:
         """The items of the window. All that stands before the first item of the file stays."""
         head = None
         if not self.first:
-            head = self.window[0].start if self.window else self.end
-        spans = map(span_of, self.window)
+            head = cores[0].start if cores else self.end
         new_lead = self.writer.line_break
-        return bare_list(self.text, self.start, spans, self.end, new_lead=new_lead, head=head)
+        return bare_list(self.text, self.start, cores, self.end, new_lead=new_lead, head=head)
 
-    def _write_item(self, old: int | None, place: int) -> None:
-        tree = self.wanted[place]
-        role: Role = "first" if self.first + place == 0 else "top"
-        item = self.window[old] if old is not None else None
-        if item is not None and can_stand(item, role) and item.pattern == tree:
-            self.writer.copy(item.start, item.end)
-            return
+    def _role(self, place: int) -> Role:
+        return "first" if self.first + place == 0 else "top"
+
+    def _stays(self, place: int, item: syntax.Item | None) -> bool:
+        if item is None or not can_stand(item, self._role(place)):
+            return False
+        return item.pattern is self.wanted[place] or item.pattern == self.wanted[place]
+
+    def _write_item(self, place: int, item: syntax.Item | None) -> None:
+        """Write an item that changed or is new, and read it back."""
+        tree, role = self.wanted[place], self._role(place)
         writer = Writer(self.text, self.writer.line_break)
         rewriter = Rewriter(writer, self.style, self.donors)
         if item is None:
@@ -116,6 +134,19 @@ class _Replacing:
             writer = Writer(self.text, self.writer.line_break)
             writer.put(_canonical(tree, role, self.style))
         self.writer.append(writer)
+
+
+def _joined(partners: Sequence[int | None], unchanged: Sequence[bool]) -> set[int]:
+    """The items that follow the one before them as they did: they are copied together with it."""
+    return {
+        old
+        for place, old in enumerate(partners)
+        if place
+        and old
+        and unchanged[place]
+        and unchanged[place - 1]
+        and partners[place - 1] == old - 1
+    }
 
 
 def _reads_as(text: str, tree: Pattern) -> bool:
