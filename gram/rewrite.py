@@ -41,8 +41,9 @@ from .spans import span_of
 from .trivia import comments, has_comment
 from .writer import Writer
 
-Role: TypeAlias = Literal["first", "top", "body", "element"]
-"""Where a tree stands: first in the document, at its top, below annotations, in a bracket."""
+Role: TypeAlias = Literal["first", "top", "body", "element", "node"]
+"""Where a tree stands: first in the document, at its top, below annotations, in a bracket or, an
+atom between ``(`` and ``)``, in a path."""
 
 
 class Rewriter:
@@ -77,7 +78,7 @@ class Rewriter:
                 rewrite_annotations(self.writer, construct, tree.value, spelling)
                 self.rewrite(construct.body, tree.elements[0], "body", (*within, tree))
             else:
-                self._in_brackets(construct, tree, within)
+                self._in_brackets(construct, tree, role, within)
         elif isinstance(construct, syntax.Path) and (hops := hops_of(construct, tree)):
             below = within if len(hops) == 1 else (*within, tree)
             rewrite_path(self.writer, construct, hops, self._spelling, below)
@@ -86,7 +87,7 @@ class Rewriter:
         elif isinstance(construct, syntax.Reference) and role == "element" and is_reference(tree):
             self.writer.put(write_name(tree.value.identity, integers=True))
         else:
-            self._in_brackets(construct, tree, within)
+            self._in_brackets(construct, tree, role, within)
 
     def write_new(self, tree: Pattern, role: Role, within: tuple[Pattern, ...] = ()) -> None:
         """Write a tree that has no partner: with the text of an equal one, else canonically."""
@@ -149,6 +150,7 @@ class Rewriter:
         self,
         old: syntax.Header | syntax.Annotated | syntax.Reference | syntax.Path,
         tree: Pattern,
+        role: Role,
         within: tuple[Pattern, ...],
     ) -> None:
         """What cannot stand as it is: its subject and elements between ``(`` or ``[``.
@@ -156,7 +158,7 @@ class Rewriter:
         Comments for which there is no other place stand before the closing bracket.
         """
         writer, spelling = self.writer, self._spelling((*within, tree))
-        square = bool(tree.elements) or (spelling.bracketed and within)
+        square = bool(tree.elements) or (spelling.bracketed and role == "element")
         writer.put("[" if square else "(")
         mark = len(writer.pieces)
         if isinstance(old, syntax.Annotated):
@@ -205,7 +207,7 @@ class Rewriter:
         for index, (donor, element) in enumerate(zip(donors, tree.elements, strict=True)):
             if index:
                 writer.put(write_arrow(tree.value, spelling) if as_path else ", ")
-            role: Role = "body" if as_path else "element"
+            role: Role = "node" if as_path else "element"
             if donor is None:
                 self.write_new(element, role, below)
             else:
@@ -217,6 +219,8 @@ class Rewriter:
             self.writer.put(write_record(tree.value.properties))
         elif role == "element" and is_reference(tree):
             self.writer.put(write_name(tree.value.identity, integers=True))
+        elif role == "node":
+            self.writer.put(f"({write_subject(tree.value, self._spelling((*within, tree)))})")
         else:
             self.writer.put(write_pattern(tree, style=self._style, within=within))
 

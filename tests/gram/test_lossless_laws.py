@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gram import Document, GramEncodeError, Pattern, Subject, loads, parse
+from gram import Document, GramEncodeError, Pattern, Span, Spelling, Subject, loads, parse
 from tests.strategies import TreeEditor, forests, gram_texts, tree_editors, values
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "conformance" / "corpus.jsonl"
@@ -104,6 +104,22 @@ def test_the_text_of_an_edit_reads_back_as_its_trees(text: str, editor: TreeEdit
         assert document.rescued == ()
 
 
+@given(gram_texts(), tree_editors(), st.sampled_from([True, False, None]))
+def test_an_edit_reads_back_in_every_style(
+    text: str, editor: TreeEditor, path: bool | None
+) -> None:
+    style = Spelling(separator="::", family="~", bracketed=True, path=path)
+    document = parse(text, style=lambda ancestors: style)
+    wanted = document.patterns
+
+    for _ in range(3):
+        wanted = edited(editor, wanted)
+        document = document.replace(wanted)
+
+        assert loads(document.text) == wanted
+        assert document.rescued == ()
+
+
 @given(gram_texts(), forests())
 def test_any_trees_can_replace_any_others(text: str, wanted: tuple[Pattern, ...]) -> None:
     document = parse(text).replace(wanted)
@@ -140,7 +156,7 @@ def test_changing_a_subject_touches_only_the_construct_it_stands_in(
         assert around.start <= edit.before.start <= edit.before.end <= around.end
 
 
-def smallest_rewritten(document: Document, path: tuple[int, ...]):  # type: ignore[no-untyped-def]
+def smallest_rewritten(document: Document, path: tuple[int, ...]) -> Span:
     """The span of the pattern, or of the path it stands in as a node or hop."""
     for length in range(1, len(path)):
         span = document.spans(path[:length]).pattern
