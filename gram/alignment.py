@@ -50,11 +50,12 @@ def align(old: Sequence[T], new: Sequence[T], likeness: Likeness[T]) -> list[int
     old_keys, new_keys = list(map(likeness.key, old)), list(map(likeness.key, new))
     pairing = _Pairing(len(old), len(new))
     _pair_ends(pairing, old_keys, new_keys)
-    if len(old) == len(new):
-        for index in pairing.single_new():
-            if _equal(old_keys[index], new_keys[index]):
-                pairing.pair(index, index)
+    _pair_in_place(pairing, lambda index: _equal(old_keys[index], new_keys[index]))
     _pair_by(pairing, old_keys.__getitem__, new_keys.__getitem__)
+    _pair_in_place(
+        pairing,
+        lambda index: likeness.name(old[index]) == likeness.name(new[index]) != "",
+    )
     _pair_by(
         pairing,
         lambda index: likeness.name(old[index]) or None,
@@ -131,6 +132,14 @@ def _pair_ends(pairing: _Pairing, old: Sequence[Hashable], new: Sequence[Hashabl
         pairing.pair(index, index)
     for index in range(1, last + 1):
         pairing.pair(len(old) - index, len(new) - index)
+
+
+def _pair_in_place(pairing: _Pairing, fits: Callable[[int], bool]) -> None:
+    """Pair what fits at equal places of lists of equal length."""
+    if len(pairing.partners) == len(pairing.taken):
+        for index in pairing.single_new():
+            if not pairing.taken[index] and fits(index):
+                pairing.pair(index, index)
 
 
 def _pair_by(

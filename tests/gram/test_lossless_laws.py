@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from gram import Document, GramEncodeError, Pattern, Span, Spelling, Subject, loads, parse
@@ -120,6 +120,7 @@ def test_an_edit_reads_back_in_every_style(
         assert document.rescued == ()
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(gram_texts(), forests())
 def test_any_trees_can_replace_any_others(text: str, wanted: tuple[Pattern, ...]) -> None:
     document = parse(text).replace(wanted)
