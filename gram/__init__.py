@@ -6,15 +6,17 @@ speak the canonical JSON. This package knows nothing of agents.
 
 from .canonical_json import from_json, to_json
 from .document import Document, parse
-from .errors import GramDecodeError, GramEncodeError, GramError
+from .errors import MAX_LEVELS, GramDecodeError, GramEncodeError, GramError
 from .faults import Fault, Severity
 from .files import dump, load, loads, loads_one
+from .json_schema import json_schema
 from .origin import Origin, origin
 from .pattern import Pattern, Subject
+from .recovery import syntax_errors
 from .serializer import Spelling, Style, dumps
 from .source import Source, Span
 from .spans import Spans
-from .values import MAX_LEVELS, Measurement, Range, Symbol, TaggedString, Value
+from .values import Measurement, Range, Symbol, TaggedString, Value
 from .writer import Edit
 
 __all__ = [
@@ -42,10 +44,12 @@ __all__ = [
     "dump",
     "dumps",
     "from_json",
+    "json_schema",
     "load",
     "loads",
     "loads_one",
     "origin",
     "parse",
+    "syntax_errors",
     "to_json",
 ]

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, Union
 
 from attrs import evolve, field, frozen
 
+from .errors import GramDecodeError
 from .origin import origin
 from .pattern import Pattern
 from .source import Source, Span
@@ -87,6 +88,13 @@ def fault(
     if place is None:
         return Fault(code, severity, message, path, hint=hint)
     return Fault(code, severity, message, path, place.part(part), hint, place.source)
+
+
+def syntax_fault(error: GramDecodeError) -> Fault:
+    """A syntax error as a fault, of code ``syntax``."""
+    span = Span(error.pos, error.pos)
+    source = Source(error.doc, error.filename)
+    return Fault("syntax", "error", error.msg, (), span, error.hint, source)
 
 
 def errors(faults: Iterable[Fault]) -> tuple[Fault, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, TypeAlias, Union
@@ -114,6 +113,8 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         OSError: the file cannot be written; the old content is whole.
     """
+    import tempfile  # it takes as long to import as a short program takes to read
+
     target = path.resolve()
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(13, "Permission denied", str(path))

@@ -12,8 +12,7 @@ left aside and the grammar is compiled anew, so an edit of ``grammar.lark`` coun
 
 from __future__ import annotations
 
-import hashlib
-import pprint
+import zlib
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,8 +68,8 @@ def grammar() -> Grammar:
 
 
 def digest(definition: str) -> str:
-    """What tells one grammar text from another."""
-    return hashlib.sha256(definition.encode()).hexdigest()
+    """What tells one grammar text from another (no secret: a checksum is enough, and quick)."""
+    return f"{zlib.crc32(definition.encode()):08x}"
 
 
 def compile_grammar(definition: str) -> Grammar:
@@ -138,6 +137,8 @@ def _builder(rule: Any) -> str:
 
 def render(compiled: Grammar, source_digest: str) -> str:
     """The text of ``grammar_table.py``."""
+    import pprint
+
     plain = {**compiled._asdict(), "rules": tuple(tuple(rule) for rule in compiled.rules)}
     body = pprint.pformat(plain, width=100, compact=True, sort_dicts=False)
     return (

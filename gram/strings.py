@@ -8,6 +8,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPES = {"\\": "\\\\"} | {char: f"\\{letter}" for letter, char in _ESCAPED.items()}
 _FENCE_OPENER = re.compile(r"```[ \t\r\f\v]*([^\s]*)[ \t\r\f\v]*\n")
+_COMMENT_LIKE = re.compile(r"[ \v]*//")
 _LONG = 120
 
 
@@ -34,9 +35,16 @@ def fence_parts(spelling: str) -> tuple[str, str]:
 
 
 def quote(text: str, delimiter: str = '"') -> str:
-    """``text`` on one line between delimiters, escaped as the notation asks."""
+    """``text`` on one line between delimiters, escaped as the notation asks.
+
+    A text that begins with ``//`` gets its first slash escaped: tree-sitter-gram would take the
+    rest of the line for a comment.
+    """
     escapes = {**_ESCAPES, delimiter: f"\\{delimiter}"}
-    return delimiter + "".join(escapes.get(char, char) for char in text) + delimiter
+    body = "".join(escapes.get(char, char) for char in text)
+    if _COMMENT_LIKE.match(body):
+        body = body.replace("/", "\\/", 1)
+    return delimiter + body + delimiter
 
 
 def write_fence(text: str, tag: str = "") -> str:

@@ -116,6 +116,281 @@ def forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
     return st.lists(patterns(), max_size=4).map(tuple)
 
 
+# --- JSON Schemas and signatures
+
+RESERVED_LIKE = ["default", "optional", "fields", "of", "elementType", "paramName", "keywords"]
+ODD_NAMES = ["", "\0", "a\0", "// a", " //", "`", "a b", "1", "-1", "é", "String", "Type", "$ref"]
+
+
+def json_texts() -> st.SearchStrategy[str]:
+    """Any text that JSON can carry in UTF-8, U+0000 too."""
+    return texts() | st.sampled_from(ODD_NAMES) | st.just("x\0y\n")
+
+
+def json_values() -> st.SearchStrategy[Any]:
+    """JSON of every kind."""
+    scalars = (
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.integers(-(10**40), 10**40)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | json_texts()
+    )
+    return st.recursive(
+        scalars,
+        lambda below: (
+            st.lists(below, max_size=3) | st.dictionaries(property_names(), below, max_size=3)
+        ),
+        max_leaves=5,
+    )
+
+
+def property_names() -> st.SearchStrategy[str]:
+    """Names of properties: short ones often, odd ones, and keys that mean something elsewhere."""
+    return st.sampled_from(["a", "b", "user", *RESERVED_LIKE, *ODD_NAMES]) | json_texts()
+
+
+def json_types() -> st.SearchStrategy[Any]:
+    """What the keyword ``type`` may say."""
+    names = ["string", "integer", "number", "boolean", "object", "array", "null"]
+    one = st.sampled_from(names)
+    return one | st.lists(one, min_size=1, max_size=3, unique=True)
+
+
+def references() -> st.SearchStrategy[str]:
+    """Local references, some of which lead nowhere."""
+    named = st.sampled_from(["A", "B", "String", "a%20b", "a b", "a~1b"]).map("#/$defs/{}".format)
+    return named | st.sampled_from(["#", "#/properties/a", "#/definitions/A", "#x"])
+
+
+def json_schemas(max_leaves: int = 8) -> st.SearchStrategy[Any]:
+    """JSON Schemas of draft 2020-12, booleans too."""
+    keywords = {
+        "type": json_types(),
+        "default": json_values(),
+        "description": json_texts(),
+        "title": json_texts(),
+        "enum": st.lists(json_values(), max_size=3),
+        "const": json_values(),
+        "examples": st.lists(json_values(), max_size=2),
+        "minimum": st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+        "minLength": st.integers(0, 5),
+        "pattern": st.sampled_from(["^a+$", "(", ""]),
+        "format": st.sampled_from(["date", "float"]),
+        "required": st.lists(property_names(), max_size=3, unique=True),
+        "$ref": references(),
+        "$schema": st.just("http://json-schema.org/draft-07/schema#"),
+        **{key: json_values() for key in RESERVED_LIKE},
+        "x-other": json_values(),
+        "": json_values(),
+    }
+    leaves = st.booleans() | _some(keywords)
+
+    def around(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        return _some(
+            {
+                **keywords,
+                "properties": st.dictionaries(property_names(), below, max_size=4),
+                "items": below,
+                "anyOf": st.lists(below, min_size=1, max_size=3),
+                "oneOf": st.lists(below, min_size=1, max_size=2),
+                "allOf": st.lists(below, min_size=1, max_size=2),
+                "not": below,
+                "additionalProperties": below,
+                "$defs": st.dictionaries(property_names(), below, max_size=2),
+            }
+        )
+
+    return st.recursive(leaves, around, max_leaves=max_leaves)
+
+
+def parameter_schemas() -> st.SearchStrategy[dict[str, Any]]:
+    """JSON Schemas of an object: what describes the parameters of a tool."""
+    definitions = st.sampled_from(["A", "B", "String", "a b", "a/b", ""])
+    parts = {
+        "type": st.just("object"),
+        "properties": st.dictionaries(property_names(), json_schemas(), max_size=5),
+        "required": st.lists(property_names(), max_size=4, unique=True),
+        "$defs": st.dictionaries(definitions, json_schemas(4), max_size=3),
+        "additionalProperties": json_schemas(2),
+        "description": json_texts(),
+        "optional": json_values(),
+    }
+    return st.fixed_dictionaries({}, optional=parts)
+
+
+def _some(parts: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Dicts with a few of the given keys."""
+    keys = st.lists(st.sampled_from(sorted(parts)), max_size=4, unique=True)
+    return keys.flatmap(lambda chosen: st.fixed_dictionaries({key: parts[key] for key in chosen}))
+
+
+# --- source texts: shaped by the grammar, and spoilt
+
+
+def blanks() -> st.SearchStrategy[str]:
+    """What may stand between two tokens, mostly one space."""
+    return st.sampled_from([" ", " ", " ", "", "\n", "\t", "\r\n", "\f\v", " // c | ]\n"])
+
+
+def tokens() -> st.SearchStrategy[str]:
+    """Tokens of every kind, and some that only look like one."""
+    return st.sampled_from(
+        [
+            *"()[]{}|,:@=<>-~.",
+            *("::", "@@", "..", "...", "-->", "<--", "--", "==>", "<~~", "-[", "]->", "=[", "]=>"),
+            *("a", "b", "a.b-c@d", "_", "A", "true", "false", "trueish", "null", "Gram.Walk"),
+            *("0", "-1", "42", "007", "08", "0x1F", "0xFg", "-0xFF", "0x", "1.5", "-0.0", "5kg"),
+            *("2.5kg", "1..2", "1...", "...2", "1.", ".5", "1e5", "0o7"),
+            *('"s"', '"it\'s"', "'s'", "`s s`", '"\\n"', '"\\q"', '"', "'", "`", "``", '""'),
+            *("d`1`", "```\nx\n```", "```md\n# x\n```", "```x```", "```", "// c\n", "//", "/"),
+            *(" ", "\n", "\r", "\t", "\f", "\v", "\u00a0", "\u2028", "\ufeff", "\0", "é", "“", "#"),
+        ]
+    )
+
+
+def token_texts() -> st.SearchStrategy[str]:
+    """Tokens in any order."""
+    return st.lists(tokens(), max_size=15).map("".join)
+
+
+def any_texts() -> st.SearchStrategy[str]:
+    """Texts of any characters, lone surrogates included."""
+    return st.text(st.characters(exclude_categories=[]), max_size=30)
+
+
+def source_values() -> st.SearchStrategy[str]:
+    """Values as they can be written, each spelling of each kind."""
+    scalars = st.sampled_from(
+        [
+            *("0", "-12", "0x1F", "017", "1.50", "-0.0", "5kg", "-0xFF", "2.5kg", "true", "false"),
+            *("word", "a.b-c@d", "trueish", '"s"', '"\\"\\/\\b"', "'it\\'s'", "`b\\`c`", "1..2"),
+            *(
+                "-1.5...",
+                "...3kg",
+                "date`2026-01-31`",
+                "md `x`",
+                "```\nline\n  ```",
+                "``` md \n```",
+            ),
+        ]
+    )
+    inner = scalars | st.sampled_from(["[]", "[[1], 2]", "{}", "{ a : [{b: 1}] }"])
+    arrays = st.lists(inner, max_size=2).map(lambda items: f"[{', '.join(items)}]")
+    maps = st.lists(st.tuples(source_keys(), inner), max_size=2).map(
+        lambda entries: "{" + ",".join(f"{key}: {value}" for key, value in entries) + "}"
+    )
+    return scalars | arrays | maps
+
+
+def source_keys() -> st.SearchStrategy[str]:
+    """Keys as they can be written."""
+    return st.sampled_from(["k", "k", "type", "true", "`a b`", '"a b"'])
+
+
+def source_subjects() -> st.SearchStrategy[str]:
+    """Subjects as they can be written, the empty one often."""
+    entries = st.lists(
+        st.tuples(source_keys(), st.sampled_from([":", "::"]), source_values()), max_size=2
+    )
+    return st.builds(
+        lambda identity, labels, record: f"{identity}{labels}{record}",
+        st.sampled_from(["", "", "a", "b", "`b c`", "42", "-7", "true", "a-"]),
+        st.lists(st.sampled_from([":A", "::B", " : `C D`"]), max_size=2).map("".join),
+        st.just("")
+        | entries.map(
+            lambda entries: " {" + ", ".join(f"{k}{colon} {v}" for k, colon, v in entries) + "}"
+        ),
+    )
+
+
+def source_paths() -> st.SearchStrategy[str]:
+    """Nodes and paths of up to two hops, in every arrow family."""
+    bodies = st.just("") | source_subjects().map(lambda subject: f"[{subject}]")
+    arrows = st.builds(
+        lambda family, tail, body, head: f"{tail}{family}{body}{family}{head}",
+        st.sampled_from("-=~"),
+        st.sampled_from(["", "<"]),
+        bodies,
+        st.sampled_from(["", ">"]),
+    )
+    nodes = source_subjects().map(lambda subject: f"({subject})")
+    hops = st.lists(st.tuples(arrows, nodes).map("".join), max_size=2)
+    return st.builds(lambda node, hops: node + "".join(hops), nodes, hops)
+
+
+def source_patterns() -> st.SearchStrategy[str]:
+    """Patterns as they can be written, without annotations."""
+    names = st.sampled_from(["a", "`b c`", "42", "true"])
+    return st.recursive(
+        source_paths(),
+        lambda below: st.builds(
+            lambda subject, elements: f"[{subject} | {', '.join(elements)}]",
+            source_subjects(),
+            st.lists(below | names, min_size=1, max_size=2),
+        ),
+        max_leaves=2,
+    )
+
+
+def source_texts() -> st.SearchStrategy[str]:
+    """Whole texts of the grammar's shape: headers, annotations, comments, blanks."""
+    annotations = st.just("") | st.sampled_from(["@@x ", "@@:L ", "@@x:L @k(1) "])
+    more = st.lists(source_values().map(lambda value: f"@k({value}) "), max_size=2).map("".join)
+    patterns = st.tuples(annotations, more, source_patterns(), blanks()).map("".join)
+    headers = st.sampled_from(["", "", "{}", '{kind: "x"}', "\ufeff", "// c\n"])
+    return st.builds(
+        lambda header, patterns: header + "".join(patterns),
+        headers,
+        st.lists(patterns, max_size=2),
+    )
+
+
+def spoilt_texts() -> st.SearchStrategy[str]:
+    """Texts of the grammar's shape with a few pieces cut out, doubled or replaced by a token."""
+
+    @st.composite
+    def spoilt(draw: st.DrawFn) -> str:
+        text = draw(source_texts())
+        for _ in range(draw(st.integers(1, 2))):
+            start = draw(st.integers(0, len(text)))
+            end = draw(st.integers(start, min(len(text), start + 3)))
+            text = (
+                text[:start]
+                + draw(st.just("") | tokens() | st.just(text[start:end] * 2))
+                + text[end:]
+            )
+        return text
+
+    return spoilt()
+
+
+# --- JSON
+
+
+def json_data() -> st.SearchStrategy[Any]:
+    """JSON in which the special forms of values, whole and spoilt, are frequent."""
+    words = st.sampled_from(
+        ["symbol", "tagged", "measurement", "range", "map", "kg", "a b", "true"]
+    )
+    leaves = st.none() | st.booleans() | st.integers(-2, 2) | st.just(1.5) | words
+    forms = st.sampled_from(
+        [("value",), ("tag", "content"), ("unit", "value"), ("lower", "upper"), ("entries",), ()]
+    )
+
+    @st.composite
+    def special(draw: st.DrawFn, below: st.SearchStrategy[Any]) -> dict[str, Any]:
+        keys = draw(forms) + draw(st.sampled_from([(), (), ("more",)]))
+        return {"type": draw(words), **{key: draw(below) for key in keys}}
+
+    return st.recursive(
+        leaves,
+        lambda below: st.lists(below, max_size=2) | special(below),
+        max_leaves=5,
+    )
+
+
 # --- documents as text, and edits of trees: what the lossless edits are tested with
 
 ATOM_NAMES = ["a", "b", "c", "", "", "x y", "7"]

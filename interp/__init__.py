@@ -1,0 +1,146 @@
+"""Runs agents: the interpreter, its tools and its models.
+
+``load`` a program, give `run` a message and a `ToolLibrary`, read the response. The machine
+itself is `start` and `step`, which do no I/O. Importing this loads no network library.
+"""
+
+from typing import TYPE_CHECKING
+
+from gram import GramDecodeError, GramEncodeError, GramError
+from lenses_ext import (
+    Model,
+    TypeSignature,
+    create_agent_pattern,
+    create_tool_specification,
+    parse_type_signature,
+    type_signature_to_json_schema,
+    validate_agent_pattern,
+)
+
+from .arguments import validate_tool_args
+from .binding import bind_agent_tools, bind_tool, explain_binding
+from .drivers import arun, execute_agent, execute_agent_with_library, run
+from .effects import CallFailed, CallModel, CallTool, ModelReplied, Request, ToolReturned
+from .errors import (
+    AgentError,
+    ConfigurationError,
+    LimitError,
+    LLMAPIError,
+    ModelError,
+    ProtocolError,
+    ReplayError,
+    ToolBindingError,
+    ToolError,
+    ValidationError,
+)
+from .forms import FORMS
+from .functions.function_tools import tool, tool_spec_from_function
+from .invocation import invoke_tool
+from .library import ToolLibrary, empty_tool_library, lookup_tool, register_tool
+from .limits import Limits
+from .machine import TRANSITIONS, pending, response, resume, start, step
+from .messages import (
+    AgentResponse,
+    AssistantRole,
+    ConversationContext,
+    FunctionRole,
+    Message,
+    ToolCall,
+    ToolInvocation,
+    Usage,
+    UserRole,
+    empty_context,
+)
+from .programs import load
+from .providers import PROVIDERS, LanguageModel
+from .scripted import ScriptedModel
+from .state import State, Status
+from .tool import Tool, create_tool
+from .tool_context import ToolContext
+from .wire import detect_tool_call
+
+if TYPE_CHECKING:
+    from .hello_world import hello_world_tool_library
+
+
+def __getattr__(name: str) -> ToolLibrary:
+    """The built-in library is made when it is first asked for: that loads a schema validator."""
+    if name == "hello_world_tool_library":
+        from .hello_world import hello_world_tool_library
+
+        return hello_world_tool_library
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "FORMS",
+    "PROVIDERS",
+    "TRANSITIONS",
+    "AgentError",
+    "AgentResponse",
+    "AssistantRole",
+    "CallFailed",
+    "CallModel",
+    "CallTool",
+    "ConfigurationError",
+    "ConversationContext",
+    "FunctionRole",
+    "GramDecodeError",
+    "GramEncodeError",
+    "GramError",
+    "LLMAPIError",
+    "LanguageModel",
+    "LimitError",
+    "Limits",
+    "Message",
+    "Model",
+    "ModelError",
+    "ModelReplied",
+    "ProtocolError",
+    "ReplayError",
+    "Request",
+    "ScriptedModel",
+    "State",
+    "Status",
+    "Tool",
+    "ToolBindingError",
+    "ToolCall",
+    "ToolContext",
+    "ToolError",
+    "ToolInvocation",
+    "ToolLibrary",
+    "ToolReturned",
+    "TypeSignature",
+    "Usage",
+    "UserRole",
+    "ValidationError",
+    "arun",
+    "bind_agent_tools",
+    "bind_tool",
+    "create_agent_pattern",
+    "create_tool",
+    "create_tool_specification",
+    "detect_tool_call",
+    "empty_context",
+    "empty_tool_library",
+    "execute_agent",
+    "execute_agent_with_library",
+    "explain_binding",
+    "hello_world_tool_library",
+    "invoke_tool",
+    "load",
+    "lookup_tool",
+    "parse_type_signature",
+    "pending",
+    "register_tool",
+    "response",
+    "resume",
+    "run",
+    "start",
+    "step",
+    "tool",
+    "tool_spec_from_function",
+    "type_signature_to_json_schema",
+    "validate_agent_pattern",
+    "validate_tool_args",
+]

@@ -1,0 +1,62 @@
+"""The console command ``gram``: one module for each of its commands.
+
+A command module is imported when its command is called, so that each pays only for what it uses.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from gram import GramError
+
+from .failures import INTERRUPTED, exit_code_of, shown
+
+COMMANDS = {
+    "check": "Report what is wrong in gram files.",
+    "run": "Run an agent: say something to it and print its answer.",
+}
+
+
+class _Commands(click.Group):
+    """Finds the commands in the modules of their names."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"{__name__}.{name}").command
+        return command
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="gram-agents", prog_name="gram")
+def gram() -> None:
+    """LLM agents as source code: run, check and edit gram programs."""
+
+
+def main() -> None:
+    """Run the command line; exits with the codes that the README lists."""
+    try:
+        gram(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever reads the output has left; Python must not complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (GramError, OSError) as failure:
+        click.echo(shown(failure), err=True)
+        sys.exit(exit_code_of(failure))

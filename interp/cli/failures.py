@@ -1,0 +1,35 @@
+"""What the command line says of an error, and the exit code it ends with."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, Union
+
+from gram import GramError
+
+from ..errors import ConfigurationError, LimitError, ModelError, ValidationError
+
+NO, USAGE, INVALID, UNAVAILABLE, LIMIT, INTERRUPTED = 1, 2, 3, 4, 5, 130
+"""The answer is no; the command is used wrongly; the input is not gram or the program is invalid;
+configuration or model; a limit; interrupted."""
+
+Failure: TypeAlias = Union[GramError, OSError]
+"""The errors that are a user's to mend; any other is a fault of ours and shows its traceback."""
+
+
+def exit_code_of(failure: Failure) -> int:
+    """The exit code for an error."""
+    if isinstance(failure, OSError):
+        return USAGE
+    if isinstance(failure, ValidationError):
+        return INVALID if failure.faults else USAGE
+    if isinstance(failure, ConfigurationError | ModelError):
+        return UNAVAILABLE
+    return LIMIT if isinstance(failure, LimitError) else INVALID
+
+
+def shown(failure: Failure) -> str:
+    """The message for an error: what is wrong, where, and what to do."""
+    if isinstance(failure, OSError):
+        reason = failure.strerror or str(failure)
+        return f"gram: {failure.filename}: {reason}" if failure.filename else f"gram: {reason}"
+    return str(failure)

@@ -1,0 +1,106 @@
+"""The errors of running agents. The model's mistakes are none of these: they go back to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gram import Fault, GramError
+
+if TYPE_CHECKING:
+    from .state import State
+
+
+class AgentError(GramError):
+    """The root of the errors of running agents."""
+
+
+class ConfigurationError(AgentError):
+    """Something around the program is missing: a key, a provider, a usable library."""
+
+
+class ValidationError(AgentError, ValueError):
+    """Input, arguments or a program that are not valid.
+
+    Attributes:
+        faults: what is wrong with the program, each with its place; empty for other input.
+    """
+
+    def __init__(self, message: str, faults: Iterable[Fault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+    @classmethod
+    def of(cls, faults: Iterable[Fault]) -> ValidationError:
+        """The error that lists the faults of a program, one a line with its hint."""
+        faults = tuple(faults)
+        lines = [f"{each}" + (f"\n  hint: {each.hint}" if each.hint else "") for each in faults]
+        return cls("\n".join(lines), faults)
+
+
+class ToolError(AgentError):
+    """A tool cannot be made, registered or invoked."""
+
+
+class ToolBindingError(ToolError):
+    """Tools of a program that the library does not implement as they are written.
+
+    Attributes:
+        problems: for each of them, its first difference.
+    """
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class ModelError(AgentError):
+    """A model did not answer, or answered what cannot be read (the specification's LLMAPIError).
+
+    Attributes:
+        status: the HTTP status, or None when there was no answer.
+        code: the provider's code for the error, or None.
+        request_id: the provider's name for the request, or None.
+        retriable: whether asking again can help.
+        retry_after: how many seconds the provider asks to wait before that, or None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str | None = None,
+        request_id: str | None = None,
+        retriable: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.request_id = request_id
+        self.retriable = retriable
+        self.retry_after = retry_after
+
+
+LLMAPIError = ModelError
+
+
+class LimitError(AgentError):
+    """A run reached one of its limits.
+
+    Attributes:
+        state: where the run stands; it can be resumed with higher limits.
+    """
+
+    def __init__(self, message: str, state: State) -> None:
+        super().__init__(message)
+        self.state = state
+
+
+class ProtocolError(AgentError):
+    """An event that answers nothing the state waits for."""
+
+
+class ReplayError(AgentError):
+    """A recorded run and its replay ask different things."""

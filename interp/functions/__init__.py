@@ -1,0 +1,1 @@
+"""Python functions as tools: their hints, defaults and docstrings become a schema."""

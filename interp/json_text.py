@@ -1,0 +1,67 @@
+"""JSON as text: strict reading, compact writing, and values kept as their text.
+
+Values that enter a State are kept as JSON text: immutable, comparable and picklable, handed out
+as fresh copies.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn, TypeAlias
+
+Json: TypeAlias = Any
+"""A plain JSON value: dict, list, str, int, float, bool or None."""
+
+
+def read_json(text: str) -> Json:
+    """A JSON text as a value.
+
+    Raises:
+        ValueError: it is not JSON as the standard has it (NaN, an infinity or a key given twice
+            in one object are refused); the message says what and where.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def write_json(value: object) -> str:
+    """A value as compact JSON text.
+
+    Raises:
+        TypeError, ValueError: it is not JSON (another type, NaN, an infinity, a cycle, a lone
+            surrogate, a key that is no string).
+    """
+    _check_keys(value)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text.encode()
+    return text
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {json.dumps(twice)} is given twice")
+    return found
+
+
+def _check_keys(value: object) -> None:
+    """Refuse keys that ``json`` would turn into strings without a word."""
+    pending, seen = [value], set[int]()
+    while pending:
+        item = pending.pop()
+        if not isinstance(item, dict | list | tuple) or id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, dict):
+            for key in item:
+                if not isinstance(key, str):
+                    raise TypeError(f"a key is a string, found {type(key).__name__} {key!r}")
+        pending.extend(item.values() if isinstance(item, dict) else item)

@@ -1,0 +1,78 @@
+"""Tool libraries: which implementation stands behind each name. They are immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from attrs import field, frozen
+from pyrsistent import PMap, pmap
+
+from .errors import ToolError
+from .functions.function_tools import tool
+from .tool import Tool
+
+
+@frozen(repr=False)
+class ToolLibrary(Mapping[str, Tool]):
+    """Tools by name.
+
+    ``a | b`` has the tools of both, those of ``b`` where both have one.
+
+    >>> def hello(name: str) -> str:
+    ...     '''Greets.'''
+    ...     return f"Hello, {name}!"
+    >>> ToolLibrary.of([hello])
+    ToolLibrary(hello)
+    """
+
+    tools: PMap[str, Tool] = field(factory=pmap)
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool | Callable[..., Any]]) -> ToolLibrary:
+        """The library of some tools, plain functions made into tools.
+
+        Raises:
+            ToolError: a function cannot be made into a tool, or two have the same name.
+        """
+        library = cls()
+        for each in tools:
+            made = each if isinstance(each, Tool) else tool(each)
+            if made.name in library:
+                raise ToolError(f'two tools are named "{made.name}"')
+            library = register_tool(made.name, made, library)
+        return library
+
+    def __getitem__(self, name: str) -> Tool:
+        return self.tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.tools))
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def __or__(self, other: ToolLibrary) -> ToolLibrary:
+        return ToolLibrary(self.tools.update(other.tools))
+
+    def __repr__(self) -> str:
+        return f"ToolLibrary({', '.join(self)})"
+
+
+def register_tool(name: str, tool: Tool, library: ToolLibrary) -> ToolLibrary:
+    """A library with one more tool, in the place of one of the same name.
+
+    Raises:
+        ToolError: ``name`` is not the tool's own.
+    """
+    if name != tool.name:
+        raise ToolError(f'tool "{tool.name}" cannot be registered as "{name}"')
+    return ToolLibrary(library.tools.set(name, tool))
+
+
+def lookup_tool(name: str, library: ToolLibrary) -> Tool | None:
+    """The tool of a name, or None."""
+    return library.get(name)
+
+
+empty_tool_library = ToolLibrary()

@@ -1,0 +1,182 @@
+"""What is said in a conversation: messages with their roles, and the conversation itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias, Union, overload
+
+from attrs import field, frozen
+from pyrsistent import PVector, pvector
+
+from .json_text import Json, read_json, write_json
+
+
+@frozen
+class Role:
+    """Who says a message: the user or the assistant. The two values are below."""
+
+    name: Literal["user", "assistant"]
+
+
+UserRole = Role("user")
+AssistantRole = Role("assistant")
+
+
+@frozen
+class FunctionRole:
+    """A tool's answer; ``name`` is the tool's."""
+
+    name: str
+
+
+AnyRole: TypeAlias = Union[Role, FunctionRole]
+
+
+@frozen
+class ToolCall:
+    """A model's request to call a tool.
+
+    Attributes:
+        id: the provider's name for the call; may be empty or repeated.
+        name: the tool's name.
+        arguments: the arguments as the model wrote them, JSON text if it did well.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    return tuple(calls)
+
+
+@frozen(cache_hash=True)
+class Message:
+    """One thing said.
+
+    Attributes:
+        role: who says it.
+        content: the text; ``""`` when a reply only calls tools.
+        tool_calls: the calls an assistant's message asks for.
+        call_id: in a tool's answer, the `ToolCall.id` it answers.
+    """
+
+    role: AnyRole
+    content: str
+    tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
+    call_id: str | None = None
+
+
+@frozen(init=False)
+class ConversationContext(Sequence[Message]):
+    """A conversation so far: an immutable sequence of messages, the oldest first.
+
+    The agent's instruction is no part of it. ``+`` and `append` share what is there.
+
+    >>> context = ConversationContext([Message(UserRole, "hi")])
+    >>> len(context.append(Message(AssistantRole, "hello"))), len(context)
+    (2, 1)
+    """
+
+    messages: PVector[Message]
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        kept = messages if isinstance(messages, PVector) else pvector(messages)
+        self.__attrs_init__(kept)
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> ConversationContext: ...
+    def __getitem__(self, index: int | slice) -> Message | ConversationContext:
+        found = self.messages[index]
+        return found if isinstance(found, Message) else ConversationContext(found)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self.messages)
+
+    def __add__(self, more: Iterable[Message]) -> ConversationContext:
+        return ConversationContext(self.messages.extend(more))
+
+    def append(self, message: Message) -> ConversationContext:
+        """The conversation with one more message."""
+        return ConversationContext(self.messages.append(message))
+
+
+empty_context = ConversationContext()
+
+
+@frozen
+class Usage:
+    """Tokens used. Models that do not say count as none."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
+        )
+
+
+@frozen(init=False)
+class ToolInvocation:
+    """A tool call that was answered: by a result, or by an error told to the model.
+
+    Args:
+        tool_name: the tool that was called.
+        args: the arguments it got, or those the model gave when they were refused.
+        result: what it returned, a JSON value; None when there is an error.
+        error: what went wrong; None when there is a result.
+    """
+
+    tool_name: str
+    _args: str
+    _result: str | None
+    error: str | None
+
+    def __init__(
+        self, tool_name: str, args: Json, result: Json = None, error: str | None = None
+    ) -> None:
+        result_text = write_json(result) if error is None else None
+        self.__attrs_init__(tool_name, write_json(args), result_text, error)
+
+    @property
+    def args(self) -> Json:
+        """The arguments, a fresh copy."""
+        return read_json(self._args)
+
+    @property
+    def result(self) -> Json:
+        """The result, a fresh copy; None when there is an error."""
+        return None if self._result is None else read_json(self._result)
+
+    def __repr__(self) -> str:
+        outcome = f"error={self.error!r}" if self.error is not None else f"result={self.result!r}"
+        return f"ToolInvocation({self.tool_name!r}, {self.args!r}, {outcome})"
+
+
+@frozen
+class AgentResponse:
+    """What a run of an agent gives.
+
+    Attributes:
+        content: the answer.
+        tools_used: every tool call in the order of the calls.
+        context: the conversation with this exchange; give it to the next run to go on.
+        usage: the tokens of this run.
+    """
+
+    content: str
+    tools_used: tuple[ToolInvocation, ...] = ()
+    context: ConversationContext = empty_context
+    usage: Usage = Usage()

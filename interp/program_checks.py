@@ -1,0 +1,47 @@
+"""All that can be said of a program from its file alone: the checks behind ``gram check``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gram import Document, Fault, Pattern
+from gram.faults import fault
+from lenses_ext import FocusError, Model, agent_model, find_agents, validate_program, view
+
+from .providers import OFFLINE, find_provider, unknown_provider
+
+RETIRED: Final = {
+    "gpt-3.5-turbo": "2026-10-23",
+    "gpt-4": "2026-10-23",
+    "gpt-4o": "2027-01-14",
+    "gpt-4o-mini": "2027-01-14",
+}
+"""OpenAI's models that are gone or going, and the day of it."""
+
+
+def check_program(document: Document) -> tuple[Fault, ...]:
+    """The faults of a document and of its agents, in the order of the text.
+
+    A provider or model that cannot be asked is a warning: the program may be run with another.
+    """
+    faults = list(validate_program(document.patterns))
+    for agent in find_agents(document.patterns):
+        faults.extend(_model_faults(agent))
+    return tuple(sorted(faults, key=lambda each: each.span or (0, 0)))
+
+
+def _model_faults(agent: Pattern) -> Iterator[Fault]:
+    try:
+        model: Model = view(agent_model, agent)
+    except FocusError:
+        return  # validation has said so
+    if model.provider == OFFLINE.provider:
+        return
+    provider = find_provider(model)
+    if provider is None:
+        message = unknown_provider(model)
+        yield fault("unknown-provider", message, agent, "model", severity="warning")
+    elif provider.name == "OpenAI" and model.name in RETIRED:
+        message = f"{model} retires on {RETIRED[model.name]}"
+        yield fault("retired-model", message, agent, "model", severity="warning")

@@ -1,0 +1,48 @@
+"""A model for tests: it gives the replies it was made with, in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from .effects import Request
+from .errors import ModelError
+
+
+class ScriptedModel:
+    """Replies given in advance.
+
+    Args:
+        replies: what to answer, in order: a `Message`, a str, a completion or message dict in
+            either dialect, or an exception to raise.
+
+    Attributes:
+        requests: what was asked, in order.
+
+    >>> model = ScriptedModel(["Hello."])
+    >>> model.requests
+    []
+    """
+
+    def __init__(self, replies: Iterable[Any]) -> None:
+        self._replies = deque(replies)
+        self.requests: list[Request] = []
+
+    def complete(self, request: Request) -> Any:
+        """The next reply.
+
+        Raises:
+            ModelError: there is none left.
+        """
+        self.requests.append(request)
+        if not self._replies:
+            raise ModelError(f"the script has no reply number {len(self.requests)}")
+        reply = self._replies.popleft()
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
+
+    async def acomplete(self, request: Request) -> Any:
+        """The next reply; see `complete`."""
+        return self.complete(request)

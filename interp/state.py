@@ -1,0 +1,62 @@
+"""Where a run stands: one frozen value that can be compared, pickled and resumed.
+
+It holds the agent's pattern itself, which the machine reads through lenses at every turn.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from attrs import field, frozen
+from pyrsistent import PMap, PVector, pmap, pvector
+
+from gram import Pattern
+from lenses_ext import Model
+
+from .effects import CallTool
+from .limits import Limits
+from .messages import ConversationContext, ToolCall, ToolInvocation, Usage
+
+
+class Status(Enum):
+    """What a run waits for."""
+
+    AWAITING_MODEL = "awaiting the model's reply"
+    AWAITING_TOOLS = "awaiting tools"
+    DONE = "done"
+    LIMITED = "stopped at a limit"
+
+
+@frozen
+class State:
+    """One moment of a run.
+
+    Attributes:
+        agent: the program, a pattern.
+        model: the model to ask; None for the one the program names.
+        limits: how much the run may do.
+        status: what it waits for.
+        turn: how many times the model has been asked before; effects are named by it.
+        context: the conversation so far.
+        calls: the tool calls of this turn, in the order of the reply.
+        truncated: the reply that made them was cut off, so none of them is run.
+        waiting: the effects of these calls that are not answered yet, by index.
+        answers: the invocations of the calls that are, by index.
+        invocations: the invocations of the turns before.
+        usage: the tokens so far.
+        stopped: which limit was reached, or None.
+    """
+
+    agent: Pattern
+    model: Model | None
+    limits: Limits
+    context: ConversationContext
+    status: Status = Status.AWAITING_MODEL
+    turn: int = 0
+    calls: tuple[ToolCall, ...] = ()
+    truncated: bool = False
+    waiting: PMap[int, CallTool] = field(factory=pmap)
+    answers: PMap[int, ToolInvocation] = field(factory=pmap)
+    invocations: PVector[ToolInvocation] = field(factory=pvector)
+    usage: Usage = Usage()
+    stopped: str | None = None

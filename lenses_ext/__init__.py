@@ -1,0 +1,96 @@
+"""The agent language as typed views over gram patterns: lenses, signatures, validation.
+
+``view``, ``put`` and ``over`` read and edit an agent through the lenses below; nothing here runs
+one. Importing this loads no schema validator and no network library.
+"""
+
+from .agent import (
+    agent_description,
+    agent_instruction,
+    agent_model,
+    agent_name,
+    agent_tool_specs,
+    as_agent,
+    create_agent_pattern,
+    each_agent_tool,
+)
+from .errors import FocusError, ReadOnlyError
+from .labels import AGENT, TOOL, TOOLS
+from .model import Model
+from .optics import Getter, Lens, Prism, Traversal, collect, over, put, view
+from .program import find_agents, resolve_references
+from .schema_comparison import Match, first_difference
+from .signature import Parameter, Shape, Type, TypeSignature
+from .signature_errors import SignatureError
+from .signature_writer import signature_patterns, signature_text, write_type_signature
+from .style import agent_style, dumps, parse
+from .tool_names import wire_name
+from .tool_spec import (
+    as_tool,
+    create_tool_specification,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    tool_spec_type_signature,
+)
+from .type_signatures import (
+    json_schema_to_type_signature,
+    parse_type_signature,
+    result_schema,
+    type_signature_to_json_schema,
+)
+from .validation import validate_agent_pattern, validate_program, validate_tool_spec_pattern
+
+__all__ = [
+    "AGENT",
+    "TOOL",
+    "TOOLS",
+    "FocusError",
+    "Getter",
+    "Lens",
+    "Match",
+    "Model",
+    "Parameter",
+    "Prism",
+    "ReadOnlyError",
+    "Shape",
+    "SignatureError",
+    "Traversal",
+    "Type",
+    "TypeSignature",
+    "agent_description",
+    "agent_instruction",
+    "agent_model",
+    "agent_name",
+    "agent_style",
+    "agent_tool_specs",
+    "as_agent",
+    "as_tool",
+    "collect",
+    "create_agent_pattern",
+    "create_tool_specification",
+    "dumps",
+    "each_agent_tool",
+    "find_agents",
+    "first_difference",
+    "json_schema_to_type_signature",
+    "over",
+    "parse",
+    "parse_type_signature",
+    "put",
+    "resolve_references",
+    "result_schema",
+    "signature_patterns",
+    "signature_text",
+    "tool_spec_description",
+    "tool_spec_name",
+    "tool_spec_schema",
+    "tool_spec_type_signature",
+    "type_signature_to_json_schema",
+    "validate_agent_pattern",
+    "validate_program",
+    "validate_tool_spec_pattern",
+    "view",
+    "wire_name",
+    "write_type_signature",
+]

@@ -1,0 +1,51 @@
+"""The errors of the agent language's views."""
+
+from __future__ import annotations
+
+from gram import GramError, Pattern, origin
+
+
+class FocusError(GramError, LookupError):
+    """The part that an optic looks at is missing, or is not what it should be.
+
+    Attributes:
+        optic: the name of the lens, traversal or prism.
+        path: where in the pattern it looked, such as ``value.properties.model``.
+        pattern: the pattern it looked at (or whatever was given in its place).
+        reason: what it found there.
+    """
+
+    def __init__(self, optic: str, path: str, pattern: object, reason: str) -> None:
+        super().__init__(optic, path, pattern, reason)
+        self.optic = optic
+        self.path = path
+        self.pattern = pattern
+        self.reason = reason
+
+    def __str__(self) -> str:
+        text = f"{self.optic}: {self.reason} at {self.path} of {describe(self.pattern)}"
+        place = origin(self.pattern) if isinstance(self.pattern, Pattern) else None
+        return f"{place}: {text}" if place else text
+
+
+class ReadOnlyError(GramError, TypeError):
+    """A getter was set: what it shows is computed.
+
+    Attributes:
+        optic: the name of the getter.
+    """
+
+    def __init__(self, optic: str) -> None:
+        super().__init__(optic)
+        self.optic = optic
+
+    def __str__(self) -> str:
+        return f"{self.optic} is computed and cannot be set"
+
+
+def describe(state: object) -> str:
+    """A pattern in a few characters, ``[name:Label]``, for messages."""
+    if not isinstance(state, Pattern):
+        return f"{type(state).__name__} (not a Pattern)"
+    labels = "".join(f":{label}" for label in sorted(state.value.labels))
+    return f"[{state.value.identity}{labels}]"

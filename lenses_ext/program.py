@@ -1,0 +1,107 @@
+"""Programs: the agents of a document, with what they share by reference put in its place.
+
+An element of an agent may be the bare name of a tool or agent defined elsewhere in the document.
+This is the one place where such references are resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import attrs
+
+from gram import Fault, Pattern
+from gram.faults import fault
+from gram.serializer import is_reference
+
+from .labels import AGENT, TOOLS
+
+UNDEFINED_REFERENCE = "undefined-reference"
+
+
+def find_agents(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    """The agents of a document, those below annotations and groups too, in the order of the text.
+
+    An agent inside another is part of that one.
+    """
+    found = []
+    pending = list(patterns)[::-1]
+    while pending:
+        pattern = pending.pop()
+        if AGENT in pattern.value.labels:
+            found.append(pattern)
+        else:
+            pending.extend(reversed(pattern.elements))
+    return tuple(found)
+
+
+def definitions(patterns: Iterable[Pattern]) -> dict[str, Pattern]:
+    """The tools and agents of a document by name; of a name given twice, the first."""
+    found: dict[str, Pattern] = {}
+    pending = list(patterns)[::-1]
+    while pending:
+        pattern = pending.pop()
+        subject = pattern.value
+        if subject.labels & {AGENT, *TOOLS} and subject.identity:
+            found.setdefault(subject.identity, pattern)
+        if not subject.labels & TOOLS:
+            pending.extend(reversed(pattern.elements))
+    return found
+
+
+def resolve_references(
+    agent: Pattern, patterns: Iterable[Pattern]
+) -> tuple[Pattern, tuple[Fault, ...]]:
+    """An agent with each reference replaced by the definition it names.
+
+    Args:
+        agent: the agent; it may be one of ``patterns``.
+        patterns: the document in which the names are defined.
+
+    Returns:
+        The agent, and a fault for every reference that names nothing or leads back to an agent
+        it stands in; these references are left as they are.
+    """
+    known = definitions(patterns)
+    faults: list[Fault] = []
+
+    def resolved(pattern: Pattern, within: tuple[str, ...]) -> Pattern:
+        inside = (*within, pattern.value.identity)
+        elements = tuple(
+            element
+            if element.value.labels & TOOLS
+            else resolved(element, inside)
+            if AGENT in element.value.labels
+            else replaced(element, inside)
+            for element in pattern.elements
+        )
+        if all(new is old for new, old in zip(elements, pattern.elements, strict=True)):
+            return pattern
+        return attrs.evolve(pattern, elements=elements)
+
+    def replaced(element: Pattern, within: tuple[str, ...]) -> Pattern:
+        name = element.value.identity
+        if not is_reference(element):
+            return element
+        if name not in known:
+            faults.append(undefined_reference(element, known))
+            return element
+        if name in within:
+            chain = " -> ".join((*within[within.index(name) :], name))
+            message = f'agent "{name}" contains itself: {chain}'
+            faults.append(fault("reference-cycle", message, element))
+            return element
+        definition = known[name]
+        return resolved(definition, within) if AGENT in definition.value.labels else definition
+
+    return resolved(agent, ()), tuple(faults)
+
+
+def undefined_reference(element: Pattern, known: Iterable[str]) -> Fault:
+    """The fault of a reference that names none of the ``known`` definitions."""
+    name = element.value.identity
+    near = get_close_matches(name, known, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else None
+    message = f'"{name}" is not defined: no tool or agent of this name in the document'
+    return fault(UNDEFINED_REFERENCE, message, element, hint=hint)

@@ -1,0 +1,271 @@
+"""When two JSON Schemas ask for the same, and the first place where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote
+
+from .json_values import check_json, dump_json
+from .subschemas import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA
+
+Match: TypeAlias = Literal["full", "types", "name"]
+"""How much a tool must have in common with its specification: all, all but what is said for
+readers, or its name alone."""
+
+_ANNOTATIONS = frozenset({"title", "description", "examples", "$comment", "deprecated"})
+_SAYS_NOTHING: dict[str, tuple[object, ...]] = {
+    "required": ([],),
+    "properties": ({},),
+    "items": ({}, True),
+    "additionalProperties": ({}, True),
+    "$defs": ({},),
+    "definitions": ({},),
+}
+_UNORDERED = frozenset({"anyOf", "oneOf", "allOf", "enum", "required", "type"})
+_MAX_INLINED = 20_000  # values
+_MAX_LEVELS = 100  # of schemas, once references are replaced
+
+
+def canonical(schema: object, *, match: Match = "full") -> Any:
+    """The form in which schemas that ask for the same are equal.
+
+    The order of keys, of ``required``, ``enum``, ``type`` and of alternatives does not matter,
+    nor does what says nothing (``required: []``). References inside the schema are replaced by
+    what they refer to unless that refers to itself; alternatives of bare types are a ``type``
+    list. A whole decimal is an integer.
+
+    Args:
+        schema: a JSON Schema; it is not changed.
+        match: ``types`` leaves out titles, descriptions and what else is said for readers.
+
+    Raises:
+        NotJson: it is not JSON.
+
+    >>> canonical({"anyOf": [{"type": "string"}, {"type": "null"}], "default": 1.0})
+    {'default': 1, 'type': ['null', 'string']}
+    """
+    check_json(schema)
+    try:
+        return _Canonical(schema, match, inline=True).whole()
+    except _TooMuchError:
+        return _Canonical(schema, match, inline=False).whole()
+
+
+def first_difference(spec: object, implementation: object, *, match: Match = "full") -> str | None:
+    """Where a tool's schema first differs from what its specification says, or None.
+
+    >>> limit = {"type": "integer", "default": 10}
+    >>> first_difference({"items": limit}, {"items": {**limit, "default": 20}})
+    '$.items.default: spec 10, implementation 20'
+    """
+    if match == "name":
+        return None
+    return _difference(canonical(spec, match=match), canonical(implementation, match=match), "$")
+
+
+def _difference(spec: object, implementation: object, path: str) -> str | None:
+    if isinstance(spec, dict) and isinstance(implementation, dict):
+        for key in sorted(spec.keys() | implementation.keys(), key=_type_first):
+            below = f"{path}.{key}"
+            if key not in spec:
+                return f"{below}: spec has none, implementation {_shown(implementation[key])}"
+            if key not in implementation:
+                return f"{below}: spec {_shown(spec[key])}, implementation has none"
+            if (found := _difference(spec[key], implementation[key], below)) is not None:
+                return found
+        return None
+    if _text(spec) == _text(implementation):
+        return None
+    return f"{path}: spec {_shown(spec)}, implementation {_shown(implementation)}"
+
+
+def _type_first(key: str) -> tuple[bool, str]:
+    """What kind of thing it is, is the difference that explains the others."""
+    return key != "type", key
+
+
+def _text(value: object) -> str:
+    """Type-exact text of a canonical value: ``1`` and ``true`` differ."""
+    return dump_json(value, compact=True)
+
+
+def _shown(value: object) -> str:
+    text = _text(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+class _TooMuchError(Exception):
+    """Replacing references would not come to an end soon."""
+
+
+class _Canonical:
+    """Brings the schemas of one root into canonical form."""
+
+    def __init__(self, root: object, match: Match, *, inline: bool) -> None:
+        self.root = root
+        self.match = match
+        self.inline = inline
+        self.recursive = _recursive_references(root) if inline else set()
+        self.used: set[str] = set()
+        self.inlined = 0
+        self.level = 0
+
+    def whole(self) -> Any:
+        """The canonical form of the root, with the definitions that refer to themselves."""
+        form = self.schema(self.root)
+        if not self.inline or not isinstance(form, dict):
+            return form
+        form = {key: value for key, value in form.items() if key not in ("$defs", "definitions")}
+        kept: dict[str, Any] = {}
+        while names := self.used - kept.keys() - {"#"}:
+            kept |= {name: self.schema(_resolve(name, self.root)) for name in sorted(names)}
+        return _sorted({**form, **({"$defs": _sorted(kept)} if kept else {})})
+
+    def schema(self, schema: object) -> Any:
+        """The canonical form of a schema below the root."""
+        if schema is True or not isinstance(schema, dict):
+            return {} if schema is True else schema
+        self.level += 1
+        if self.level > _MAX_LEVELS and self.inline:
+            raise _TooMuchError
+        schema = self._without_reference(schema)
+        form: dict[str, Any] = {}
+        for key, value in schema.items():
+            if self.match == "types" and _is_for_readers(key, value):
+                continue
+            new = self._value(key, value)
+            if new not in _SAYS_NOTHING.get(key, ()):
+                form[key] = new
+        self.level -= 1
+        return _sorted(_union_of_bare_types(form))
+
+    def _value(self, key: str, value: object) -> Any:
+        if isinstance(value, dict) and key in MAP_OF_SCHEMAS:
+            return _sorted({name: self.schema(item) for name, item in value.items()})
+        if isinstance(value, list) and key in LIST_OF_SCHEMAS:
+            value = [self.schema(item) for item in value]
+        elif key in ONE_SCHEMA:
+            return self.schema(value)
+        else:
+            value = _data(value)
+        if isinstance(value, list) and key in _UNORDERED:
+            texts = {_text(item): item for item in value}
+            value = [texts[text] for text in sorted(texts)]
+            if key == "type" and len(value) == 1:
+                return value[0]
+        return value
+
+    def _without_reference(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """A schema with what it refers to in place of the reference."""
+        while self.inline and isinstance(reference := schema.get("$ref"), str):
+            if reference in self.recursive:
+                self.used.add(reference)
+                break
+            target = _resolve(reference, self.root)
+            if not isinstance(target, dict):
+                break
+            self.inlined += sum(1 for _ in _nodes(target))
+            if self.inlined > _MAX_INLINED:
+                raise _TooMuchError
+            schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+        return schema
+
+
+def _is_for_readers(key: str, value: object) -> bool:
+    return key in _ANNOTATIONS or (key == "format" and value == "float")
+
+
+def _union_of_bare_types(form: dict[str, Any]) -> dict[str, Any]:
+    """Alternatives that are nothing but types, as a list of types."""
+    alternatives = form.get("anyOf")
+    if "type" in form or not isinstance(alternatives, list):
+        return form
+    types: set[str] = set()
+    for each in alternatives:
+        if not isinstance(each, dict) or each.keys() != {"type"}:
+            return form
+        types.update([each["type"]] if isinstance(each["type"], str) else each["type"])
+    rest = {key: value for key, value in form.items() if key != "anyOf"}
+    return {**rest, "type": sorted(types) if len(types) > 1 else types.pop()}
+
+
+def _data(value: object) -> Any:
+    """Plain JSON with its keys sorted and whole decimals as integers."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_data(item) for item in value]
+        case dict():
+            return _sorted({key: _data(item) for key, item in value.items()})
+        case _:
+            return value
+
+
+def _sorted(mapping: dict[str, Any]) -> dict[str, Any]:
+    return {key: mapping[key] for key in sorted(mapping)}
+
+
+# --- references
+
+
+def _resolve(reference: str, root: object) -> object:
+    """What a local reference refers to, or None when it leads nowhere."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    found = root
+    for step in unquote(reference[1:]).split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, dict) and step in found:
+            found = found[step]
+        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return None
+    return found
+
+
+def _recursive_references(root: object) -> set[str]:
+    """The references whose target leads back to them."""
+    uses: dict[str, set[str]] = {}
+    pending = list(_references(root))
+    while pending:
+        reference = pending.pop()
+        if reference not in uses:
+            uses[reference] = set(_references(_resolve(reference, root)))
+            pending.extend(uses[reference])
+    return {reference for reference in uses if _reaches(reference, reference, uses.__getitem__)}
+
+
+def _reaches(start: str, goal: str, uses: Callable[[str], set[str]]) -> bool:
+    seen: set[str] = set()
+    pending = list(uses(start))
+    while pending:
+        each = pending.pop()
+        if each == goal:
+            return True
+        if each not in seen:
+            seen.add(each)
+            pending.extend(uses(each))
+    return False
+
+
+def _references(schema: object) -> set[str]:
+    """The references that a schema itself makes."""
+    return {
+        reference
+        for node in _nodes(schema)
+        if isinstance(node, dict) and isinstance(reference := node.get("$ref"), str)
+    }
+
+
+def _nodes(value: object) -> list[object]:
+    """A value and everything inside it."""
+    nodes = [value]
+    for node in nodes:
+        if isinstance(node, dict):
+            nodes.extend(node.values())
+        elif isinstance(node, list):
+            nodes.extend(node)
+    return nodes

@@ -1,0 +1,218 @@
+"""JSON Schema from a signature: what its labels, members and keywords say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from gram import Fault
+
+from .signature import Parameter, Shape, Type, TypeSignature
+from .signature_errors import SignatureError
+from .subschemas import Schema
+from .type_names import ANY, COMBINATORS, PARAMETERS, basic, json_types, unknown_type
+
+
+def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
+    """The schema of the object that holds a tool's arguments.
+
+    >>> from .signature import UNCONSTRAINED
+    >>> name = Parameter("name", Type(frozenset({"Text"})))
+    >>> parameters_schema(TypeSignature((name,), UNCONSTRAINED))["properties"]
+    {'name': {'type': 'string'}}
+    """
+    writer = SchemaWriter(signature.shapes)
+    properties, required = writer.fields(signature.parameters)
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
+    definitions = writer.definitions()
+    overlay = {**signature.root.keywords, **signature.root.foreign}
+    if (more := overlay.get("$defs")) is not None and isinstance(more, dict):
+        overlay["$defs"] = {**definitions, **more}
+    elif definitions:
+        schema["$defs"] = definitions
+    schema = _without_nulls({**schema, **overlay})
+    return _without_definitions_of_the_result(schema, signature)
+
+
+def result_schema(signature: TypeSignature) -> dict[str, Any] | None:
+    """The schema of a tool's result, or None when anything may come.
+
+    The types it refers to stand in its own ``$defs``.
+    """
+    writer = SchemaWriter(signature.shapes)
+    schema = writer.schema(signature.returns.type)
+    if schema is False:
+        return {"not": {}}
+    if schema is True or schema == {}:
+        return None
+    assert isinstance(schema, dict)
+    definitions = writer.definitions()
+    used = {
+        name: definitions[name] for name in definitions if name in _reached(schema, definitions)
+    }
+    if used:
+        schema["$defs"] = {**used, **schema.get("$defs", {})}
+    return schema
+
+
+def reference_to(name: str) -> str:
+    """The ``$ref`` to a named type: a JSON pointer, written as a URI fragment.
+
+    >>> reference_to("User"), reference_to("a/b c")
+    ('#/$defs/User', '#/$defs/a~1b%20c')
+    """
+    pointer = name.replace("~", "~0").replace("/", "~1")
+    return "#/$defs/" + quote(pointer, safe="!$&'()*+,;=:@?-._~")
+
+
+class SchemaWriter:
+    """Writes types as schemas; labels may name the given shapes."""
+
+    def __init__(self, shapes: Iterable[Shape]) -> None:
+        self.shapes = {shape.name: shape for shape in shapes}
+
+    def definitions(self) -> dict[str, Schema]:
+        """The schemas of the named types."""
+        return {
+            shape.name: self.schema(shape.type) for shape in self.shapes.values() if shape.named
+        }
+
+    def schema(self, type: Type) -> Schema:
+        """The schema of one type."""
+        if type.constant is not None:
+            return type.constant
+        head = self._head(type.labels)
+        own = {**self._items(type), **self._alternatives(type), **self._fields(type)}
+        overlay = {**type.keywords, **type.foreign}
+        if isinstance(head, bool):
+            if not own and not overlay:
+                return head
+            head = {} if head else {"not": {}}
+        return _without_nulls({**head, **_lead(overlay), **own, **overlay})
+
+    def fields(self, members: Iterable[Parameter]) -> tuple[dict[str, Schema], list[str]]:
+        """The ``properties`` and ``required`` of named members."""
+        properties: dict[str, Schema] = {}
+        required = []
+        for member in members:
+            assert member.name is not None
+            schema = properties[member.name] = self.schema(member.type)
+            if _is_required(member, schema):
+                required.append(member.name)
+        return properties, required
+
+    def _head(self, labels: frozenset[str]) -> Schema:
+        """What the labels alone say."""
+        if all(map(basic, labels)):
+            types = json_types(labels)
+            return {"type": types[0] if len(types) == 1 else types}
+        (label,) = labels
+        return self._named(label)
+
+    def _named(self, label: str) -> Schema:
+        if basic(label):
+            return {"type": json_types([label])[0]}
+        if label in (ANY, PARAMETERS) or label in COMBINATORS:
+            return {}
+        shape = self.shapes.get(label)
+        if shape is None:
+            message = unknown_type(label, "the signature", self.shapes)
+            raise SignatureError([Fault("unknown-type", "error", message)])
+        return {"$ref": reference_to(label)} if shape.named else self.schema(shape.type)
+
+    def _items(self, type: Type) -> dict[str, Any]:
+        if type.element_type is not None:
+            return {"items": self._named(type.element_type)}
+        unnamed = [member for member in type.members if member.name is None]
+        if unnamed and not self._combinator(type):
+            return {"items": self.schema(unnamed[0].type)}
+        return {}
+
+    def _alternatives(self, type: Type) -> dict[str, Any]:
+        if not (keyword := self._combinator(type)):
+            return {}
+        named = [self._named(label) for label in type.of]
+        return {keyword: [*named, *(self.schema(member.type) for member in type.members)]}
+
+    def _fields(self, type: Type) -> dict[str, Any]:
+        fields = [member for member in type.members if member.name is not None]
+        if not fields:
+            return {}
+        properties, required = self.fields(fields)
+        return {"properties": properties, **({"required": required} if required else {})}
+
+    def _combinator(self, type: Type) -> str | None:
+        return next((COMBINATORS[label] for label in type.labels if label in COMBINATORS), None)
+
+
+def _is_required(member: Parameter, schema: Schema) -> bool:
+    if member.optional is not None:
+        return not member.optional
+    return isinstance(schema, bool) or "default" not in schema
+
+
+def _lead(overlay: dict[str, Any]) -> dict[str, Any]:
+    """What a reader wants to see first."""
+    return {key: overlay[key] for key in ("title", "description") if key in overlay}
+
+
+def _without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
+    """A ``null`` over ``type`` or ``properties``, which no schema can have, leaves the key out."""
+    for key in ("type", "properties"):
+        if key in schema and schema[key] is None:
+            del schema[key]
+    return schema
+
+
+# --- which definitions belong to which schema
+
+
+def _without_definitions_of_the_result(
+    schema: dict[str, Any], signature: TypeSignature
+) -> dict[str, Any]:
+    """Definitions that the result alone refers to say nothing about the parameters."""
+    definitions = schema.get("$defs")
+    if not definitions or not isinstance(definitions, dict):
+        return schema
+    of_the_result = _named_by(signature.returns.type, signature.shapes) & definitions.keys()
+    if not of_the_result:
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "$defs"}
+    foreign = of_the_result - _reached(rest, definitions)
+    kept = {name: value for name, value in definitions.items() if name not in foreign}
+    return {**rest, **({"$defs": kept} if kept else {})} if foreign else schema
+
+
+def _named_by(type: Type, shapes: Iterable[Shape]) -> set[str]:
+    """The names of the shapes that a type leads to."""
+    by_name = {shape.name: shape.type for shape in shapes}
+    names: set[str] = set()
+    pending = [type]
+    while pending:
+        current = pending.pop()
+        pending.extend(member.type for member in current.members)
+        for label in {*current.labels, *current.of, current.element_type or ""} - names:
+            if label in by_name:
+                names.add(label)
+                pending.append(by_name[label])
+    return names
+
+
+def _reached(schema: object, definitions: dict[str, Schema]) -> set[str]:
+    """The names of the definitions that a schema refers to, or that these refer to."""
+    name_of = {reference_to(name): name for name in definitions}
+    reached: set[str] = set()
+    pending: list[object] = [schema]
+    while pending:
+        match pending.pop():
+            case dict() as mapping:
+                reference = mapping.get("$ref")
+                name = name_of.get(reference) if isinstance(reference, str) else None
+                if name is not None and name not in reached:
+                    reached.add(name)
+                    pending.append(definitions[name])
+                pending.extend(mapping.values())
+            case list() as items:
+                pending.extend(items)
+    return reached

@@ -1,0 +1,174 @@
+"""Checks of a signature that was read: what only shows when its types are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from attrs import evolve
+
+from gram import MAX_LEVELS
+
+from .json_values import dump_json
+from .schema_checks import breaches, default_misfits
+from .schema_from_signature import SchemaWriter, parameters_schema
+from .signature import Shape, Type, TypeSignature
+from .signature_reader import SignatureReader, Written
+from .subschemas import SchemaPath, remote_references
+from .type_names import NAMED, basic
+
+MAX_TYPES = 20_000
+"""How many types a signature may have once its local shapes are expanded."""
+
+
+def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
+    """Tell the reader what is wrong with a signature whose parts are right."""
+    if not (_check_expansion(signature, reader) and _check_keywords(reader)):
+        return
+    _check_defaults(signature, reader)
+
+
+# --- shapes that contain shapes
+
+
+def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
+    """Whether expanding every local shape where it is used comes to an end, and soon."""
+    local = {shape.name: shape for shape in signature.shapes if not shape.named}
+    uses = {
+        name: {label for label in _labels(shape.type) if label in local}
+        for name, shape in local.items()
+    }
+    endless = False
+    while (cycle := _cycle(uses)) is not None:
+        endless = True
+        labels = "::".join(sorted(local[cycle].type.labels))
+        message = (
+            f'type "{cycle}" contains itself: label it {NAMED}, [{cycle}:{NAMED}:{labels} | …]'
+        )
+        reader.tell("endless-type", message, reader.place_of(cycle))
+        del uses[cycle]
+        for names in uses.values():
+            names.discard(cycle)
+    return not endless and _check_size(signature, local, uses, reader)
+
+
+def _cycle(uses: dict[str, set[str]]) -> str | None:
+    """The first shape of a cycle, or None when there is none."""
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as error:
+        cycle: list[str] = error.args[1]
+        return min(cycle)
+    return None
+
+
+def _check_size(
+    signature: TypeSignature,
+    local: dict[str, Shape],
+    uses: dict[str, set[str]],
+    reader: SignatureReader,
+) -> bool:
+    sizes: dict[str, int] = {}
+    levels: dict[str, int] = {}
+
+    def measure(type: Type) -> tuple[int, int]:
+        names = [label for label in _own_labels(type) if label in sizes]
+        members = [measure(member.type) for member in type.members]
+        size = 1 + sum(sizes[name] for name in names) + sum(size for size, _ in members)
+        below = max([levels[name] for name in names] + [level for _, level in members], default=0)
+        return size, 1 + below
+
+    for name in TopologicalSorter(uses).static_order():
+        sizes[name], levels[name] = measure(local[name].type)
+        if levels[name] > MAX_LEVELS or sizes[name] > MAX_TYPES:
+            message = f'type "{name}" expands to too many types: label it {NAMED}'
+            reader.tell("endless-type", message, reader.place_of(name))
+            return False
+    places = (*signature.parameters, signature.returns)
+    types = [*(place.type for place in places), *(s.type for s in signature.shapes if s.named)]
+    if sum(measure(type)[0] for type in types) > MAX_TYPES * 5:
+        message = f"the signature expands to too many types: label shared ones {NAMED}"
+        reader.tell("endless-type", message, reader.whole)
+        return False
+    return True
+
+
+def _own_labels(type: Type) -> Iterator[str]:
+    yield from (label for label in type.labels if basic(label) is None)
+    yield from type.of
+    if type.element_type is not None:
+        yield type.element_type
+
+
+def _labels(type: Type) -> Iterator[str]:
+    yield from _own_labels(type)
+    for member in type.members:
+        yield from _labels(member.type)
+
+
+# --- keywords
+
+
+def _check_keywords(reader: SignatureReader) -> bool:
+    """Whether the keywords are a JSON Schema's, without references to elsewhere."""
+    before = len(reader.faults)
+    written = [each for each in reader.written if each.type.keywords or each.type.foreign]
+    schemas = [_judged(each.type) for each in written]
+    for breach in breaches(schemas):
+        each, keyword = written[breach.index], dotted(breach.path)
+        message = f'"{keyword}" of {each.owner.words} {breach.reason}'
+        reader.tell("not-a-schema", message, each.owner.place, str(breach.path[0]))
+    for each, schema in zip(written, schemas, strict=True):
+        for path, reference in remote_references(schema):
+            message = remote_reference(str(path[-1]), reference)
+            reader.tell("remote-reference", message, each.owner.place, str(path[0]))
+    return len(reader.faults) == before
+
+
+def _judged(type: Type) -> dict[str, Any]:
+    """The keywords of a type, without the nulls that leave a keyword out."""
+    keywords = {**type.keywords, **type.foreign}
+    return {
+        key: value
+        for key, value in keywords.items()
+        if value is not None or key not in ("type", "properties")
+    }
+
+
+def dotted(path: SchemaPath) -> str:
+    """A path as messages show it.
+
+    >>> dotted(("anyOf", 0, "minimum"))
+    'anyOf[0].minimum'
+    """
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
+def remote_reference(keyword: str, reference: str) -> str:
+    """What to say of a reference that leads out of the schema."""
+    return f'"{keyword}" to "{reference}" is not local: only #/$defs/… is allowed'
+
+
+def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
+    """A default that is written fits its type; null is also the mark of no default."""
+    written = [each for each in reader.written if _has_checked_default(each)]
+    if not written:
+        return
+    writer = SchemaWriter(signature.shapes)
+    schemas = [writer.schema(evolve(each.type, constant=None)) for each in written]
+    dicts = [schema for schema in schemas if isinstance(schema, dict)]
+    reasons = default_misfits(parameters_schema(signature), dicts)
+    for each, reason in zip(written, reasons, strict=True):
+        if reason is not None:
+            default = dump_json(each.type.keywords["default"], compact=True)
+            message = f"default {default} of {each.owner.words} {reason}"
+            reader.tell("default-mismatch", message, each.owner.place, "default")
+
+
+def _has_checked_default(written: Written) -> bool:
+    keywords = written.type.keywords
+    if "default" not in keywords or "default" in written.type.foreign:
+        return False
+    return not (written.optional and keywords["default"] is None)

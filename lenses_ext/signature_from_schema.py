@@ -1,0 +1,270 @@
+"""Signatures from JSON Schema, without loss: what has no words of its own passes through unread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import evolve
+
+from gram import Fault, Severity
+
+from .json_values import Keywords, NotJson, check_json, dump_json
+from .schema_checks import breaches, default_misfits
+from .schema_from_signature import reference_to
+from .signature import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
+from .signature_checks import dotted, remote_reference
+from .signature_errors import SignatureError
+from .signature_reader import RESERVED_KEYS
+from .subschemas import Schema, SchemaPath, remote_references, subschemas
+from .type_names import ANY, COMBINATORS, JSON_TYPES, LABELS, PARAMETERS, RESERVED
+
+_MAX_LEVELS = 40
+"""How deep members nest in each other; deeper schemas pass through whole."""
+
+_JUST_ANY = frozenset({ANY})
+
+
+def signature_from_schema(
+    schema: Mapping[str, Any], return_schema: Mapping[str, Any] | None = None
+) -> TypeSignature:
+    """The signature whose parameters are described by a JSON Schema.
+
+    Args:
+        schema: the schema of an object, one property a parameter; it is not changed.
+        return_schema: the schema of the result, or None when anything may come.
+
+    Raises:
+        SignatureError: it is no schema of an object, or refers to something outside itself.
+    """
+    faults = [fault for fault in json_schema_faults(schema) if fault.severity == "error"]
+    if return_schema is not None:
+        faults += [each for each in _schema_faults(return_schema) if each.severity == "error"]
+    if faults:
+        raise SignatureError(faults)
+    reader = _SchemaReader(dict(schema))
+    signature = reader.signature()
+    if return_schema is not None:
+        returns = _SchemaReader(dict(return_schema), references=False).type(dict(return_schema))
+        signature = evolve(signature, returns=Parameter(None, returns))
+    return signature
+
+
+def json_schema_faults(schema: object) -> list[Fault]:
+    """What is wrong with the schema of a tool's parameters.
+
+    Errors keep it from becoming a signature. A default that does not fit its own type is a
+    warning: it is kept, unread.
+
+    >>> [f.message for f in json_schema_faults({"type": "array"})]
+    ['the parameters of a tool are an object, but the schema has type "array"']
+    """
+    if not isinstance(schema, Mapping):
+        message = f"the parameters of a tool are an object schema, got {_shown(schema)}"
+        return [Fault("not-an-object", "error", message)]
+    types = schema.get("type", "object")
+    if types != "object" and not (isinstance(types, list) and "object" in types):
+        message = f"the parameters of a tool are an object, but the schema has type {_shown(types)}"
+        return [Fault("not-an-object", "error", message)]
+    return _schema_faults(schema)
+
+
+def _schema_faults(schema: object) -> list[Fault]:
+    try:
+        check_json(schema)
+        dump_json(schema)
+    except NotJson as error:
+        return [Fault("not-json", "error", f"the schema is not JSON: {error}")]
+    found = [
+        _fault("not-a-schema", path, f'"{_keyword(path)}" of {_owner(path)} {breach.reason}')
+        for breach in breaches([schema])
+        for path in [breach.path]
+    ]
+    for path, reference in remote_references(schema):
+        message = remote_reference(str(path[-1]), reference)
+        found.append(_fault("remote-reference", path, message))
+    if not found and isinstance(schema, dict):
+        reader = _SchemaReader(schema)
+        for path, each in subschemas(schema):
+            if reason := reader.misfits.get(id(each)):
+                message = f"default {_shown(each['default'])} of {_owner(path)} {reason}"
+                found.append(_fault("default-mismatch", (*path, "default"), message, "warning"))
+    return found
+
+
+def _fault(code: str, path: SchemaPath, message: str, severity: Severity = "error") -> Fault:
+    return Fault(code, severity, message, path)
+
+
+def _owner(path: SchemaPath) -> str:
+    """What a message calls the schema at a path: the property or type it belongs to."""
+    for index in range(len(path) - 1, 0, -1):
+        if path[index - 1] in ("properties", "$defs"):
+            return f'"{path[index]}"'
+    return "the parameters"
+
+
+def _keyword(path: SchemaPath) -> str:
+    """The rest of the path, below the property or type it belongs to."""
+    start = 0
+    for index in range(1, len(path)):
+        if path[index - 1] in ("properties", "$defs") and index + 1 < len(path):
+            start = index + 1
+    return dotted(path[start:])
+
+
+def _shown(value: object) -> str:
+    try:
+        return dump_json(value, compact=True)
+    except (NotJson, TypeError):
+        return repr(value)
+
+
+class _SchemaReader:
+    """Reads the schemas of one root.
+
+    Attributes:
+        misfits: why the default of a schema does not fit it, by the schema's identity.
+    """
+
+    def __init__(self, root: dict[str, Any], *, references: bool = True) -> None:
+        self.root = root
+        definitions = root.get("$defs") if references else None
+        self.definitions = {
+            name: schema
+            for name, schema in (definitions or {}).items()
+            if name and "\0" not in name and name not in RESERVED
+        }
+        self.name_of = {reference_to(name): name for name in self.definitions}
+        with_default = [each for _, each in subschemas(root) if "default" in each]
+        reasons = default_misfits(root, with_default)
+        self.misfits = {
+            id(each): reason for each, reason in zip(with_default, reasons, strict=True) if reason
+        }
+
+    def signature(self) -> TypeSignature:
+        """The root as a signature."""
+        rest = dict(self.root)
+        if rest.get("type") == "object":
+            del rest["type"]
+        else:
+            rest.setdefault("type", None)  # which leaves it out
+        properties = rest.pop("properties", None)
+        parameters = self.fields(properties or {}, rest, 0)
+        if properties is None:
+            rest["properties"] = None
+        if self.definitions:
+            unnamed = {k: v for k, v in rest.pop("$defs").items() if k not in self.definitions}
+            if unnamed:
+                rest["$defs"] = unnamed
+        shapes = [
+            Shape(name, self.type(schema, 1), named=True)
+            for name, schema in self.definitions.items()
+        ]
+        root = self.with_keywords(Type(frozenset({PARAMETERS})), rest, self.root)
+        return TypeSignature(parameters, UNCONSTRAINED, tuple(shapes), root)
+
+    def type(self, schema: Schema, level: int = 0, *, optional: bool = False) -> Type:
+        """A schema as a type; what its labels and members do not say is left in its keywords."""
+        if isinstance(schema, bool):
+            return Type(_JUST_ANY, constant=schema)
+        rest = dict(schema)
+        type = Type(self._labels(rest))
+        if level < _MAX_LEVELS:
+            type = self._with_alternatives(type, rest, level)
+            type = self._with_members(type, rest, level)
+        elif type.labels <= COMBINATORS.keys():
+            type = Type(_JUST_ANY)
+        return self.with_keywords(type, rest, schema, null_means_none=optional)
+
+    def _labels(self, rest: dict[str, Any]) -> frozenset[str]:
+        """The labels of a schema; the keyword they stand for is taken out of ``rest``."""
+        types = rest.get("type")
+        if isinstance(types, str):
+            del rest["type"]
+            return frozenset({LABELS[types]})
+        if isinstance(types, list):
+            if len(types) > 1 and types == [json for json in JSON_TYPES.values() if json in types]:
+                del rest["type"]
+                return frozenset(LABELS[json] for json in types)
+            return _JUST_ANY
+        combinators = [label for label, keyword in COMBINATORS.items() if keyword in rest]
+        if len(combinators) == 1:
+            return frozenset(combinators)
+        if (name := self.name_of.get(rest.get("$ref", ""))) is not None:
+            del rest["$ref"]
+            return frozenset({name})
+        return _JUST_ANY
+
+    def _with_alternatives(self, type: Type, rest: dict[str, Any], level: int) -> Type:
+        keyword = next((COMBINATORS[label] for label in type.labels if label in COMBINATORS), None)
+        if keyword is None:
+            return type
+        alternatives = rest.pop(keyword)
+        names = [self._name(each) for each in alternatives]
+        if all(names):
+            return evolve(type, of=tuple(name for name in names if name))
+        members = (Parameter(None, self.type(each, level + 1)) for each in alternatives)
+        return evolve(type, members=tuple(members))
+
+    def _with_members(self, type: Type, rest: dict[str, Any], level: int) -> Type:
+        if "Array" in type.labels and isinstance(rest.get("items"), dict):
+            items = rest.pop("items")
+            if (name := self._name(items)) is not None:
+                type = evolve(type, element_type=name)
+            else:
+                type = evolve(type, members=(Parameter(None, self.type(items, level + 1)),))
+        if "Object" in type.labels and rest.get("properties"):
+            fields = self.fields(rest.pop("properties"), rest, level + 1)
+            type = evolve(type, members=(*type.members, *fields))
+        return type
+
+    def fields(
+        self, properties: dict[str, Schema], rest: dict[str, Any], level: int
+    ) -> tuple[Parameter, ...]:
+        """Properties as members; ``required`` stays in ``rest`` when it names others."""
+        required = set(rest.get("required", ()))
+        if (properties and required <= properties.keys()) or not required:
+            rest.pop("required", None)
+        return tuple(
+            self._field(name, schema, name in required, level)
+            for name, schema in properties.items()
+        )
+
+    def _field(self, name: str, schema: Schema, required: bool, level: int) -> Parameter:
+        has_default = isinstance(schema, dict) and "default" in schema
+        optional = None if required != has_default else not required
+        return Parameter(name, self.type(schema, level, optional=not required), optional)
+
+    def _name(self, schema: Schema) -> str | None:
+        """The type name that says all of a schema, or None when there is none."""
+        if schema == {} and isinstance(schema, dict):
+            return ANY
+        if not isinstance(schema, dict) or len(schema) != 1:
+            return None
+        rest = dict(schema)
+        labels = self._labels(rest)
+        return next(iter(labels)) if not rest and len(labels) == 1 else None
+
+    def with_keywords(
+        self,
+        type: Type,
+        rest: dict[str, Any],
+        schema: dict[str, Any],
+        *,
+        null_means_none: bool = False,
+    ) -> Type:
+        """A type with keywords; those that a record would misread are kept apart."""
+        apart = {key for key in rest if key in RESERVED_KEYS or not key or "\0" in key}
+        if id(schema) in self.misfits and not (null_means_none and rest["default"] is None):
+            apart.add("default")
+        return evolve(
+            type,
+            keywords=Keywords.of(_pick(rest, rest.keys() - apart)),
+            foreign=Keywords.of(_pick(rest, apart)),
+        )
+
+
+def _pick(mapping: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    chosen = set(keys)
+    return {key: value for key, value in mapping.items() if key in chosen}

@@ -1,0 +1,161 @@
+"""Writes signatures: as patterns, and as the text of these patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from attrs import evolve
+
+from gram import Fault, GramEncodeError, Pattern, Subject, Value
+from gram.pattern import WALK
+from gram.serializer import write_pattern
+
+from .json_values import from_json_value, json_literal
+from .signature import Parameter, Shape, Type, TypeSignature
+from .signature_errors import SignatureError
+from .signature_reader import RESERVED_KEYS
+from .style import agent_style
+from .type_names import NAMED, PARAMETERS, RESERVED
+
+_ON_THE_NODE = ("title", "description", "default")
+"""What is said of a parameter rather than of its type: it stays when its type gets a shape."""
+
+
+def write_type_signature(signature: TypeSignature) -> str:
+    """The canonical text of a signature: its path, then its shapes, one to a line.
+
+    Raises:
+        SignatureError: it nests deeper than a pattern can.
+    """
+    return _write(signature_patterns(signature))
+
+
+def signature_patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
+    """The elements of a tool with this signature: its path, then its shapes.
+
+    Members of a parameter become a shape of their own, named after the parameter.
+
+    Raises:
+        SignatureError: it nests deeper than a pattern can.
+    """
+    try:
+        return _patterns(signature)
+    except GramEncodeError as error:
+        message = f"the signature has no notation: {error}"
+        raise SignatureError([Fault("not-gram", "error", message)]) from None
+
+
+def signature_text(tool: Pattern) -> str:
+    """The text of a tool's elements in the signature style, read back as the same elements.
+
+    >>> from gram import loads_one
+    >>> signature_text(loads_one('[t:Tool | (a:Text)-->(:String)]'))
+    '(a::Text)==>(::String)'
+    """
+    return _write(tool.elements)
+
+
+def _write(elements: tuple[Pattern, ...]) -> str:
+    tool = Pattern(Subject("", {"ToolSpecification"}), elements)
+    lines = [write_pattern(element, style=agent_style, within=(tool,)) for element in elements]
+    return "\n".join(lines)
+
+
+# --- patterns
+
+
+def _patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
+    shapes = list(signature.shapes)
+    taken = {shape.name for shape in shapes} | {p.name or "" for p in signature.parameters}
+    nodes = []
+    for parameter in (*signature.parameters, signature.returns):
+        if parameter.type.members:
+            name = _free_name(parameter.name or "Result", taken)
+            taken.add(name)
+            parameter, shape = _lifted(parameter, name)
+            shapes.append(shape)
+        nodes.append(_node(parameter))
+    root = [_root(signature.root)] if signature.root.keywords or signature.root.foreign else []
+    return (_chain(nodes), *root, *map(_shape, shapes))
+
+
+def _chain(nodes: list[Pattern]) -> Pattern:
+    """The path along nodes, the last of them the return type."""
+    if len(nodes) == 1:
+        nodes = [Pattern(), *nodes]
+    edges = [Pattern(elements=ends) for ends in pairwise(nodes)]
+    return edges[0] if len(edges) == 1 else Pattern(Subject("", {WALK}), edges)
+
+
+def _lifted(parameter: Parameter, name: str) -> tuple[Parameter, Shape]:
+    """A parameter that names its type, and the shape that the name stands for."""
+    type = parameter.type
+    node = Type(
+        frozenset({name}),
+        keywords=type.keywords.only(*_ON_THE_NODE),
+        foreign=type.foreign.only(*_ON_THE_NODE),
+    )
+    shape = evolve(
+        type,
+        keywords=type.keywords.without(*_ON_THE_NODE),
+        foreign=type.foreign.without(*_ON_THE_NODE),
+    )
+    return evolve(parameter, type=node), Shape(name, shape)
+
+
+def _free_name(parameter: str, taken: Iterable[str]) -> str:
+    """The parameter's name in camel case, with a number while it is taken."""
+    words = re.split(r"[^0-9A-Za-z]+", parameter)
+    base = "".join(word[:1].upper() + word[1:] for word in words)
+    if not base or base[0].isdigit():
+        base = f"Shape{base}"
+    name, number = base, 1
+    while name in taken or name in RESERVED:
+        number += 1
+        name = f"{base}{number}"
+    return name
+
+
+def _node(parameter: Parameter) -> Pattern:
+    """A member, with its own members as elements."""
+    identity, record = "", dict(_record(parameter.type))
+    if parameter.name is not None:
+        if parameter.name and "\0" not in parameter.name:
+            identity = parameter.name
+        else:  # which no gram parser takes as an identity
+            record["paramName"] = from_json_value(parameter.name)
+    if parameter.optional is not None:
+        record["optional"] = parameter.optional
+    return Pattern(Subject(identity, parameter.type.labels, record), _members(parameter.type))
+
+
+def _shape(shape: Shape) -> Pattern:
+    labels = shape.type.labels | ({NAMED} if shape.named else set())
+    return Pattern(Subject(shape.name, labels, dict(_record(shape.type))), _members(shape.type))
+
+
+def _root(root: Type) -> Pattern:
+    return Pattern(Subject("", {PARAMETERS}, dict(_record(root))))
+
+
+def _members(type: Type) -> tuple[Pattern, ...]:
+    return tuple(map(_node, type.members))
+
+
+def _record(type: Type) -> Iterator[tuple[str, Value]]:
+    foreign = dict(type.foreign)
+    for key, value in type.keywords.items():
+        if key in RESERVED_KEYS or not key or "\0" in key:
+            foreign.setdefault(key, value)
+        else:
+            yield key, from_json_value(value)
+    if type.constant is not None:
+        yield "keywords", json_literal(type.constant)
+    elif foreign:
+        yield "keywords", json_literal(foreign)
+    if type.element_type is not None:
+        yield "elementType", type.element_type
+    if type.of:
+        yield "of", list(type.of)  # type: ignore[misc]  # frozen by the subject

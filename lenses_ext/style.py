@@ -1,0 +1,58 @@
+"""How agents are written: in a tool ``==>``, ``::`` and shapes in ``[…]``; plain gram elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import gram
+from gram import Document, Pattern, Spelling
+
+from .signature_source import is_chain, is_tool, signature_of
+
+_PLAIN = Spelling()
+_INSIDE = Spelling("::", "=")
+_CHAIN = Spelling("::", "=", path=True)
+_SHAPE = Spelling("::", "=", path=False, bracketed=True)
+_BRACKET = Spelling("::", "=", path=False)
+
+
+def agent_style(within: tuple[Pattern, ...]) -> Spelling:
+    """The spelling of a pattern of a program: a style for `gram.dumps` and `gram.parse`.
+
+    Args:
+        within: its ancestors, outermost first, itself last.
+    """
+    *ancestors, pattern = within
+    tools = [index for index, ancestor in enumerate(ancestors) if is_tool(ancestor)]
+    if not tools:
+        return _PLAIN
+    if tools[-1] < len(ancestors) - 1:
+        return _part_of_signature(ancestors[tools[-1] + 1 :])
+    if is_chain(pattern):
+        return _CHAIN
+    if not pattern.elements and signature_of(ancestors[-1].elements) is pattern:
+        return _INSIDE
+    return _SHAPE
+
+
+def _part_of_signature(ancestors: list[Pattern]) -> Spelling:
+    """Deeper inside a tool: the hops of a path, or the members of a shape."""
+    return _CHAIN if is_chain(ancestors[0]) else _BRACKET
+
+
+def dumps(pattern: Pattern | Iterable[Pattern]) -> str:
+    """The canonical text of a program, its signatures in their own style.
+
+    >>> dumps(gram.loads_one('[t:Tool | (a:Text)-->(:String)]'))
+    '[t:Tool | (a::Text)==>(::String)]'
+    """
+    return gram.dumps(pattern, style=agent_style)
+
+
+def parse(text: str, filename: str | None = None) -> Document:
+    """The document of a program: what is written into it is written in the program's style.
+
+    Raises:
+        GramDecodeError: the text is not gram.
+    """
+    return gram.parse(text, filename, style=agent_style)

@@ -1,0 +1,177 @@
+"""Whether a pattern is a valid agent or tool: all the faults of it at once.
+
+A pattern is valid when none of its faults is an ``error``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from gram import Fault, Pattern
+from gram.faults import fault
+from gram.serializer import is_reference
+
+from .agent import agent_model, agent_tool_specs
+from .errors import FocusError
+from .labels import AGENT, TOOL, TOOLS
+from .optics import view
+from .program import (
+    UNDEFINED_REFERENCE,
+    definitions,
+    find_agents,
+    resolve_references,
+    undefined_reference,
+)
+from .signature_errors import SignatureError
+from .tool_names import wire_name
+from .type_signatures import parse_type_signature
+
+
+def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
+    """All the faults of an agent and its tools, in the order of the text.
+
+    An element that is neither a tool nor an agent is a fault; so is a reference that has not been
+    resolved (see `lenses_ext.program`).
+    """
+    faults = [
+        *_labelled(agent, {AGENT}, "an agent"),
+        *_named(agent, "an agent"),
+        *_text(agent, "instruction", "an agent", required=True),
+        *_text(agent, "description", "an agent", required=False),
+        *_model(agent),
+        *_unique_names(view(agent_tool_specs, agent)),
+    ]
+    for index, element in enumerate(agent.elements):
+        faults.extend(each.below(index) for each in _element(element))
+    return tuple(faults)
+
+
+def validate_tool_spec_pattern(tool: Pattern) -> tuple[Fault, ...]:
+    """All the faults of a tool specification."""
+    return (
+        *_labelled(tool, TOOLS, "a tool"),
+        *_named(tool, "a tool"),
+        *_text(tool, "description", "a tool", required=True),
+        *_signature(tool),
+        *_wire_name(tool),
+    )
+
+
+def validate_program(patterns: Iterable[Pattern]) -> tuple[Fault, ...]:
+    """All the faults of a document's agents and tools, each once, in the order of the text.
+
+    References are resolved first; a document without agents and tools has no faults.
+    """
+    patterns = tuple(patterns)
+    faults: list[Fault] = []
+    for agent in find_agents(patterns):
+        resolved, unresolved = resolve_references(agent, patterns)
+        faults.extend(unresolved)
+        faults.extend(f for f in validate_agent_pattern(resolved) if f.code != UNDEFINED_REFERENCE)
+    for pattern in definitions(patterns).values():
+        if pattern.value.labels & TOOLS:
+            faults.extend(validate_tool_spec_pattern(pattern))
+    once = {(each.code, each.message, each.span): each for each in faults}
+    return tuple(sorted(once.values(), key=lambda each: each.span or (0, 0)))
+
+
+def _element(element: Pattern) -> tuple[Fault, ...]:
+    labels = element.value.labels
+    if labels & TOOLS:
+        return validate_tool_spec_pattern(element)
+    if AGENT in labels:
+        return validate_agent_pattern(element)
+    if is_reference(element):
+        return (undefined_reference(element, ()),)
+    found = f"the label {_listed(labels)}" if labels else "no label"
+    message = f"an element of an agent is a {TOOL} or an {AGENT}, this has {found}"
+    return (fault("unexpected-element", message, element, hint=_nearest(labels, {AGENT, *TOOLS})),)
+
+
+# --- one rule each
+
+
+def _labelled(pattern: Pattern, wanted: Iterable[str], what: str) -> Iterator[Fault]:
+    labels = pattern.value.labels
+    if not labels & frozenset(wanted):
+        found = f"the label {_listed(labels)}" if labels else "no label"
+        expected = " or ".join(sorted(wanted, key=len, reverse=True))
+        message = f"{what} has the label {expected}, this has {found}"
+        yield fault("missing-label", message, pattern, "labels", hint=_nearest(labels, wanted))
+
+
+def _named(pattern: Pattern, what: str) -> Iterator[Fault]:
+    if not pattern.value.identity:
+        label = next(iter(sorted(pattern.value.labels)), AGENT)
+        hint = f"write it before the label: [name:{label} …]"
+        yield fault("missing-name", f"{what} needs a name", pattern, hint=hint)
+
+
+def _text(pattern: Pattern, key: str, what: str, *, required: bool) -> Iterator[Fault]:
+    name = pattern.value.identity
+    value = pattern.value.properties.get(key)
+    whose = f'"{name}"' if name else what
+    if value is None:
+        if required:
+            near = get_close_matches(key, pattern.value.properties, n=1)
+            hint = f"did you mean {key} instead of {near[0]}?" if near else f'add {key}: "…"'
+            message = f"{whose} has no {key}"
+            yield fault(f"missing-{key}", message, pattern, key, hint=hint)
+    elif not isinstance(value, str):
+        message = f"the {key} of {whose} is a string, found {type(value).__name__}"
+        yield fault(f"{key}-type", message, pattern, key)
+    elif not value.strip():
+        yield fault(f"empty-{key}", f"the {key} of {whose} is empty", pattern, key)
+
+
+def _model(agent: Pattern) -> Iterator[Fault]:
+    faults = list(_text(agent, "model", "an agent", required=True))
+    yield from faults
+    if not faults:
+        try:
+            view(agent_model, agent)
+        except FocusError as error:
+            yield fault("model-name", error.reason, agent, "model")
+
+
+def _signature(tool: Pattern) -> Iterator[Fault]:
+    try:
+        parse_type_signature(tool)
+    except SignatureError as error:
+        yield from error.faults
+
+
+def _wire_name(tool: Pattern) -> Iterator[Fault]:
+    name = tool.value.identity
+    if name and (sent := wire_name(name)) != name:
+        message = f'tool name "{name}" is not accepted by model APIs; it is sent as "{sent}"'
+        yield fault("tool-name", message, tool, "identity", severity="warning")
+
+
+def _unique_names(tools: Iterable[Pattern]) -> Iterator[Fault]:
+    seen: dict[str, str] = {}
+    for tool in tools:
+        name = tool.value.identity
+        if not name:
+            continue
+        sent = wire_name(name)
+        if sent not in seen:
+            seen[sent] = name
+        elif seen[sent] == name:
+            yield fault("duplicate-tool", f'two tools are named "{name}"', tool, "identity")
+        else:
+            message = f'tools "{seen[sent]}" and "{name}" are both sent as "{sent}"'
+            yield fault("tool-name-collision", message, tool, "identity")
+
+
+def _listed(labels: Iterable[str]) -> str:
+    return ", ".join(sorted(labels))
+
+
+def _nearest(labels: Iterable[str], wanted: Iterable[str]) -> str | None:
+    known = sorted(wanted)
+    for label in sorted(labels):
+        if near := get_close_matches(label, known, n=1):
+            return f"did you mean {near[0]} instead of {label}?"
+    return None

@@ -1,0 +1,42 @@
+"""Fixtures that all tests share, and an environment without keys or a way out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from gram import Pattern
+from tests.interp.model_server import ModelServer, serving
+from tests.paths import EXAMPLES
+
+# Machines differ and may be busy: how long an example takes is no failure.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test finds a key or an address of a model in the environment."""
+    for variable in list(os.environ):
+        if variable.endswith(("_API_KEY", "_BASE_URL")):
+            monkeypatch.delenv(variable)
+
+
+@pytest.fixture
+def model_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A local server that answers as OpenAI's models would."""
+    with serving() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
+        yield server
+
+
+@pytest.fixture
+def hello_world() -> Pattern:
+    """The agent of the hello-world example."""
+    from interp import load
+
+    return load(EXAMPLES / "hello_world.gram")

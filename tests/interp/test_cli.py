@@ -1,0 +1,218 @@
+"""The command line, run as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.interp.model_server import ModelServer, tool_calls
+from tests.paths import EXAMPLES, ROOT
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+GREETED = "Hello, Alice! Nice to meet you.\n"
+
+
+def gram(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command and give what it printed; the environment has no keys."""
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.endswith(("_API_KEY", "_BASE_URL"))
+    }
+    return subprocess.run(
+        [sys.executable, "-c", "from interp.cli import main; main()", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**kept, **environment},
+        timeout=60,
+        check=False,
+    )
+
+
+def test_run_prints_the_answer_and_shows_the_call() -> None:
+    done = gram("run", HELLO, "Hello, I'm Alice!", "--offline")
+
+    assert done.returncode == 0
+    assert done.stdout == GREETED
+    assert done.stderr == ('sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n')
+
+
+def test_several_messages_are_one_conversation() -> None:
+    done = gram("run", HELLO, "My name is Bob", "oh, hello by the way", "--offline")
+
+    assert done.stdout.splitlines()[1] == "Hello, Bob! Nice to meet you."
+
+
+def test_run_asks_a_real_endpoint(model_server: ModelServer) -> None:
+    model_server.will_say(tool_calls(("c1", "sayHello", {"personName": "Alice"})), "Hi, Alice.")
+
+    done = gram("run", HELLO, "hello", OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="sk-secret")
+
+    assert (done.returncode, done.stdout) == (0, "Hi, Alice.\n")
+    assert "sk-secret" not in done.stderr
+
+
+def test_run_reads_the_program_from_standard_input_and_tools_from_a_file() -> None:
+    program = (EXAMPLES / "hello_world.gram").read_text()
+
+    done = gram(
+        "run", "-", "Hello, I'm Alice!", "--offline",
+        "--tools", str(EXAMPLES / "hello_world.py"), stdin=program,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (0, GREETED)
+
+
+AGENT = '[a:Agent {instruction: "x", model: "Offline/rehearsal"}]'
+TOOL = '[t:Tool {description: "Does it"} | (x::Text)==>(::String)]'
+
+
+def agent_with(tool: str) -> str:
+    """A program with one tool."""
+    return f'[a:Agent {{instruction: "x", model: "Offline/rehearsal"}} |\n  {tool}]'
+
+
+SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message for the given name"}'
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "message"),
+    [
+        ("[a:Agent {", 3, "p.gram:1:11: unexpected end of the text, expected a key or `}`"),
+        ("(a)-->(b)", 3, "p.gram:1:1: no-agent there is no agent here"),
+        ("", 3, "no-agent the program is empty"),
+        ('[a:Agnt {instruction: "x"}]', 3, "hint: did you mean Agent instead of Agnt?"),
+        ('[a:Agent {model: "A/b"}]', 3, 'p.gram:1:2: missing-instruction "a" has no instruction'),
+        ('[a:Agent {instruction: "x"}]', 3, 'p.gram:1:2: missing-model "a" has no model'),
+        ('[a:Agent {instruction: "x", model: "b"}]', 3, "'b' names no provider"),
+        ('[a:Agent {instruction: "x", model: "Nope/b"}]', 4, 'unknown provider "Nope"'),
+        ('[a:Agent {instruction: "x", model: "OpenAI/b"}]', 4, "OPENAI_API_KEY is not set"),
+        (agent_with(TOOL), 3, 'p.gram:2:3: tool "t" is not in the library; it has sayHello'),
+        (agent_with("sayHelo"), 3, '"sayHelo" is not defined'),
+        (agent_with("[t:Tol]"), 3, "did you mean Tool instead of Tol?"),
+        (
+            agent_with('[sayHello:Tool {description: "Greets"} | (personName::Text)==>(::String)]'),
+            3,
+            "tool \"sayHello\" differs: description: spec 'Greets', implementation",
+        ),
+        (
+            agent_with(SAY_HELLO + ' | (personName::Text {default: "you"})==>(::String)]'),
+            3,
+            'tool "sayHello" differs: $.properties.personName.default: '
+            'spec "you", implementation "world"',
+        ),
+        (f"{AGENT}\n{AGENT.replace('a:', 'b:')}", 2, "the program has 2 agents"),
+    ],
+)
+def test_run_says_what_is_wrong_with_a_program(
+    tmp_path: Path, program: str, code: int, message: str
+) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text(program)
+
+    done = gram("run", str(path), "hello")
+
+    assert message in done.stderr
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["run", "nowhere.gram", "hi"], 2, "gram: nowhere.gram: No such file or directory"),
+        (["run", str(EXAMPLES), "hi"], 2, "Is a directory"),
+        (["run", HELLO, "  "], 2, "a message is empty"),
+        (["run", HELLO], 2, "Missing argument"),
+        (["run", HELLO, "hi", "--offline", "--model", "A/b"], 2, "exclude each other"),
+        (["run", HELLO, "hi", "--model", "b"], 4, "names no provider"),
+        (["run", HELLO, "hi", "--agent", "x"], 2, 'the program has no agent "x"'),
+        (["run", HELLO, "hi", "--offline", "--tools", "x.py"], 2, "gram: x.py: No such file"),
+        (["run", HELLO, "hi"], 4, "or use --offline"),
+        (["nope"], 2, "No such command"),
+    ],
+)
+def test_run_says_what_is_wrong_with_its_call(
+    arguments: list[str], code: int, message: str
+) -> None:
+    done = gram(*arguments)
+
+    assert message in done.stderr
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unreachable_endpoint_is_one_message() -> None:
+    done = gram("run", HELLO, "hi", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
+
+    assert done.returncode == 4
+    assert done.stderr.startswith("cannot reach http://127.0.0.1:9/v1")
+
+
+def test_a_tools_file_that_fails_is_one_message(tmp_path: Path) -> None:
+    path = tmp_path / "tools.py"
+    path.write_text("1 / 0\n")
+
+    done = gram("run", HELLO, "hi", "--offline", "--tools", str(path))
+
+    assert done.returncode == 4
+    assert done.stderr == f"{path} fails: ZeroDivisionError: division by zero\n"
+
+
+def test_check_is_silent_about_a_good_program() -> None:
+    done = gram("check", HELLO)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_check_reports_every_fault_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text(
+        '[a:Agent {instruction: "", model: "Nope/x"} |\n  [math.add:Tool | (x::Txet)]]\n'
+    )
+
+    done = gram("check", str(path))
+
+    codes = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(str(path))]
+    assert {"empty-instruction", "unknown-provider", "missing-description", "tool-name"} <= set(
+        codes
+    )
+    assert done.returncode == 1
+
+
+def test_check_gives_json(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text('[a:Agent {instruction: "x", model: "Nope/x"}]')
+
+    done = gram("check", "--json", str(path))
+
+    (fault,) = json.loads(done.stdout)
+    assert (fault["code"], fault["severity"]) == ("unknown-provider", "warning")
+    assert (fault["file"], fault["line"], fault["column"]) == (str(path), 1, 36)
+    assert done.returncode == 0
+
+
+def test_check_takes_a_file_without_an_agent_as_plain_data(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text("(a)-->(b)")
+
+    done = gram("check", str(path))
+
+    assert done.returncode == 0
+    assert "no agent here" in done.stderr
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    shell = f"{sys.executable} -c 'from interp.cli import main; main()' --help | head -c 1"
+    done = subprocess.run(
+        ["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+    )
+
+    assert done.stderr == ""

@@ -1,0 +1,82 @@
+"""The offline stand-in: deterministic, and able to take a program from end to end."""
+
+import pytest
+
+from gram import Pattern, loads_one
+from interp import ToolLibrary, create_tool, hello_world_tool_library, run
+from interp.messages import empty_context
+from lenses_ext import (
+    each_agent_tool,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
+)
+
+OFFLINE = "Offline/rehearsal"
+
+
+def talk(agent: Pattern, *said: str) -> list[str]:
+    """The answers of one conversation."""
+    context, answers = empty_context, []
+    for text in said:
+        response = run(agent, text, hello_world_tool_library, context, model=OFFLINE)
+        context = response.context
+        answers.append(response.content)
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Hello, I'm Alice!", "Alice"),
+        ("Hi there, my name is Mary Ann", "Mary Ann"),
+        ("hello", "world"),
+        ("Greetings! Call me Zoë.", "Zoë"),
+    ],
+)
+def test_a_greeting_calls_the_tool_with_the_name_that_was_given(
+    hello_world: Pattern, said: str, name: str
+) -> None:
+    assert talk(hello_world, said) == [f"Hello, {name}! Nice to meet you."]
+
+
+def test_a_name_given_earlier_informs_a_later_call(hello_world: Pattern) -> None:
+    answers = talk(hello_world, "My name is Bob", "oh, hello by the way")
+
+    assert answers[0].startswith("(rehearsal, no language model)")
+    assert answers[1] == "Hello, Bob! Nice to meet you."
+
+
+def test_the_same_conversation_always_goes_the_same_way(hello_world: Pattern) -> None:
+    said = ("My name is Bob", "what is the weather?", "hello")
+
+    assert talk(hello_world, *said) == talk(hello_world, *said)
+
+
+def test_arguments_of_every_kind_are_found_or_made_up() -> None:
+    agent = loads_one(
+        """
+        [shop:Agent {instruction: "Sell.", model: "Offline/rehearsal"} |
+          [orderFruit:Tool {description: "Orders fruit for delivery"} |
+            (fruit::String {enum: ["apples", "pears"]})==>(count::Integer)==>(price::Number)
+            ==>(gift::Boolean)==>(note::String)==>(tags::Array)==>(::String)],
+          [cancel:Tool {description: "Cancels everything"} | ()==>(::String)]]
+        """
+    )
+    seen: list[object] = []
+    tools = [
+        create_tool(
+            view(tool_spec_name, spec),
+            view(tool_spec_description, spec),
+            view(tool_spec_schema, spec),
+            lambda args: seen.append(args) or "ok",
+        )
+        for spec in each_agent_tool.collect()(agent)
+    ]
+
+    run(agent, 'Order 3 pears at 2.5 each as a gift, note "ripe"', ToolLibrary.of(tools))
+
+    assert seen == [
+        {"fruit": "pears", "count": 3, "price": 2.5, "gift": True, "note": "ripe", "tags": []}
+    ]

@@ -1,0 +1,35 @@
+"""Every example runs as a program of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.paths import EXAMPLES, ROOT
+
+PRINTED = {
+    "hello_world.py": (
+        "Hello, Alice! Nice to meet you.\n"
+        "(ToolInvocation('sayHello', {'personName': 'Alice'}, "
+        "result='Hello, Alice! Nice to meet you.'),)\n"
+    ),
+    "ab_greetings.py": "A: Hello, Alice! How lovely to see you.\nB: Hi Alice.\n",
+}
+
+
+def test_every_example_is_listed() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(PRINTED)
+
+
+@pytest.mark.parametrize("name", sorted(PRINTED))
+def test_an_example_prints_what_it_should(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, PRINTED[name], "")

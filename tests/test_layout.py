@@ -1,0 +1,80 @@
+"""The architecture, as imports: which package may know which, and what is loaded when."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+MAY_IMPORT = {
+    "gram": {"gram"},
+    "lenses_ext": {"gram", "lenses_ext"},
+    "interp": {"gram", "lenses_ext", "interp"},
+}
+FILES = [path for package in MAY_IMPORT for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports, anywhere in it; relative imports in full."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def test_there_are_files_to_look_at() -> None:
+    assert len(FILES) > 30
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    ours = {name.split(".")[0] for name in imports(path)} & set(MAY_IMPORT)
+
+    assert ours <= MAY_IMPORT[package]
+    if path.parent.name != "cli":
+        assert not any(name.startswith("interp.cli") for name in imports(path))
+
+
+def importers(module: str) -> list[str]:
+    """The files that import a module."""
+    return [
+        str(path.relative_to(ROOT))
+        for path in FILES
+        if any(name == module or name.startswith(f"{module}.") for name in imports(path))
+    ]
+
+
+def test_what_is_confined_stays_confined() -> None:
+    assert importers("lenses") == ["lenses_ext/optics.py"]
+    assert importers("openai") == ["interp/openai_model.py"]
+    assert importers("lark") == ["gram/grammar.py"]
+
+
+@pytest.mark.parametrize("name", ["machine", "state", "forms", "effects", "arguments"])
+def test_the_machine_does_no_io(name: str) -> None:
+    impure = {"openai", "asyncio", "time", "random", "logging", "os", "socket", "threading"}
+
+    assert not {n.split(".")[0] for n in imports(ROOT / "interp" / f"{name}.py")} & impure
+
+
+def test_importing_the_packages_loads_no_network_library() -> None:
+    code = "import gram, lenses_ext, interp, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    loaded = set(done.stdout.split())
+
+    unwanted = {"openai", "httpx", "httpx2", "lark", "jsonschema_rs", "pydantic", "tenacity"}
+    assert not loaded & unwanted

@@ -1,0 +1,55 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import EXAMPLES, ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = PAGES[0].read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs_from_top_to_bottom(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+
+    for block in blocks(page.read_text(encoding="utf-8"), "python"):
+        exec(compile(block, str(page), "exec"), names)
+
+
+def test_the_first_command_prints_what_the_readme_shows() -> None:
+    command = next(line for block in blocks(README, "sh") for line in block.splitlines())
+    gram = shlex.split(command.split(" && ")[-1])
+    assert gram[0] == ".venv/bin/gram"
+
+    done = subprocess.run(
+        [sys.executable, "-c", "from interp.cli import main; main()", *gram[1:]],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+        check=True,
+    )
+
+    assert blocks(README, "text")[0] == done.stderr + done.stdout
+
+
+def test_the_program_shown_is_the_example() -> None:
+    example = (EXAMPLES / "hello_world.gram").read_text(encoding="utf-8")
+
+    assert blocks(README, "gram")[0] in example
