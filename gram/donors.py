@@ -78,4 +78,4 @@ def below_of(tree: Pattern) -> Iterable[Pattern]:
 
 def holds(tree: Pattern, part: Pattern) -> bool:
     """Whether ``part`` stands somewhere below ``tree``."""
-    return tree.levels > part.levels and any(below == part for below in below_of(tree))
+    return any(below == part for below in below_of(tree))

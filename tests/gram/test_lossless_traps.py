@@ -124,6 +124,8 @@ TRAPS = {
         "[x {n: 0x0F} | a] // c", "[w | [x {n: 15} | a]]", "[w | [x {n: 0x0F} | a]] // c"),
     "what is unwrapped keeps its text": (
         "[w | [x {n: 0x0F} | a]] // c", "[x {n: 15} | a]", "[x {n: 0x0F} | a] // c"),
+    "what is wrapped keeps its text, dead values too": (
+        "{k: {a: 1}, k: 2}", "[w | ({k: 2})]", "[w | ({k: {a: 1}, k: 2})]"),
     "elements spliced into their parent's place keep their text": (
         "[x | [y | (a {k: 0x1}), b], c]",
         "[x | (a {k: 1}), b, c]",
