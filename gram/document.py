@@ -10,10 +10,10 @@ from .parser import parse_items
 from .pattern import Pattern
 from .replacement import replace
 from .serializer import Style
-from .source import BOM, Source, Span
+from .source import Source, Span
 from .spans import Construct, Spans, elements_of, span_of, spans_of
 from .syntax import Header, Item
-from .trivia import trivia_end
+from .trivia import text_start, trivia_end
 from .writer import Edit, Piece, edits_of, text_of
 
 _documents: weakref.WeakKeyDictionary[Source, weakref.ref[Document]]
@@ -158,7 +158,7 @@ class Document:
             return isinstance(self._items[0], Header)
         for piece in self._pieces:
             begin = piece if isinstance(piece, str) else self._read.text[slice(*piece)]
-            at = trivia_end(begin, len(BOM) * begin.startswith(BOM))
+            at = trivia_end(begin, text_start(begin))
             if at < len(begin):
                 return begin[at] == "{"
         return False

@@ -19,9 +19,9 @@ from .parser import parse_items
 from .pattern import Pattern
 from .rewrite import Rewriter, Role, can_stand
 from .serializer import Style, is_header, write_pattern, write_record
-from .source import BOM, Source, Span
+from .source import Source, Span
 from .spans import span_of
-from .trivia import line_break
+from .trivia import line_break, text_start
 from .writer import Piece, Writer, text_of
 
 
@@ -57,7 +57,7 @@ class _Replacing:
     def __init__(
         self, text: str, items: Sequence[syntax.Item], trees: Sequence[Pattern], style: Style | None
     ) -> None:
-        self.text, self.trees, self.style = text, trees, style
+        self.text, self.style = text, style
         self.writer = Writer(text, line_break(text))
         self.rescued: list[int] = []
         same_before, same_after = common_ends([item.pattern for item in items], trees)
@@ -66,7 +66,7 @@ class _Replacing:
         after = max(same_after - 1, 0)
         self.window = items[self.first : len(items) - after]
         self.wanted = trees[self.first : len(trees) - after]
-        self.start = items[self.first - 1].end if self.first else len(BOM) * text.startswith(BOM)
+        self.start = items[self.first - 1].end if self.first else text_start(text)
         self.end = items[len(items) - after].start if after else len(text)
 
     def run(self) -> Replacement:

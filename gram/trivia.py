@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .lexer import tokens
-from .source import Span
+from .source import BOM, Span
 
 _TRIVIA = re.compile(r"(?:[ \t\r\n\f\v]+|//[^\n]*)*+")
 _SAME_LINE = re.compile(r"[ \t\r\f\v]*//[^\n]*?(?=\r?\n|\Z)")
@@ -17,6 +17,11 @@ _BLOCK_ABOVE = re.compile(r"(?<=\n)(?:[ \t\r\f\v]*//[^\n]*\n)+[ \t\r\f\v]*\Z")
 _LAST_LINE = re.compile(r"\r?\n[ \t\r\f\v]*\Z")
 _LEFT_OPEN = re.compile(r"//[^\n]*\Z")
 _LINE_BREAK = re.compile(r"\r?\n")
+
+
+def text_start(text: str) -> int:
+    """Where a text begins after its byte order mark, if it has one."""
+    return len(BOM) if text.startswith(BOM) else 0
 
 
 def trivia_end(text: str, start: int) -> int:

@@ -9,6 +9,7 @@ from gram import (
     Measurement,
     Pattern,
     Range,
+    Source,
     Span,
     Spelling,
     Subject,
@@ -18,6 +19,8 @@ from gram import (
     origin,
     parse,
 )
+from gram.parser import parse_items
+from gram.syntax import Item
 
 TEXT = """\
 // about the file
@@ -77,6 +80,22 @@ def test_unchanged_patterns_are_shared_and_keep_their_origin() -> None:
     assert place is not None
     assert place.document is document
     assert place.lineno == 7
+
+
+def test_only_the_item_that_changed_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def reading(source: Source) -> tuple[Item, ...]:
+        read.append(source.text)
+        return parse_items(source)
+
+    document = parse("".join(f"(n{number} {{k: 1}})\n" for number in range(1000)))
+    wanted = list(document.patterns)
+    wanted[500] = Pattern(Subject("n500", (), {"k": 2}))
+    monkeypatch.setattr("gram.replacement.parse_items", reading)
+
+    assert document.replace(wanted).text == document.text.replace("(n500 {k: 1})", "(n500 {k: 2})")
+    assert read == ["(n500 {k: 2})"]
 
 
 def test_spans_and_paths_of_an_edited_document_are_of_its_own_text() -> None:
