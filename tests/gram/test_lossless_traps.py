@@ -68,6 +68,7 @@ TRAPS = {
         "@k(1) // c\n@j(2) (x)",
         '[{k: 1, j: 2, "odd key": 3} | (x)]',
         '[{k: 1, j: 2, "odd key": 3} | (x) // c\n]'),
+    "annotations with a name of no characters stay": ("@@`` (x)", "[ | (y)]", "@@`` (y)"),
     "annotations gain a name": ("@k(1) (x)", "@@a:L @k(1) (x)", "@@a:L @k(1) (x)"),
     "annotations lose their name": ("@@a:L @k(1) (x)", "@@:L @k(1) (x)", "@@:L @k(1) (x)"),
     # --- paths
@@ -104,6 +105,8 @@ TRAPS = {
         "[x |\n  a // first\n]", "[x | a, b]", "[x |\n  a, // first\n  b\n]"),
     "what becomes last loses its comma, not its comment": (
         "[x |\n  a, // first\n  b\n]", "[x | a]", "[x |\n  a // first\n]"),
+    "a comment before the comma of what becomes last stays": (
+        "[x | a // c\n , b]", "[x | a]", "[x | a // c\n ]"),
     "equal neighbours: one goes": ("[x | a, a, a]", "[x | a, a]", "[x | a, a]"),
     "equal neighbours: the middle one changes": (
         "[x | a,  a,   a]", "[x | a, b, a]", "[x | a,  b,   a]"),
@@ -119,6 +122,7 @@ TRAPS = {
         "[x |\n  // section\n\n  b\n]"),
     "emptied elements take the bar": ("[x | a ]", "[x]", "[x]"),
     "an emptied record goes": ("(a {k: 1})", "(a)", "(a)"),
+    "a record that was empty stays": ("(a {})", "(b)", "(b {})"),
     "an emptied record stays for a comment": ("({ // c\n k: 1})", "()", "({ // c\n})"),
     "what is wrapped keeps its text": (
         "[x {n: 0x0F} | a] // c", "[w | [x {n: 15} | a]]", "[w | [x {n: 0x0F} | a]] // c"),
