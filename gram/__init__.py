@@ -5,14 +5,14 @@ speak the canonical JSON. This package knows nothing of agents.
 """
 
 from .canonical_json import from_json, to_json
-from .checks import check
+from .checks import apply_fixes, check
 from .document import Document, parse
 from .errors import MAX_LEVELS, GramDecodeError, GramEncodeError, GramError
 from .faults import Edit, Fault, Severity
 from .files import dump, load, loads, loads_one
-from .fixes import apply_fixes
 from .formatting import format_text
 from .json_schema import json_schema
+from .lossless.writer import Change
 from .origin import Origin, origin
 from .pattern import Pattern, Subject
 from .recovery import syntax_errors
@@ -23,6 +23,7 @@ from .values import Measurement, Range, Symbol, TaggedString, Value
 
 __all__ = [
     "MAX_LEVELS",
+    "Change",
     "Document",
     "Edit",
     "Fault",

@@ -20,6 +20,7 @@ from .strings import fence_parts, unescape
 from .syntax import (
     Annotated,
     Annotation,
+    AnyValue,
     Array,
     Arrow,
     ArrowKind,
@@ -206,7 +207,7 @@ class Builder:
 
     def map(self, parts: list[Any]) -> Map:
         entries = _entries(parts)
-        levels = 1 + _levels(entry.value for entry in entries)
+        levels = 1 + _levels(_effective(entries).values())
         return Map(
             parts[0].start, parts[-1].end, "map", _properties(entries), entries, _checked(levels)
         )
@@ -294,9 +295,13 @@ def _entries(parts: list[Any]) -> tuple[Entry, ...]:
     return tuple(part for part in parts if isinstance(part, Entry))
 
 
+def _effective(entries: Iterable[Entry | Annotation]) -> dict[str, AnyValue]:
+    """The value of each key; of a key given twice the last counts."""
+    return {entry.key.text: entry.value for entry in entries}
+
+
 def _properties(entries: Iterable[Entry | Annotation]) -> PMap[str, TreeValue]:
-    """Key to value; of a key given twice the last counts."""
-    properties = {entry.key.text: entry.value.value for entry in entries}
+    properties = {key: value.value for key, value in _effective(entries).items()}
     return pmap(properties) if properties else _NO_PROPERTIES
 
 
@@ -308,7 +313,7 @@ def _subject(
         identity.text if identity else "",
         frozenset([label.name.text for label in labels]),
         _properties(entries),
-        _levels(entry.value for entry in entries),
+        _levels(_effective(entries).values()),
     )
 
 

@@ -29,10 +29,10 @@ text, except inside a fence, where they are content.
 from __future__ import annotations
 
 from .document import Document, parse
+from .gaps import Trivia, read_trivia
 from .layout import INDENT, TIGHT, Group, Joint, Role, layout_of
 from .lexer import END, tokens
 from .source import BOM
-from .trivia import Trivia, read_trivia
 
 WIDTH = 100
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from .check_identities import members
+from .checks.identities import members
 from .errors import GramError
 from .operations import unfold
 from .origin import origin

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
-from pyrsistent import pmap, pvector
+from pyrsistent import PMap, PVector, pmap, pvector
 
-from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString
+from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString, loads
 from lenses_ext.json_values import Keywords
 from lenses_ext.signature import Parameter, Shape, Type, TypeSignature
 
@@ -589,3 +591,284 @@ def _separated(parts: list[Tokens]) -> Tokens:
 
 def _flatten(parts: Any) -> Tokens:
     return [token for part in parts for token in part]
+
+
+# --- documents as text, and edits of trees: what the lossless edits are tested with
+
+ATOM_NAMES = ["a", "b", "c", "", "", "x y", "7"]
+LABEL_NAMES = ["A", "B", "REL", "odd label"]
+KEYS = ["k", "j", "i", "odd key"]
+
+
+class TextMaker:
+    """Writes documents of every spelling: odd blanks, numbered comments in every gap.
+
+    Few names are used, so that they collide.
+    """
+
+    def __init__(self, random: Random, *, comments: bool = True) -> None:
+        self.random = random
+        self.newline = random.choice(["\n", "\n", "\n", "\r\n"])
+        self.dense = random.choice([0.0, 0.1, 0.4]) if comments else 0.0
+        self.count = 0
+
+    def document(self) -> str:
+        """A text with up to four top-level patterns, perhaps with a header."""
+        items = [self.item() for _ in range(self.random.randint(0, 4))]
+        if self.random.random() < 0.25:
+            items.insert(0, self.record())
+        bom = "\ufeff" if self.random.random() < 0.1 else ""
+        text = bom + self.gap() + self.gap().join(items) + self.gap()
+        if self.random.random() < 0.1:
+            text += self.comment()
+        return text
+
+    def comment(self) -> str:
+        self.count += 1
+        return f"// comment {self.count}"
+
+    def gap(self) -> str:
+        """Blanks and comments, nothing as often as not."""
+        if self.random.random() < self.dense:
+            lines = self.newline * self.random.randint(1, 2)
+            before = self.random.choice(["", " ", self.newline, self.newline * 2 + "  "])
+            return before + self.comment() + lines + self.random.choice(["", "  "])
+        return self.random.choice(["", "", " ", " ", self.newline, self.newline + "  "])
+
+    def some(self, make: Callable[[], str], most: int) -> list[str]:
+        return [make() for _ in range(self.random.randint(0, most))]
+
+    def listed(self, parts: list[str]) -> str:
+        """Parts with commas and gaps around each."""
+        return ",".join(self.gap() + part + self.gap() for part in parts) or self.gap()
+
+    def item(self) -> str:
+        kind = self.random.random()
+        if kind < 0.25:
+            return self.annotated()
+        return self.bracket(2) if kind < 0.6 else self.path()
+
+    def annotated(self) -> str:
+        parts = [
+            f"@{self.gap()}{self.symbol_key()}{self.gap()}({self.gap()}{self.value(1)}{self.gap()})"
+            for _ in range(self.random.randint(0, 3))
+        ]
+        if not parts or self.random.random() < 0.4:
+            name = self.identifier() if self.random.random() < 0.6 else ""
+            labels = self.labels() if name and self.random.random() < 0.5 else ""
+            parts.insert(0, f"@@{name}{labels or ('' if name else ':A')}")
+        parts.append(self.bracket(1) if self.random.random() < 0.5 else self.path())
+        # a blank, because `@@a` and `@k` side by side are one symbol
+        return (" " + self.gap()).join(parts)
+
+    def bracket(self, depth: int) -> str:
+        inside = self.gap() + self.subject() + self.gap()
+        if depth and self.random.random() < 0.8:
+            elements = [self.element(depth - 1) for _ in range(self.random.randint(1, 4))]
+            return f"[{inside}|{self.listed(elements)}]"
+        return f"[{inside}]"
+
+    def element(self, depth: int) -> str:
+        kind = self.random.random()
+        if kind < 0.4:
+            return self.identifier()
+        return self.bracket(depth) if kind < 0.6 else self.path()
+
+    def path(self) -> str:
+        text = self.node()
+        for _ in range(self.random.choice([0, 0, 0, 1, 1, 2, 3])):
+            text += self.gap() + self.arrow() + self.gap() + self.node()
+        return text
+
+    def node(self) -> str:
+        return f"({self.gap()}{self.subject()}{self.gap()})"
+
+    def arrow(self) -> str:
+        body = self.random.choice("--=~")
+        before, after = self.random.choice([("", ">"), ("", ">"), ("<", ""), ("<", ">"), ("", "")])
+        middle = self.gap()
+        if self.random.random() < 0.5:
+            middle += f"[{self.gap()}{self.subject()}{self.gap()}]{self.gap()}"
+        return f"{before}{body}{middle}{body}{after}"
+
+    def subject(self) -> str:
+        parts = []
+        if self.random.random() < 0.6:
+            parts.append(self.identifier())
+        if self.random.random() < 0.3:
+            parts.append(self.labels())
+        if self.random.random() < 0.35:
+            parts.append(self.record())
+        return self.gap().join(parts)
+
+    def identifier(self) -> str:
+        name = self.random.choice(ATOM_NAMES)
+        bare = name in ("a", "b", "c", "7") and self.random.random() < 0.9
+        return name if bare else f"`{name}`"
+
+    def labels(self) -> str:
+        return self.gap().join(
+            self.random.choice([":", "::"]) + self.gap() + self.label()
+            for _ in range(self.random.randint(1, 2))
+        )
+
+    def label(self) -> str:
+        name = self.random.choice(LABEL_NAMES)
+        return f"`{name}`" if " " in name or self.random.random() < 0.1 else name
+
+    def symbol_key(self) -> str:
+        return self.random.choice(["k", "j", "i"])
+
+    def record(self) -> str:
+        return "{" + self.listed(self.some(self.entry, 3)) + "}"
+
+    def entry(self) -> str:
+        colon = self.random.choice([":", ":", "::"])
+        return f"{self.key()}{self.gap()}{colon}{self.gap()}{self.value(2)}"
+
+    def key(self) -> str:
+        key = self.random.choice(KEYS)
+        quotes = self.random.choice(['"', "`"]) if " " in key or self.random.random() < 0.2 else ""
+        return f"{quotes}{key}{quotes}"
+
+    def value(self, depth: int) -> str:
+        kind = self.random.random()
+        if depth and kind < 0.12:
+            return f"[{self.listed([self.value(depth - 1) for _ in range(3)])}]"
+        if depth and kind < 0.25:
+            entries = [
+                f"{self.key()}{self.gap()}:{self.gap()}{self.value(depth - 1)}" for _ in range(2)
+            ]
+            return "{" + self.listed(entries) + "}"
+        if kind < 0.3:
+            tag = self.random.choice(["", "md", " md "])
+            end = self.random.choice(["", f"{self.newline}", f"{self.newline}   "])
+            return f"```{tag}{self.newline}// no comment{self.newline}`x`.{end}```"
+        return self.random.choice(SPELLINGS)
+
+
+SPELLINGS = [
+    *("1", "2", "0x0F", "0xff", "017", "-0xFF", "2.50", "5kg", "1..3", "1...", "...2kg", "true"),
+    *("word", "'it'", '"a // b"', "`back`", "tag`x`", "tag `// y`", "-0", "1", "2"),
+]
+
+
+class TreeEditor:
+    """Edits trees as programs do: one change at a time, anywhere.
+
+    ``removes`` says whether a change took something away.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.removes = False
+
+    def edit(self, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+        """The trees after one change."""
+        if trees and self.random.random() < 0.1:
+            return self.renamed(trees)
+        return self.edited_list(trees)
+
+    def renamed(self, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+        """All patterns of a name changed alike."""
+        name = self.random.choice(ATOM_NAMES)
+        change = self.subject_change()
+
+        def changed(tree: Pattern) -> Pattern:
+            value = change(tree.value) if tree.value.identity == name else tree.value
+            return Pattern(value, map(changed, tree.elements))
+
+        return tuple(map(changed, trees))
+
+    def edited_list(self, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+        kind = self.random.random()
+        index = self.random.randrange(len(trees) + 1)
+        if kind < 0.2 or not trees:
+            return (*trees[:index], self.new_pattern(), *trees[index:])
+        index = self.random.randrange(len(trees))
+        before, tree, after = trees[:index], trees[index], trees[index + 1 :]
+        if kind < 0.3:
+            self.removes = True
+            return (*before, *after)
+        if kind < 0.4:
+            rest = [*before, *after]
+            rest.insert(self.random.randrange(len(rest) + 1), tree)
+            return tuple(rest)
+        if kind < 0.45:
+            return (*before, Pattern(Subject("w"), (tree,)), *after)
+        if kind < 0.5:
+            self.removes = True
+            return (*before, *tree.elements, *after)
+        if kind < 0.55:
+            self.removes = True
+            return (*before, self.new_pattern(), *after)
+        if kind < 0.58:
+            return trees[::-1]
+        return (*before, self.edited(tree), *after)
+
+    def edited(self, tree: Pattern) -> Pattern:
+        if self.random.random() < 0.5:
+            return Pattern(tree.value, self.edited_list(tree.elements))
+        return Pattern(self.subject_change()(tree.value), tree.elements)
+
+    def subject_change(self) -> Callable[[Subject], Subject]:
+        kind = self.random.random()
+        name = self.random.choice([*ATOM_NAMES, "new", "true"])
+        label = self.random.choice([*LABEL_NAMES, "NEW"])
+        key, value = self.random.choice([*KEYS, "new", "true"]), self.new_value()
+        if kind < 0.2:
+            self.removes = self.removes or not name
+            return lambda old: Subject(name, old.labels, old.properties)
+        if kind < 0.4:
+            return lambda old: Subject(old.identity, old.labels | {label}, old.properties)
+        if kind < 0.5:
+            self.removes = True
+            return lambda old: Subject(old.identity, old.labels - {label}, old.properties)
+        if kind < 0.6:
+            self.removes = True
+            return lambda old: Subject(old.identity, old.labels, old.properties.discard(key))
+
+        def set_property(old: Subject) -> Subject:
+            if isinstance(old.properties.get(key), PMap | PVector):
+                self.removes = True  # with the comments inside
+            return Subject(old.identity, old.labels, old.properties.set(key, value))
+
+        return set_property
+
+    def new_value(self) -> Any:
+        plain = [
+            1,
+            2,
+            300,
+            2.5,
+            True,
+            "it",
+            "a\nb",
+            "it's",
+            "```",
+            Symbol("word"),
+            [],
+            [1],
+            {"k": 1},
+        ]
+        odd = [Measurement(2, "kg"), Range(1, 3), TaggedString("tag", "z"), [1, 2, 3], {"k": [2]}]
+        return self.random.choice([*plain, *odd])
+
+    def new_pattern(self) -> Pattern:
+        text = TextMaker(self.random, comments=False)
+        return self.random.choice(loads(text.item()))
+
+
+@st.composite
+def gram_texts(draw: st.DrawFn, *, comments: bool = True) -> str:
+    """Documents of every spelling, with numbered comments and odd blanks.
+
+    One random seed makes a document: drawing each of its choices would cost ten times as much,
+    and shrinks little.
+    """
+    return TextMaker(draw(st.randoms(use_true_random=True)), comments=comments).document()
+
+
+def tree_editors() -> st.SearchStrategy[TreeEditor]:
+    """Editors that make random changes."""
+    return st.randoms(use_true_random=True).map(TreeEditor)

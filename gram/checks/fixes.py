@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .document import Document
-from .faults import Edit, Fault
-from .source import Span
-from .trivia import find_comma, has_comment
+from ..document import Document
+from ..faults import Edit, Fault
+from ..source import Span
+from ..trivia import comments, has_comment, trivia_end
 
 
 def apply_fixes(document: Document, faults: Iterable[Fault]) -> str:
@@ -42,7 +42,7 @@ def removal(text: str, part: Span) -> tuple[Edit, ...]:
     A part that holds a comment is not removed: there is no edit.
     """
     start, end = part
-    if has_comment(text[start:end]):
+    if comments(text, start, end):
         return ()
     while end < len(text) and text[end] in " \t":
         end += 1
@@ -53,11 +53,11 @@ def removal(text: str, part: Span) -> tuple[Edit, ...]:
     return (Edit(Span(start, end)),)
 
 
-def removal_of_entry(text: str, entry: Span, following: int) -> tuple[Edit, ...]:
-    """The edits that remove an entry and the comma between it and the entry at ``following``."""
-    if has_comment(text[entry.start : entry.end]):
+def removal_of_entry(text: str, entry: Span) -> tuple[Edit, ...]:
+    """The edits that remove an entry and the comma after it."""
+    if comments(text, entry.start, entry.end):
         return ()
-    comma = find_comma(text, entry.end, following)
+    comma = trivia_end(text, entry.end)
     if has_comment(text[entry.end : comma]):
         return Edit(entry), Edit(Span(comma, comma + 1))
     return removal(text, Span(entry.start, comma + 1))

@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from attrs import define, field, frozen
 
-from .document import Document
-from .faults import Edit
-from .pattern import Pattern
-from .source import Span
-from .spans import Construct, elements_of
-from .walk import TreePath
+from ..document import Document
+from ..faults import Edit
+from ..pattern import Pattern
+from ..source import Span
+from ..spans import Construct, elements_of
+from ..walk import TreePath
 
 Scopes: TypeAlias = Callable[[Pattern], bool]
 """Whether the names below a pattern are its own."""

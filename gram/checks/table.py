@@ -11,26 +11,26 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from .check_identities import (
+from ..document import Document
+from ..errors import GramDecodeError
+from ..faults import Fault, Severity
+from ..pattern import Pattern
+from ..source import Source, Span
+from .identities import (
     dangling_reference,
     duplicate_definition,
     inconsistent_definition,
     label_sets_differ,
     self_reference,
 )
-from .check_spelling import (
+from .reading import Finding, Reading, Scopes, one_scope
+from .spelling import (
     duplicate_annotation_key,
     duplicate_key,
     label_case,
     not_portable,
     unknown_kind,
 )
-from .document import Document
-from .errors import GramDecodeError
-from .faults import Fault, Severity
-from .pattern import Pattern
-from .reading import Finding, Reading, Scopes, one_scope
-from .source import Source, Span
 
 LooksAt: TypeAlias = Literal["text", "trees"]
 

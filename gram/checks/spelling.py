@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import TypeVar
 
-from . import syntax
-from .check_identities import nearest
+from .. import syntax
+from ..serializer import is_edge, is_header
+from ..source import Span
+from ..spans import Construct, Hop, span_of
 from .fixes import removal, removal_of_entry
+from .identities import nearest
 from .reading import Finding, Reading
-from .serializer import is_edge, is_header
-from .source import Span
-from .spans import Construct, Hop, span_of
 
 _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*", re.ASCII)
 _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
@@ -25,14 +24,14 @@ def duplicate_key(reading: Reading) -> Iterator[Finding]:
     """A key given twice in a record or map: only its last value counts."""
     for each, construct in reading.written:
         for entries in _entry_lists(construct):
-            for entry, following, last in _dead(entries):
+            for entry, last in _dead(entries):
                 yield Finding(
                     _comes_again(reading, f"the key `{entry.key.text}`", last),
                     each.path,
                     entry.key.text,
                     span_of(entry.key),
                     hint="remove it",
-                    fix=removal_of_entry(reading.text, span_of(entry), following.start),
+                    fix=removal_of_entry(reading.text, span_of(entry)),
                 )
 
 
@@ -40,7 +39,7 @@ def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
     """A key annotated twice: only its last value counts."""
     for each, construct in reading.written:
         if isinstance(construct, syntax.Annotated):
-            for annotation, _, last in _dead(construct.annotations):
+            for annotation, last in _dead(construct.annotations):
                 yield Finding(
                     _comes_again(reading, f"the annotation `@{annotation.key.text}`", last),
                     each.path,
@@ -180,12 +179,12 @@ def _extensions(text: str, value: syntax.AnyValue) -> Iterator[tuple[Span, str]]
 _Keyed = TypeVar("_Keyed", syntax.Entry, syntax.Annotation)
 
 
-def _dead(entries: Sequence[_Keyed]) -> Iterator[tuple[_Keyed, _Keyed, _Keyed]]:
-    """Each entry whose key comes again, with its neighbour and the entry that counts."""
+def _dead(entries: Sequence[_Keyed]) -> Iterator[tuple[_Keyed, _Keyed]]:
+    """Each entry whose key comes again, with the entry that counts."""
     last = {entry.key.text: entry for entry in entries}
-    for entry, following in pairwise(entries):
+    for entry in entries:
         if last[entry.key.text] is not entry:
-            yield entry, following, last[entry.key.text]
+            yield entry, last[entry.key.text]
 
 
 def _comes_again(reading: Reading, what: str, last: syntax.Entry | syntax.Annotation) -> str:

@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from . import syntax
-from .pattern import Pattern
+from .. import syntax
+from ..pattern import Pattern
+from ..serializer import is_edge, is_reference
+from ..walk import TreePath
 from .reading import Finding, Occurrence, Reading
-from .serializer import is_edge, is_reference
-from .walk import TreePath
 
 _MOST_HINTS = 50  # to look for near names costs more than all the checks together
 
