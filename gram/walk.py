@@ -6,8 +6,10 @@ itself. Of several trees the first index says which, as in `gram.Document.spans`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
+
+import attrs
 
 from .pattern import Pattern
 
@@ -48,6 +50,40 @@ def walk_up(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pa
         pending.append((path, here, True))
         below = list(enumerate(here.elements))
         pending.extend(((*path, index), element, False) for index, element in reversed(below))
+
+
+def pattern_at(patterns: Sequence[Pattern], path: TreePath) -> Pattern:
+    """The pattern that a path leads to, of several trees.
+
+    Raises:
+        IndexError: nothing stands there.
+    """
+    first, *below = path
+    pattern = patterns[first]
+    for index in below:
+        pattern = pattern.elements[index]
+    return pattern
+
+
+def replace_at(
+    patterns: Sequence[Pattern], path: TreePath, new: Iterable[Pattern]
+) -> tuple[Pattern, ...]:
+    """The trees with other patterns, one or any number, in the place a path leads to.
+
+    What does not stand on the way there is shared.
+
+    >>> from gram import dumps, loads
+    >>> print(dumps(replace_at(loads("[a | b, c]"), (0, 1), loads("(x) (y)"))))
+    [a | b, x, y]
+    """
+    replaced = tuple(new)
+    for depth in range(len(path) - 1, -1, -1):
+        siblings = pattern_at(patterns, path[:depth]).elements if depth else tuple(patterns)
+        siblings = (*siblings[: path[depth]], *replaced, *siblings[path[depth] + 1 :])
+        if not depth:
+            return siblings
+        replaced = (attrs.evolve(pattern_at(patterns, path[:depth]), elements=siblings),)
+    raise AssertionError("a path has at least one step")
 
 
 def _start(pattern: Pattern | Iterable[Pattern]) -> list[tuple[TreePath, Pattern]]:

@@ -13,7 +13,10 @@ from .type_names import ANY, basic, haskell_type, unknown_type
 
 _MAX_LEVELS = 100
 _TOKEN = re.compile(r"\s*(-->|==>|~~>|[A-Za-z_][\w.@]*|`[^`\n]*`|\S|$)", re.ASCII)
-_SKIPPED = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\\n]|\\.)*`|//[^\n]*')
+_SKIPPED = re.compile(
+    r"```[^`]*(?:`{1,2}(?!`)[^`]*)*```"
+    r'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\\n]|\\.)*`|//[^\n]*'
+)
 _ARROW = re.compile(r"\s*(?:-->|==>|~~>)\s*")
 
 
