@@ -165,10 +165,10 @@ def _same(one: object, other: object) -> bool:
 
 def _misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[str | None]:
     """The same by validation: all in one validator, or each in its own where one has no meaning."""
-    from jsonschema_rs import ValidationError
-
     if not schemas:
         return []
+    from jsonschema_rs import ValidationError
+
     around = {key: root[key] for key in _ROOTS if key in root}
     try:
         validator = schema_validator({**around, "prefixItems": list(schemas)})
