@@ -1,4 +1,8 @@
-"""Calling a tool's Python: the one place where any exception is caught, to be told to the model."""
+"""Calling a tool's Python: the one place where any exception is caught, to be told to the model.
+
+``SystemExit`` is told to the model too; ``KeyboardInterrupt`` is the user's and goes through.
+Nothing can be done about ``os._exit``, which ends the process at once.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import Any
 
 from .errors import ToolError
 from .json_text import Json, write_json
+from .threads import call_in_thread
 from .tool import Tool
 
 
@@ -36,13 +41,11 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
     Raises:
         ToolError: the tool raised, or returned what is not JSON.
     """
-    import asyncio  # imported where it is used: it takes longer than a short program
-
     try:
         if inspect.iscoroutinefunction(tool.invoke):
             result = await tool.invoke(dict(args))
         else:
-            result = await asyncio.to_thread(tool.invoke, dict(args))
+            result = await call_in_thread(lambda: tool.invoke(dict(args)))
             if inspect.isawaitable(result):
                 result = await result
     except (Exception, SystemExit) as error:  # a tool may raise anything
@@ -51,7 +54,8 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
 
 
 def _failure(tool: Tool, error: BaseException) -> ToolError:
-    return ToolError(f'tool "{tool.name}" failed: {type(error).__name__}: {error}')
+    message = f'tool "{tool.name}" failed: {type(error).__name__}: {error}'
+    return ToolError(message.encode(errors="backslashreplace").decode())
 
 
 def _checked(tool: Tool, result: object) -> Json:
@@ -64,7 +68,7 @@ def _checked(tool: Tool, result: object) -> Json:
 
 def _finish(awaitable: Awaitable[Any]) -> Any:
     """The value of an awaitable, from a thread that may be running an event loop already."""
-    import asyncio
+    import asyncio  # imported where it is used: it takes longer than a short program
 
     async def value() -> Any:
         return await awaitable

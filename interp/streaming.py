@@ -1,0 +1,63 @@
+"""What can be watched of a run while it goes on.
+
+Observations never reach the machine: a run that is watched ends in the state it would end in
+otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, TypeAlias, Union
+
+from attrs import frozen
+
+from .effects import CallTool
+from .messages import AgentResponse, ToolInvocation
+from .wire import read_reply
+
+
+@frozen
+class TextDelta:
+    """A piece of what the model says, in the turn it says it.
+
+    Text of a turn that then calls tools is not the answer but said beside the calls.
+    """
+
+    turn: int
+    text: str
+
+
+@frozen
+class ToolStarted:
+    """A tool is about to be run."""
+
+    call: CallTool
+
+
+@frozen
+class ToolFinished:
+    """A tool has answered, or failed; tools that run at once finish in any order."""
+
+    call: CallTool
+    invocation: ToolInvocation
+
+
+@frozen
+class Finished:
+    """The run is done; always the last observation."""
+
+    response: AgentResponse
+
+
+Observation: TypeAlias = Union[TextDelta, ToolStarted, ToolFinished, Finished]
+
+
+def word_by_word(reply: Any) -> Iterator[Any]:
+    """The words of a reply and then the reply itself, as a model's ``stream`` gives them.
+
+    >>> list(word_by_word("Hello, you."))
+    ['Hello, ', 'you.', 'Hello, you.']
+    """
+    yield from re.findall(r"\s*\S+\s*", read_reply(reply).message.content)
+    yield reply
