@@ -54,10 +54,11 @@ Observation: TypeAlias = Union[TextDelta, ToolStarted, ToolFinished, Finished]
 
 
 def word_by_word(reply: Any) -> Iterator[Any]:
-    """The words of a reply and then the reply itself, as a model's ``stream`` gives them.
+    """The words of a reply, then the reply unless it is these: what a model's ``stream`` gives.
 
     >>> list(word_by_word("Hello, you."))
-    ['Hello, ', 'you.', 'Hello, you.']
+    ['Hello, ', 'you.']
     """
-    yield from re.findall(r"\s*\S+\s*", read_reply(reply).message.content)
-    yield reply
+    yield from re.findall(r"\s*\S+\s*|\s+", read_reply(reply).message.content)
+    if not isinstance(reply, str):
+        yield reply
