@@ -244,7 +244,7 @@ class OpenAIModel:
             return failed(
                 f"{self._base_url} answered {error.status_code}: {_said(error)}",
                 status=error.status_code,
-                code=error.code,
+                code=None if error.code is None else str(error.code),
                 request_id=error.request_id,
                 headers=error.response.headers,
             )
@@ -283,7 +283,8 @@ def _said(error: openai.APIStatusError) -> str:
     body = error.body
     if isinstance(body, dict) and isinstance(body.get("message"), str):
         return str(body["message"])
-    return " ".join(str(error.message).split())[:_LONGEST_QUOTE]
+    said = error.message if body is None or isinstance(body, bytes) else body
+    return " ".join(str(said).split())[:_LONGEST_QUOTE]
 
 
 def _read(text: str) -> Reply:
