@@ -84,9 +84,7 @@ def start(
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValidationError(
-            f"the user's message is not text that UTF-8 can carry: {error}"
-        ) from None
+        raise ValidationError(f"the user's message is not well-formed: {error}") from None
     state = State(agent, model, limits, context.append(Message(UserRole, text)), policy)
     return state, pending(state)
 
