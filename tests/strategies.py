@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pyrsistent import pmap, pvector
 
 from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString
+from interp import ApprovalPolicy, ApprovalRule
 
 ODD_TEXTS = ["", "true", "false", "null", "0", "-1", "042", "a b", "é", "`", "```", '"', "\\", "//"]
 
@@ -278,3 +279,12 @@ def odd_json() -> st.SearchStrategy[Any]:
         lambda below: st.lists(below, max_size=2) | st.dictionaries(keys, below, max_size=4),
         max_leaves=12,
     )
+
+
+def approval_policies() -> st.SearchStrategy[ApprovalPolicy]:
+    """Policies with a few rules."""
+    decisions = st.sampled_from(["allow", "ask", "deny"])
+    globs = st.sampled_from(["*", "read*", "[ab]?", "["]) | texts()
+    arguments = st.dictionaries(names().filter(bool), globs, max_size=2)
+    rules = st.builds(ApprovalRule, decisions, globs, arguments)
+    return st.builds(ApprovalPolicy, st.lists(rules, max_size=3), decisions)
