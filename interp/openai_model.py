@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from gram import GramError
 
@@ -41,6 +42,9 @@ class OpenAIModel:
         dialect: how it is spoken to.
         timeout: how many seconds of silence are taken for a failure.
         attempts: how often a request is sent at most, where sending it again can help.
+
+    Raises:
+        ConfigurationError: the address is none, or the key cannot be sent.
     """
 
     def __init__(
@@ -52,6 +56,12 @@ class OpenAIModel:
         timeout: float = _TIMEOUT,
         attempts: int = _ATTEMPTS,
     ) -> None:
+        if not _is_address(base_url):
+            raise ConfigurationError(
+                f"{base_url!r} is no address: it begins with http:// and a host"
+            )
+        if not (key.isascii() and key.isprintable() and key.strip()):
+            raise ConfigurationError(f"the key for {base_url} is none: it has odd characters")
         self._base_url = base_url
         self._key = key
         self._dialect = dialect
@@ -278,6 +288,14 @@ class OpenAIModel:
         }
 
 
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def _said(error: openai.APIStatusError) -> str:
     """What the provider says went wrong, without the SDK's words around it."""
     body = error.body
@@ -297,8 +315,9 @@ def _read(text: str) -> Reply:
 
 
 def _came_whole(stream: openai.Stream[object] | openai.AsyncStream[object]) -> bool:
-    """Whether the server has answered with JSON where it was asked for a stream."""
-    return str(stream.response.headers.get("content-type", "")).startswith("application/json")
+    """Whether the server has answered with something else where it was asked for a stream."""
+    kind = str(stream.response.headers.get("content-type", ""))
+    return kind.startswith(("application/json", "text/html"))
 
 
 def _begun(chunk: object) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import tracemalloc
 from typing import Any, get_args
 
 import pytest
@@ -21,6 +22,7 @@ from interp import (
     CallFailed,
     CallModel,
     CallTool,
+    ConversationContext,
     Decided,
     FunctionRole,
     Limits,
@@ -33,6 +35,7 @@ from interp import (
     ToolCall,
     ToolReturned,
     Usage,
+    UserRole,
     ValidationError,
     pending,
     response,
@@ -358,10 +361,23 @@ def test_only_an_agent_can_be_run(hello_world: Pattern) -> None:
 
 
 def test_a_step_shares_the_conversation_instead_of_copying_it() -> None:
-    from interp import ConversationContext, UserRole
-
     context = ConversationContext([Message(UserRole, f"m{i}") for i in range(2000)])
     state, (effect,) = start(AGENT, "hi", context)
 
     assert effect.request.messages is state.context
     assert all(a is b for a, b in zip(context, state.context, strict=False))
+
+
+def test_a_step_of_a_long_conversation_costs_what_one_of_a_short_one_costs() -> None:
+    def peak(length: int) -> int:
+        context = ConversationContext([Message(UserRole, f"m{i}") for i in range(length)])
+        state, _ = start(AGENT, "hi", context)
+        tracemalloc.start()
+        state, _ = step(state, ModelReplied(0, calls(("say", {"text": "a"}))))
+        step(state, ToolReturned(0, 0, "1"))
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    peak(1)
+    assert peak(20_000) < peak(1) + 4_000

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gc
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -17,8 +19,11 @@ from interp import (
     GramError,
     Message,
     ModelError,
+    Run,
     ScriptedModel,
     ToolCall,
+    arun,
+    begin,
     detect_tool_call,
     hello_world_tool_library,
     run,
@@ -26,7 +31,7 @@ from interp import (
 from interp.model_failures import failed
 from interp.openai_model import OpenAIModel
 from interp.wire import read_reply
-from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
 from tests.strategies import completions, odd_json
 
 CALLS = tool_calls(
@@ -305,6 +310,62 @@ def test_silence_is_a_model_error(hello_world: Pattern, model_server: ModelServe
     with pytest.raises(ModelError, match=r"did not answer within 0\.05 s"):
         run(hello_world, "hi", hello_world_tool_library, model=model)
     model.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("localhost:8000", "k"), ("ftp://x", "k"), ("http://[x", "k"), ("http://x:99999", "k"),
+        ("http://", "k"), ("http://x", "…"), ("http://x", "a\nb"), ("http://x", " "),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_an_address_or_a_key_is_a_configuration_error(url: str, key: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"is no address|is none"):
+        OpenAIModel(url, key)
+
+
+@pytest.mark.parametrize(
+    "first", [Answer({"error": {"message": "busy", "code": 503}}), Answer(raw=b"{", drop=True)]
+)
+def test_an_asynchronous_run_asks_again_by_the_same_policy(
+    hello_world: Pattern, model_server: ModelServer, first: Answer
+) -> None:
+    model_server.will_say(first, "Here.", Answer({"error": {"message": "bad key"}}, 401))
+
+    assert asyncio.run(arun(hello_world, "hi", hello_world_tool_library)).content == "Here."
+    with pytest.raises(ConfigurationError, match="refused the key"):
+        asyncio.run(arun(hello_world, "hi", hello_world_tool_library))
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_run_that_is_cancelled_lets_go_of_its_connection(
+    hello_world: Pattern, model_server: ModelServer, streaming: bool
+) -> None:
+    slow = [delta("Hel"), 5.0, delta("lo", "stop")]
+    model_server.will_say(
+        Answer(events=slow) if streaming else Answer(completion({"content": "late"}), silence=5)
+    )
+
+    async def cancelled() -> Run:
+        begun = begin(hello_world, "hi", hello_world_tool_library)
+
+        async def watch() -> None:
+            async for _ in begun.astream():
+                pass
+
+        task = asyncio.ensure_future(watch() if streaming else begun.afinish())
+        while not model_server.requests:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return begun
+
+    begun = asyncio.run(cancelled())
+    gc.collect()  # an open socket would warn, and warnings are errors here
+    model_server.will_say("Here.")
+    assert begun.finish().content == "Here."
 
 
 def test_a_connection_lost_in_the_middle_is_a_model_error(

@@ -61,15 +61,15 @@ def settled():
 with serving() as server:
     shared = OpenAIModel(server.url, "key")
     baseline = (3, 0)
-    scripted(200); asyncio.run(many(50)); over_http(9)
+    scripted(100); asyncio.run(many(20)); over_http(9)
     baseline = settled()
-    scripted(2000); asyncio.run(many(300)); over_http(120)
+    scripted(1500); asyncio.run(many(100)); over_http(100)
     after = settled()
     tracemalloc.start()
-    scripted(40); asyncio.run(many(10)); over_http(9)
+    scripted(20); asyncio.run(many(5)); over_http(9)
     settled()
     before = tracemalloc.get_traced_memory()[0]
-    scripted(120); asyncio.run(many(30)); over_http(9)
+    scripted(80); asyncio.run(many(20)); over_http(9)
     settled()
     grown = tracemalloc.get_traced_memory()[0] - before
     shared.close()
@@ -85,6 +85,6 @@ def test_thousands_of_runs_leave_no_memory_threads_or_sockets_behind() -> None:
     threads, files, kilobytes = map(int, done.stdout.split())
 
     assert done.stderr == ""
-    assert threads <= 0
-    assert files <= 3  # connections that the server keeps for the next request
-    assert kilobytes < 100  # 150 runs of more than a kilobyte each
+    assert threads <= 2  # those of the server, one for each connection it keeps
+    assert files <= 4  # these connections, at both ends
+    assert kilobytes < 70  # 100 runs of more than a kilobyte each
