@@ -175,16 +175,14 @@ def _at_limit(state: State, limit: str) -> Step:
 # --- a tool has answered
 
 
-def answered(call: CallTool, event: ToolReturned | CallFailed) -> ToolInvocation:
-    """A call together with its answer."""
-    if isinstance(event, CallFailed):
-        return ToolInvocation(call.name, call.args, error=event.error)
-    return ToolInvocation(call.name, call.args, read_json(event.result))
-
-
-def _tool_answered(state: State, event: ToolReturned | CallFailed) -> Step:
+def _tool_returned(state: State, event: ToolReturned) -> Step:
     call = _waiting(state, event.index, CallTool)
-    return _with_answer(state, call, answered(call, event))
+    return _with_answer(state, call, ToolInvocation(call.name, call.args, read_json(event.result)))
+
+
+def _call_failed(state: State, event: CallFailed) -> Step:
+    call = _waiting(state, event.index, CallTool)
+    return _with_answer(state, call, ToolInvocation(call.name, call.args, error=event.error))
 
 
 def _decided(state: State, event: Decided) -> Step:
@@ -257,8 +255,8 @@ def _request(state: State) -> Request:
 TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Callable[[State, Any], Step]]]] = {
     Status.AWAITING_MODEL: {ModelReplied: _model_replied, TimeUp: _time_up},
     Status.AWAITING_TOOLS: {
-        ToolReturned: _tool_answered,
-        CallFailed: _tool_answered,
+        ToolReturned: _tool_returned,
+        CallFailed: _call_failed,
         Decided: _decided,
         TimeUp: _time_up,
     },

@@ -16,11 +16,11 @@ from gram import GramEncodeError
 from lenses_ext import Match, Model, agent_model, view
 
 from .binding import bind_agent_tools
-from .effects import Ask, CallFailed, CallModel, CallTool, Effect, Event, TimeUp, ToolReturned
+from .effects import Ask, CallModel, CallTool, Effect, Event, TimeUp
 from .errors import ApprovalNeeded, ConfigurationError, LimitError
 from .library import ToolLibrary, empty_tool_library
 from .limits import Limits
-from .machine import answered, pending, response, resume, step
+from .machine import pending, response, resume, step
 from .messages import AgentResponse
 from .performing import Approver, Performer, keeping_state, needs_approval
 from .providers import LanguageModel, language_model
@@ -121,18 +121,17 @@ class Run:
                 while effects := pending(self.state):
                     effect = self._next(effects)
                     if clock.left == 0:
-                        self._fold(effect, TimeUp(self.state.turn))
+                        yield from self._fold(effect, TimeUp(self.state.turn))
                     elif isinstance(effect, CallModel) and streaming and self._performer.streams:
                         for each in self._performer.stream(effect, clock, worker):
                             if isinstance(each, TextDelta):
                                 yield each
                             else:
-                                self._fold(effect, each)
+                                yield from self._fold(effect, each)
                     else:
                         yield from _before(effect)
                         event = self._performer.perform(effect, self.state, clock, worker)
-                        self._fold(effect, event)
-                        yield from _after(effect, event)
+                        yield from self._fold(effect, event)
                 yield self._finished()
         finally:
             worker.close()
@@ -164,8 +163,9 @@ class Run:
                             async for each in words:
                                 if isinstance(each, TextDelta):
                                     yield each
-                                else:
-                                    self._fold(effects[0], each)
+                                    continue
+                                for answer in self._fold(effects[0], each):
+                                    yield answer
                         continue
                     for effect in self._to_begin(effects, running.values()):
                         for observation in _before(effect):
@@ -173,9 +173,8 @@ class Run:
                         coroutine = self._performer.aperform(effect, self.state)
                         running[asyncio.ensure_future(coroutine)] = effect
                     for effect, event in await self._some(running, clock):
-                        self._fold(effect, event)
-                        for observation in _after(effect, event):
-                            yield observation
+                        for answer in self._fold(effect, event):
+                            yield answer
                 yield self._finished()
         finally:
             await cancelled(running)
@@ -227,10 +226,12 @@ class Run:
 
     # --- both
 
-    def _fold(self, effect: Effect, event: Event) -> None:
+    def _fold(self, effect: Effect, event: Event) -> list[ToolFinished]:
+        """Take the step that an event leads to; returns the calls that it answers."""
         if self._observe:
             self._observe(effect, event)
-        self.state, _ = step(self.state, event)
+        before, (self.state, _) = self.state, step(self.state, event)
+        return _newly_answered(before, self.state)
 
     def _finished(self) -> Finished:
         if self.state.status is Status.LIMITED:
@@ -264,9 +265,14 @@ def _before(effect: Effect) -> Iterator[Observation]:
         yield ToolStarted(effect)
 
 
-def _after(effect: Effect, event: Event) -> Iterator[Observation]:
-    if isinstance(effect, CallTool) and isinstance(event, ToolReturned | CallFailed):
-        yield ToolFinished(effect, answered(effect, event))
+def _newly_answered(before: State, after: State) -> list[ToolFinished]:
+    """The calls that one step has answered: by their tools, or since they are not to be run."""
+    if after.turn == before.turn:
+        answers = dict(after.answers)
+    else:
+        answers = dict(enumerate(after.invocations[len(before.invocations) :]))
+    new = sorted(index for index in answers if index not in before.answers)
+    return [ToolFinished(before.turn, index, answers[index]) for index in new]
 
 
 def _last(observations: Iterable[Observation]) -> AgentResponse:

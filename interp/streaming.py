@@ -37,9 +37,13 @@ class ToolStarted:
 
 @frozen
 class ToolFinished:
-    """A tool has answered, or failed; tools that run at once finish in any order."""
+    """A tool call has its answer; tools that run at once finish in any order.
 
-    call: CallTool
+    A call that was not run, because it was wrong or not allowed, has no `ToolStarted` before.
+    """
+
+    turn: int
+    index: int
     invocation: ToolInvocation
 
 

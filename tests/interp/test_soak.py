@@ -51,7 +51,7 @@ def over_http(count):
 def settled():
     server.requests.clear(), server.headers.clear()
     gc.collect()
-    for _ in range(200):  # threads need a moment to end
+    for _ in range(30):  # threads need a moment to end
         if threading.active_count() <= baseline[0]:
             break
         threading.Event().wait(0.01)

@@ -225,6 +225,36 @@ def test_a_stream_that_brought_nothing_is_asked_for_again(
     assert len(model_server.requests) == 2
 
 
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_calls_that_are_not_run_are_shown_with_what_is_wrong(
+    hello_world: Pattern, watch: Any
+) -> None:
+    reply = tool_calls(("a", "nope", {}), ("b", "sayHello", {}), ("c", "sayHello", "{"))
+
+    observations = watch(hello_world, model=ScriptedModel([reply, "Done."]))
+
+    started = [each.call.index for each in observations if isinstance(each, ToolStarted)]
+    finished = [each for each in observations if isinstance(each, ToolFinished)]
+    assert started == [1]
+    assert [each.index for each in finished] == [0, 2, 1]
+    shown = {each.index: each.invocation for each in finished}
+    assert observations[-1].response.tools_used == (shown[0], shown[1], shown[2])
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_calls_that_are_denied_are_shown(hello_world: Pattern, watch: Any) -> None:
+    model = ScriptedModel([TWO_CALLS, "Done."])
+    options = {"approve": lambda ask: ask.index == 1, "match": "types"}
+
+    observations = watch(hello_world, model=model, **options)
+
+    finished = [each for each in observations if isinstance(each, ToolFinished)]
+    assert sorted((each.index, each.invocation.error) for each in finished) == [
+        (0, "denied, not run"),
+        (1, None),
+    ]
+
+
 def test_a_server_that_does_not_stream_is_asked_without(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
