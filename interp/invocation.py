@@ -41,6 +41,8 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
     Raises:
         ToolError: the tool raised, or returned what is not JSON.
     """
+    import asyncio  # imported where it is used: it takes longer than a short program
+
     try:
         if inspect.iscoroutinefunction(tool.invoke):
             result = await tool.invoke(dict(args))
@@ -48,6 +50,11 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
             result = await call_in_thread(lambda: tool.invoke(dict(args)))
             if inspect.isawaitable(result):
                 result = await result
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise _failure(tool, error) from error  # nobody has cancelled it but the tool itself
     except (Exception, SystemExit) as error:  # a tool may raise anything
         raise _failure(tool, error) from error
     return _checked(tool, result)
@@ -68,10 +75,16 @@ def _checked(tool: Tool, result: object) -> Json:
 
 def _finish(awaitable: Awaitable[Any]) -> Any:
     """The value of an awaitable, from a thread that may be running an event loop already."""
-    import asyncio  # imported where it is used: it takes longer than a short program
+    import asyncio
 
     async def value() -> Any:
-        return await awaitable
+        try:
+            return await awaitable
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise RuntimeError("it was cancelled") from error
 
     try:
         asyncio.get_running_loop()

@@ -153,6 +153,27 @@ def test_a_coroutine_that_hangs_is_cancelled(drive: Any) -> None:
     assert response.tools_used[0].error == 'tool "work" did not answer within 0.05 s'
 
 
+@either_driver
+def test_a_coroutine_that_cancels_itself_is_told_to_the_model(drive: Any) -> None:
+    async def work(n: int) -> int:
+        raise asyncio.CancelledError
+
+    response = drive(aworking(work), [asking(1), "Done."])
+
+    assert response.content == "Done."
+    assert 'tool "work" failed' in response.tools_used[0].error
+
+
+@either_driver
+def test_a_tool_may_run_an_agent_itself(drive: Any) -> None:
+    def work(n: int) -> str:
+        return by_run(DOUBLE, [asking(n), f"inner {n}"]).content
+
+    response = drive(working(work), [asking(1, 2), "Done."])
+
+    assert [each.result for each in response.tools_used] == ["inner 1", "inner 2"]
+
+
 def test_a_process_ends_although_a_tool_hangs() -> None:
     code = """
 import time
