@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lenses_ext import tool_spec_name, tool_spec_schema, view, wire_name
+from lenses_ext import tool_spec_name, view, wire_name
 
-from .arguments import read_arguments, validate_tool_args
+from .arguments import parameters_of, read_arguments
 from .effects import Ask, CallTool
 from .errors import ValidationError
 from .forms import offered_tools
@@ -31,7 +31,7 @@ def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | T
     except ValidationError as error:
         return ToolInvocation(name, call.arguments, error=str(error))
     try:
-        args = validate_tool_args(view(tool_spec_schema, tool), given)
+        args = parameters_of(tool).checked(given)
     except ValidationError as error:
         return ToolInvocation(name, given, error=f'arguments of "{name}" are refused:\n{error}')
     decision = state.policy.decide(name, args)

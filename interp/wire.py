@@ -15,14 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
-from gram import Pattern
-from lenses_ext import (
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-    wire_name,
-)
+from lenses_ext import wire_name
 
 from .arguments import read_arguments
 from .effects import Request
@@ -30,6 +23,7 @@ from .errors import ModelError, ValidationError
 from .json_text import Json, read_json, write_json
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from .model_failures import failed
+from .tool_definitions import function_definition
 
 Dialect: TypeAlias = Literal["tools", "functions"]
 
@@ -53,7 +47,7 @@ def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json
         ],
     }
     if request.tools:
-        definitions = tool_definitions(request.tools)
+        definitions = [function_definition(tool) for tool in request.tools]
         if dialect == "tools":
             body["tools"] = definitions
             body["tool_choice"] = "auto"
@@ -61,21 +55,6 @@ def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json
             body["functions"] = [definition["function"] for definition in definitions]
             body["function_call"] = "auto"
     return body
-
-
-def tool_definitions(tools: Iterable[Pattern]) -> list[dict[str, Json]]:
-    """The JSON by which tools are offered to a model, in the current dialect."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": wire_name(view(tool_spec_name, tool)),
-                "description": view(tool_spec_description, tool),
-                "parameters": view(tool_spec_schema, tool),
-            },
-        }
-        for tool in tools
-    ]
 
 
 def _encode_messages(messages: Iterable[Message], dialect: Dialect) -> Iterator[Json]:

@@ -1,4 +1,4 @@
-"""The command line, run as a process of its own."""
+"""``gram run`` and ``gram check``."""
 
 from __future__ import annotations
 
@@ -11,30 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.interp.cli.process import gram
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 GREETED = "Hello, Alice! Nice to meet you.\n"
-
-
-def gram(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command and give what it printed; the environment has no keys."""
-    kept = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.endswith(("_API_KEY", "_BASE_URL"))
-    }
-    return subprocess.run(
-        [sys.executable, "-c", "from interp.cli import main; main()", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**kept, **environment},
-        timeout=60,
-        check=False,
-    )
 
 
 def test_run_prints_the_answer_and_shows_the_call() -> None:
