@@ -17,12 +17,33 @@ from lenses_ext import (
     validate_agent_pattern,
 )
 
+from .approval import ApprovalPolicy, ApprovalRule, allow_all, ask_all, deny_all
 from .arguments import validate_tool_args
 from .binding import bind_agent_tools, bind_tool, explain_binding
-from .drivers import arun, execute_agent, execute_agent_with_library, run
-from .effects import CallFailed, CallModel, CallTool, ModelReplied, Request, ToolReturned
+from .drivers import (
+    arun,
+    astream,
+    begin,
+    execute_agent,
+    execute_agent_with_library,
+    resume_run,
+    run,
+    stream,
+)
+from .effects import (
+    Ask,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    ModelReplied,
+    Request,
+    TimeUp,
+    ToolReturned,
+)
 from .errors import (
     AgentError,
+    ApprovalNeeded,
     ConfigurationError,
     LimitError,
     LLMAPIError,
@@ -53,8 +74,10 @@ from .messages import (
 )
 from .programs import load
 from .providers import PROVIDERS, LanguageModel
+from .runs import Run
 from .scripted import ScriptedModel
 from .state import State, Status
+from .streaming import Finished, Observation, TextDelta, ToolFinished, ToolStarted
 from .tool import Tool, create_tool
 from .tool_context import ToolContext
 from .wire import detect_tool_call
@@ -78,12 +101,18 @@ __all__ = [
     "TRANSITIONS",
     "AgentError",
     "AgentResponse",
+    "ApprovalNeeded",
+    "ApprovalPolicy",
+    "ApprovalRule",
+    "Ask",
     "AssistantRole",
     "CallFailed",
     "CallModel",
     "CallTool",
     "ConfigurationError",
     "ConversationContext",
+    "Decided",
+    "Finished",
     "FunctionRole",
     "GramDecodeError",
     "GramEncodeError",
@@ -96,30 +125,41 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelReplied",
+    "Observation",
     "ProtocolError",
     "ReplayError",
     "Request",
+    "Run",
     "ScriptedModel",
     "State",
     "Status",
+    "TextDelta",
+    "TimeUp",
     "Tool",
     "ToolBindingError",
     "ToolCall",
     "ToolContext",
     "ToolError",
+    "ToolFinished",
     "ToolInvocation",
     "ToolLibrary",
     "ToolReturned",
+    "ToolStarted",
     "TypeSignature",
     "Usage",
     "UserRole",
     "ValidationError",
+    "allow_all",
     "arun",
+    "ask_all",
+    "astream",
+    "begin",
     "bind_agent_tools",
     "bind_tool",
     "create_agent_pattern",
     "create_tool",
     "create_tool_specification",
+    "deny_all",
     "detect_tool_call",
     "empty_context",
     "empty_tool_library",
@@ -135,9 +175,11 @@ __all__ = [
     "register_tool",
     "response",
     "resume",
+    "resume_run",
     "run",
     "start",
     "step",
+    "stream",
     "tool",
     "tool_spec_from_function",
     "type_signature_to_json_schema",

@@ -1,43 +1,72 @@
-"""Drivers: they perform the effects that the machine asks for, and feed the answers back.
-
-``run`` does so one after another, ``arun`` the tools of a turn at once. Both go through the same
-states, since results enter in the order of the calls.
-"""
+"""The short forms of running an agent: one call each, over `interp.runs`."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from contextlib import AsyncExitStack, ExitStack
-from typing import Any, TypeAlias, Union
+from collections.abc import AsyncIterator, Iterator
+from typing import TypedDict, Unpack
 
-from attrs import frozen
-
-from gram import GramEncodeError, Pattern
+from gram import Pattern
 from gram.faults import errors
-from lenses_ext import Match, Model, agent_model, agent_name, validate_agent_pattern, view
+from lenses_ext import Match, validate_agent_pattern
 
-from .binding import bind_agent_tools
-from .effects import CallFailed, CallModel, CallTool, Effect, Event, ModelReplied, ToolReturned
-from .errors import ConfigurationError, LimitError, ToolError, ValidationError
-from .invocation import ainvoke_tool, invoke_tool
-from .json_text import write_json
+from .approval import ApprovalPolicy, allow_all, ask_all
+from .errors import ConfigurationError, ValidationError
 from .library import ToolLibrary, empty_tool_library
 from .limits import Limits
-from .machine import Step, response, start, step
+from .machine import start
 from .messages import AgentResponse, ConversationContext, empty_context
-from .providers import LanguageModel, language_model
-from .state import State, Status
-from .tool import Tool
-from .tool_context import ToolContext, providing
-from .wire import Reply, read_reply
+from .performing import Approver
+from .runs import ModelChoice, Observer, Run, named_model
+from .state import State
+from .streaming import Observation
 
-ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
-"""Which model to ask: ``"Provider/name"``, a `Model`, anything with ``complete``, or None for the
-one that the program names."""
 
-Observer: TypeAlias = Callable[[Effect, Event], None]
-"""Called with every effect and the event that answered it."""
+class RunOptions(TypedDict, total=False):
+    """The keywords of every way to run an agent; `run` says what they mean."""
+
+    model: ModelChoice
+    limits: Limits
+    match: Match
+    policy: ApprovalPolicy | None
+    approve: Approver | None
+    observe: Observer | None
+
+
+def begin(
+    agent: Pattern,
+    user_input: str,
+    library: ToolLibrary = empty_tool_library,
+    context: ConversationContext = empty_context,
+    *,
+    model: ModelChoice = None,
+    limits: Limits = Limits(),
+    match: Match = "full",
+    policy: ApprovalPolicy | None = None,
+    approve: Approver | None = None,
+    observe: Observer | None = None,
+) -> Run:
+    """A run that can begin, for those who want to hold it and its state; see `run`.
+
+    Raises:
+        ValidationError: the input is empty or the program is invalid (with its ``faults``).
+        ToolBindingError: the library does not implement the tools as they are written.
+        ConfigurationError: the provider is unknown, or its key is missing.
+    """
+    if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
+        raise ConfigurationError(
+            "the library and the context are swapped: run(agent, user_input, library, context), "
+            "execute_agent_with_library(agent, user_input, context, library)"
+        )
+    if not isinstance(agent, Pattern):
+        raise ValidationError(f"an agent is a Pattern, found {type(agent).__name__}")
+    if faults := errors(validate_agent_pattern(agent)):
+        raise ValidationError.of(faults)
+    if policy is None:
+        policy = allow_all if approve is None else ask_all
+    state, _ = start(
+        agent, user_input, context, model=named_model(model), limits=limits, policy=policy
+    )
+    return Run(state, library, model=model, match=match, approve=approve, observe=observe)
 
 
 def run(
@@ -45,45 +74,34 @@ def run(
     user_input: str,
     library: ToolLibrary = empty_tool_library,
     context: ConversationContext = empty_context,
-    *,
-    model: ModelChoice = None,
-    limits: Limits = Limits(),
-    match: Match = "full",
-    observe: Observer | None = None,
+    **options: Unpack[RunOptions],
 ) -> AgentResponse:
     """Run an agent: say something to it, and get its answer.
+
+    The errors of a run carry the ``state`` it stood in, with which `resume_run` goes on. To keep
+    it when a run is interrupted from outside, hold the `Run` that `begin` gives.
 
     Args:
         agent: the program, a pattern labelled ``Agent`` with its references resolved.
         user_input: what the user says; not empty.
         library: the implementations of the agent's tools.
         context: the conversation before, such as the last response's ``context``.
-        model: which model to ask instead of the program's.
-        limits: how much the run may do.
-        match: how closely tools have to match, see `bind_tool`.
-        observe: called with every effect and the event that answered it.
+        **options: ``model``: which model to ask instead of the program's. ``limits``: how much
+            the run may do. ``match``: how closely tools have to match, see `bind_tool`.
+            ``policy``: which tools it may run, and which it asks about; with an approver alone it
+            asks about all. ``approve``: decides about a call that the policy asks about, by True,
+            False or the reason for a no; None leaves it open. ``observe``: called with every
+            effect and the event that answered it.
 
     Raises:
         ValidationError: the input is empty or the program is invalid (with its ``faults``).
         ToolBindingError: the library does not implement the tools as they are written.
         ConfigurationError: the provider is unknown, or its key is missing.
         ModelError: the model did not answer.
-        LimitError: a limit was reached; the error keeps the state.
+        LimitError: a limit was reached.
+        ApprovalNeeded: a call needs approval, and nobody is there to give it.
     """
-    ready = _prepare(agent, user_input, library, context, model, limits, match)
-    with ExitStack() as cleanup:
-        if ready.is_ours and hasattr(ready.model, "close"):
-            cleanup.callback(ready.model.close)
-        state, effects = ready.first
-        queue = deque(effects)
-        while queue:
-            effect = queue.popleft()
-            event = _perform(effect, ready, state)
-            if observe:
-                observe(effect, event)
-            state, effects = step(state, event)
-            queue.extend(effects)
-    return _finished(state)
+    return begin(agent, user_input, library, context, **options).finish()
 
 
 async def arun(
@@ -91,35 +109,61 @@ async def arun(
     user_input: str,
     library: ToolLibrary = empty_tool_library,
     context: ConversationContext = empty_context,
-    *,
-    model: ModelChoice = None,
-    limits: Limits = Limits(),
-    match: Match = "full",
-    observe: Observer | None = None,
+    **options: Unpack[RunOptions],
 ) -> AgentResponse:
     """Run an agent without blocking, the tools of a turn at once; see `run`."""
-    import asyncio  # imported where it is used: it takes longer than a short program
+    return await begin(agent, user_input, library, context, **options).afinish()
 
-    ready = _prepare(agent, user_input, library, context, model, limits, match)
-    async with AsyncExitStack() as cleanup:
-        if ready.is_ours and hasattr(ready.model, "aclose"):
-            cleanup.push_async_callback(ready.model.aclose)
-        state, effects = ready.first
-        while effects:
-            events = await asyncio.gather(*(_aperform(effect, ready, state) for effect in effects))
-            asked = effects
-            for effect, event in zip(asked, events, strict=True):
-                if observe:
-                    observe(effect, event)
-                state, effects = step(state, event)
-    return _finished(state)
+
+def stream(
+    agent: Pattern,
+    user_input: str,
+    library: ToolLibrary = empty_tool_library,
+    context: ConversationContext = empty_context,
+    **options: Unpack[RunOptions],
+) -> Iterator[Observation]:
+    """Run an agent and watch it; the last observation is `Finished`. See `run`."""
+    return begin(agent, user_input, library, context, **options).stream()
+
+
+def astream(
+    agent: Pattern,
+    user_input: str,
+    library: ToolLibrary = empty_tool_library,
+    context: ConversationContext = empty_context,
+    **options: Unpack[RunOptions],
+) -> AsyncIterator[Observation]:
+    """Run an agent without blocking and watch it; see `stream`."""
+    return begin(agent, user_input, library, context, **options).astream()
+
+
+def resume_run(
+    state: State,
+    library: ToolLibrary = empty_tool_library,
+    *,
+    model: ModelChoice = None,
+    limits: Limits | None = None,
+    match: Match = "full",
+    approve: Approver | None = None,
+    observe: Observer | None = None,
+) -> AgentResponse:
+    """Go on from a state that was kept, to the end; see `Run` for the arguments."""
+    return Run(
+        state,
+        library,
+        model=model,
+        limits=limits,
+        match=match,
+        approve=approve,
+        observe=observe,
+    ).finish()
 
 
 def execute_agent(
     agent: Pattern,
     user_input: str,
     context: ConversationContext = empty_context,
-    **options: Any,
+    **options: Unpack[RunOptions],
 ) -> AgentResponse:
     """Run an agent without a tool library; the keywords and errors are those of `run`."""
     return run(agent, user_input, context=context, **options)
@@ -130,116 +174,10 @@ def execute_agent_with_library(
     user_input: str,
     context: ConversationContext,
     library: ToolLibrary,
-    **options: Any,
+    **options: Unpack[RunOptions],
 ) -> AgentResponse:
     """Run an agent with a tool library; the keywords and errors are those of `run`.
 
     The order of the arguments is the specification's; `run` takes the library first.
     """
     return run(agent, user_input, library, context, **options)
-
-
-# --- what both drivers share
-
-
-@frozen
-class _Ready:
-    """A run that can begin: its tools bound, its model chosen, its first step taken."""
-
-    tools: dict[str, Tool]
-    model: LanguageModel
-    is_ours: bool
-    """Whether the model was made for this run, to be closed after it."""
-    first: Step
-
-
-def _prepare(
-    agent: Pattern,
-    user_input: str,
-    library: ToolLibrary,
-    context: ConversationContext,
-    model: ModelChoice,
-    limits: Limits,
-    match: Match,
-) -> _Ready:
-    if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
-        raise ConfigurationError(
-            "the library and the context are swapped: run(agent, user_input, library, context), "
-            "execute_agent_with_library(agent, user_input, context, library)"
-        )
-    if not isinstance(agent, Pattern):
-        raise ValidationError(f"an agent is a Pattern, found {type(agent).__name__}")
-    if faults := errors(validate_agent_pattern(agent)):
-        raise ValidationError.of(faults)
-    override = _named(model)
-    first = start(agent, user_input, context, model=override, limits=limits)
-    tools = bind_agent_tools(agent, library, match=match)
-    is_ours = model is None or override is not None
-    return _Ready(
-        tools={tool.name: tool for tool in tools},
-        model=language_model(override or view(agent_model, agent)) if is_ours else _given(model),
-        is_ours=is_ours,
-        first=first,
-    )
-
-
-def _named(model: ModelChoice) -> Model | None:
-    """The model that a choice names, or None when it names none."""
-    if not isinstance(model, str):
-        return model if isinstance(model, Model) else None
-    try:
-        return Model.parse(model)
-    except GramEncodeError as error:
-        raise ConfigurationError(str(error)) from None
-
-
-def _given(model: Any) -> LanguageModel:
-    if not callable(getattr(model, "complete", None)):
-        raise ConfigurationError(f"{model!r} is no model: it has no complete(request)")
-    found: LanguageModel = model
-    return found
-
-
-def _perform(effect: Effect, ready: _Ready, state: State) -> Event:
-    if isinstance(effect, CallModel):
-        return _replied(effect, read_reply(ready.model.complete(effect.request)))
-    try:
-        with providing(_tool_context(effect, state)):
-            return _returned(effect, invoke_tool(ready.tools[effect.name], effect.args))
-    except ToolError as error:
-        return CallFailed(effect.turn, effect.index, str(error))
-
-
-async def _aperform(effect: Effect, ready: _Ready, state: State) -> Event:
-    if isinstance(effect, CallModel):
-        acomplete = getattr(ready.model, "acomplete", None)
-        if acomplete is None:
-            import asyncio
-
-            reply = await asyncio.to_thread(ready.model.complete, effect.request)
-        else:
-            reply = await acomplete(effect.request)
-        return _replied(effect, read_reply(reply))
-    try:
-        with providing(_tool_context(effect, state)):
-            return _returned(effect, await ainvoke_tool(ready.tools[effect.name], effect.args))
-    except ToolError as error:
-        return CallFailed(effect.turn, effect.index, str(error))
-
-
-def _tool_context(call: CallTool, state: State) -> ToolContext:
-    return ToolContext(view(agent_name, state.agent), call.name, state.context)
-
-
-def _replied(effect: CallModel, reply: Reply) -> ModelReplied:
-    return ModelReplied(effect.turn, reply.message, reply.usage, reply.truncated)
-
-
-def _returned(effect: CallTool, result: object) -> ToolReturned:
-    return ToolReturned(effect.turn, effect.index, write_json(result))
-
-
-def _finished(state: State) -> AgentResponse:
-    if state.status is Status.LIMITED:
-        raise LimitError(f"the run stopped after {state.stopped}", state)
-    return response(state)

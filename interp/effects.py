@@ -59,6 +59,22 @@ class CallTool:
 
 
 @frozen
+class Ask:
+    """Ask whether a tool may be run; it becomes a `CallTool` when it may."""
+
+    turn: int
+    index: int
+    name: str
+    arguments: str
+
+    @property
+    def args(self) -> dict[str, Json]:
+        """The arguments, a fresh copy."""
+        found: dict[str, Json] = read_json(self.arguments)
+        return found
+
+
+@frozen
 class ModelReplied:
     """The model's answer.
 
@@ -90,5 +106,22 @@ class CallFailed:
     error: str
 
 
-Effect: TypeAlias = Union[CallModel, CallTool]
-Event: TypeAlias = Union[ModelReplied, ToolReturned, CallFailed]
+@frozen
+class Decided:
+    """Whether a tool that was asked about may be run; the model is told ``reason`` when not."""
+
+    turn: int
+    index: int
+    allowed: bool
+    reason: str = ""
+
+
+@frozen
+class TimeUp:
+    """The time of the run is up. Whoever drives it keeps the clock."""
+
+    turn: int
+
+
+Effect: TypeAlias = Union[CallModel, CallTool, Ask]
+Event: TypeAlias = Union[ModelReplied, ToolReturned, CallFailed, Decided, TimeUp]

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 
 class AgentError(GramError):
-    """The root of the errors of running agents."""
+    """The root of the errors of running agents.
+
+    Attributes:
+        state: where the run stood that raised it, to be resumed; None where none had begun.
+    """
+
+    state: State | None = None
 
 
 class ConfigurationError(AgentError):
@@ -87,15 +93,15 @@ LLMAPIError = ModelError
 
 
 class LimitError(AgentError):
-    """A run reached one of its limits.
+    """A run reached one of its limits; its ``state`` can be resumed with higher ones."""
 
-    Attributes:
-        state: where the run stands; it can be resumed with higher limits.
+
+class ApprovalNeeded(AgentError):  # noqa: N818  # nothing went wrong
+    """A run waits for approval that nobody is there to give.
+
+    Its ``state`` can be saved and resumed, in another process too, by someone who can;
+    ``state.asks`` are the calls it is about.
     """
-
-    def __init__(self, message: str, state: State) -> None:
-        super().__init__(message)
-        self.state = state
 
 
 class ProtocolError(AgentError):

@@ -1,4 +1,8 @@
-"""Calling a tool's Python: the one place where any exception is caught, to be told to the model."""
+"""Calling a tool's Python: the one place where any exception is caught, to be told to the model.
+
+``SystemExit`` is told to the model too; ``KeyboardInterrupt`` is the user's and goes through.
+Nothing can be done about ``os._exit``, which ends the process at once.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from lenses_ext.json_values import NotJson
 
 from .errors import ToolError
 from .json_text import Json, write_json
+from .threads import call_in_thread
 from .tool import Tool
 
 
@@ -44,16 +49,22 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
         if inspect.iscoroutinefunction(tool.invoke):
             result = await tool.invoke(dict(args))
         else:
-            result = await asyncio.to_thread(tool.invoke, dict(args))
+            result = await call_in_thread(lambda: tool.invoke(dict(args)))
             if inspect.isawaitable(result):
                 result = await result
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise _failure(tool, error) from error  # nobody has cancelled it but the tool itself
     except (Exception, SystemExit) as error:  # a tool may raise anything
         raise _failure(tool, error) from error
     return _checked(tool, result)
 
 
 def _failure(tool: Tool, error: BaseException) -> ToolError:
-    return ToolError(f'tool "{tool.name}" failed: {type(error).__name__}: {error}')
+    message = f'tool "{tool.name}" failed: {type(error).__name__}: {error}'
+    return ToolError(message.encode(errors="backslashreplace").decode())
 
 
 def _checked(tool: Tool, result: object) -> Json:
@@ -69,7 +80,13 @@ def _finish(awaitable: Awaitable[Any]) -> Any:
     import asyncio
 
     async def value() -> Any:
-        return await awaitable
+        try:
+            return await awaitable
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise RuntimeError("it was cancelled") from error
 
     try:
         asyncio.get_running_loop()

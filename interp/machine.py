@@ -8,7 +8,7 @@ is compiled: at every turn the agent's pattern is read through lenses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import evolve
 from pyrsistent import pmap
@@ -18,41 +18,41 @@ from lenses_ext import (
     Model,
     agent_instruction,
     agent_model,
-    tool_spec_name,
     view,
-    wire_name,
 )
 
-from .arguments import parameters_of, read_arguments
+from .approval import ApprovalPolicy, allow_all
+from .call_checks import checked_call, denied
 from .effects import (
+    Ask,
     CallFailed,
     CallModel,
     CallTool,
+    Decided,
     Effect,
     Event,
     ModelReplied,
     Request,
+    TimeUp,
     ToolReturned,
 )
 from .errors import ProtocolError, ValidationError
 from .forms import form_of, offered_tools
 from .json_text import read_json, write_json
-from .limits import Limits
+from .limits import Limits, limit_reached, time_is_up
 from .messages import (
     AgentResponse,
     ConversationContext,
     FunctionRole,
     Message,
-    ToolCall,
     ToolInvocation,
     UserRole,
     empty_context,
 )
 from .state import State, Status
 
-_CUT_OFF = "the reply was cut off at its length limit, so this call may be incomplete: not run"
-
 Step: TypeAlias = tuple[State, tuple[Effect, ...]]
+_Waiting = TypeVar("_Waiting", CallTool, Ask)
 
 
 def start(
@@ -62,6 +62,7 @@ def start(
     *,
     model: Model | None = None,
     limits: Limits = Limits(),
+    policy: ApprovalPolicy = allow_all,
 ) -> Step:
     """Begin a run: the user says ``text`` to an agent.
 
@@ -71,15 +72,20 @@ def start(
         context: the conversation before.
         model: the model to ask instead of the one the program names.
         limits: how much the run may do.
+        policy: which tools it may run, and which it asks about.
 
     Raises:
-        ValidationError: the pattern cannot be run, or the text is empty.
+        ValidationError: the pattern cannot be run, or the text is empty or not well-formed.
     """
     if not form_of(agent).runs:
         raise ValidationError("only an Agent can be run")
     if not text.strip():
         raise ValidationError("the user's message is empty")
-    state = State(agent, model, limits, context.append(Message(UserRole, text)))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValidationError(f"the user's message is not well-formed: {error}") from None
+    state = State(agent, model, limits, context.append(Message(UserRole, text)), policy)
     return state, pending(state)
 
 
@@ -99,13 +105,25 @@ def pending(state: State) -> tuple[Effect, ...]:
     """The effects that a state still needs, such as after it was loaded to go on."""
     if state.status is Status.AWAITING_MODEL:
         return (CallModel(state.turn, _request(state)),)
-    return tuple(state.waiting[index] for index in sorted(state.waiting))
+    if state.status is Status.AWAITING_TOOLS:
+        return tuple(state.waiting[index] for index in sorted(state.waiting))
+    return ()
 
 
 def resume(state: State, limits: Limits | None = None) -> Step:
-    """Go on from a state: with other limits where one is given, past the one it stopped at."""
-    state = evolve(state, limits=limits or state.limits, stopped=None)
-    return _call_tools(state) if state.status is Status.LIMITED else (state, pending(state))
+    """Go on from a state: with other limits where they are given, past the one it stopped at."""
+    if limits:
+        state = evolve(state, limits=limits)
+    if state.status is not Status.LIMITED:
+        return state, pending(state)
+    state = evolve(state, stopped=None)
+    if state.waiting:  # its time was up while tools were running
+        state = evolve(state, status=Status.AWAITING_TOOLS)
+    elif state.calls:
+        return _call_tools(state)
+    else:
+        state = evolve(state, status=Status.AWAITING_MODEL)
+    return state, pending(state)
 
 
 def response(state: State) -> AgentResponse:
@@ -134,68 +152,57 @@ def _model_replied(state: State, event: ModelReplied) -> Step:
 
 def _call_tools(state: State) -> Step:
     """Ask for the calls of the last reply; those that cannot be run are answered at once."""
-    if stopped := _limit_reached(state):
-        return evolve(state, status=Status.LIMITED, stopped=stopped), ()
-    asked = [_checked(state, index, call) for index, call in enumerate(state.calls)]
-    waiting = {index: each for index, each in enumerate(asked) if isinstance(each, CallTool)}
-    refused = {index: each for index, each in enumerate(asked) if isinstance(each, ToolInvocation)}
+    if stopped := state.stopped or limit_reached(state):
+        return _at_limit(state, stopped)
+    asked = dict(enumerate(checked_call(state, *numbered) for numbered in enumerate(state.calls)))
+    refused = {index: each for index, each in asked.items() if isinstance(each, ToolInvocation)}
+    waiting = {index: each for index, each in asked.items() if not isinstance(each, ToolInvocation)}
     state = evolve(
         state, status=Status.AWAITING_TOOLS, waiting=pmap(waiting), answers=pmap(refused)
     )
     return (state, pending(state)) if waiting else _answered(state)
 
 
-def _limit_reached(state: State) -> str | None:
-    limits = state.limits
-    if state.turn >= limits.iterations:
-        return f"{limits.iterations} rounds of tool calls (limit: iterations)"
-    if len(state.invocations) + len(state.calls) > limits.tool_calls:
-        return f"{limits.tool_calls} tool calls (limit: tool_calls)"
-    return None
-
-
-def _checked(state: State, index: int, call: ToolCall) -> CallTool | ToolInvocation:
-    """The effect of a call, or the invocation that tells the model what is wrong with it."""
-    if state.truncated:
-        return ToolInvocation(call.name, call.arguments, error=_CUT_OFF)
-    tools = {wire_name(view(tool_spec_name, tool)): tool for tool in offered_tools(state.agent)}
-    tool = tools.get(wire_name(call.name))
-    if tool is None:
-        known = ", ".join(sorted(tools)) or "none"
-        error = f'there is no tool "{call.name}"; the tools are: {known}'
-        return ToolInvocation(call.name, call.arguments, error=error)
-    name = view(tool_spec_name, tool)
-    try:
-        given = read_arguments(name, call.arguments)
-    except ValidationError as error:
-        return ToolInvocation(name, call.arguments, error=str(error))
-    try:
-        args = parameters_of(tool).checked(given)
-    except ValidationError as error:
-        return ToolInvocation(name, given, error=f'arguments of "{name}" are refused:\n{error}')
-    return CallTool(state.turn, index, name, write_json(args))
+def _at_limit(state: State, limit: str) -> Step:
+    """Stop, or tell the model that its calls are not run and ask for an answer without tools."""
+    if state.limits.on_limit == "raise" or state.stopped:
+        return evolve(state, status=Status.LIMITED, stopped=limit), ()
+    error = f"not run: the run has reached {limit}; answer with what you have"
+    refused = (ToolInvocation(call.name, call.arguments, error=error) for call in state.calls)
+    return _answered(evolve(state, stopped=limit, answers=pmap(enumerate(refused))))
 
 
 # --- a tool has answered
 
 
 def _tool_returned(state: State, event: ToolReturned) -> Step:
-    call = _waiting(state, event.index)
+    call = _waiting(state, event.index, CallTool)
     return _with_answer(state, call, ToolInvocation(call.name, call.args, read_json(event.result)))
 
 
 def _call_failed(state: State, event: CallFailed) -> Step:
-    call = _waiting(state, event.index)
+    call = _waiting(state, event.index, CallTool)
     return _with_answer(state, call, ToolInvocation(call.name, call.args, error=event.error))
 
 
-def _waiting(state: State, index: int) -> CallTool:
-    if index not in state.waiting:
-        raise ProtocolError(f"call {index} is not waited for; waiting for {sorted(state.waiting)}")
-    return state.waiting[index]
+def _decided(state: State, event: Decided) -> Step:
+    ask = _waiting(state, event.index, Ask)
+    if event.allowed:
+        call = CallTool(ask.turn, ask.index, ask.name, ask.arguments)
+        return evolve(state, waiting=state.waiting.set(ask.index, call)), (call,)
+    invocation = ToolInvocation(ask.name, ask.args, error=denied(event.reason))
+    return _with_answer(state, ask, invocation)
 
 
-def _with_answer(state: State, call: CallTool, invocation: ToolInvocation) -> Step:
+def _waiting(state: State, index: int, kind: type[_Waiting]) -> _Waiting:
+    found = state.waiting.get(index)
+    if not isinstance(found, kind):
+        waiting = [state.waiting[index] for index in sorted(state.waiting)]
+        raise ProtocolError(f"no {kind.__name__} {index} is waited for; waiting for {waiting}")
+    return found
+
+
+def _with_answer(state: State, call: CallTool | Ask, invocation: ToolInvocation) -> Step:
     state = evolve(
         state,
         waiting=state.waiting.remove(call.index),
@@ -223,6 +230,10 @@ def _answered(state: State) -> Step:
     return state, pending(state)
 
 
+def _time_up(state: State, _: TimeUp) -> Step:
+    return evolve(state, status=Status.LIMITED, stopped=time_is_up(state.limits)), ()
+
+
 def answer_text(invocation: ToolInvocation) -> str:
     """What the model is told: a text as it is, other results as JSON, an error after its word."""
     if invocation.error is not None:
@@ -237,13 +248,18 @@ def _request(state: State) -> Request:
         model=state.model or view(agent_model, agent),
         instruction=view(agent_instruction, agent),
         messages=state.context,
-        tools=offered_tools(agent),
+        tools=() if state.stopped else offered_tools(agent),
     )
 
 
 TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Callable[[State, Any], Step]]]] = {
-    Status.AWAITING_MODEL: {ModelReplied: _model_replied},
-    Status.AWAITING_TOOLS: {ToolReturned: _tool_returned, CallFailed: _call_failed},
+    Status.AWAITING_MODEL: {ModelReplied: _model_replied, TimeUp: _time_up},
+    Status.AWAITING_TOOLS: {
+        ToolReturned: _tool_returned,
+        CallFailed: _call_failed,
+        Decided: _decided,
+        TimeUp: _time_up,
+    },
     Status.DONE: {},
     Status.LIMITED: {},
 }

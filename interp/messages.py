@@ -40,11 +40,13 @@ class ToolCall:
         id: the provider's name for the call; may be empty or repeated.
         name: the tool's name.
         arguments: the arguments as the model wrote them, JSON text if it did well.
+        echo: what else its server wants back with the call, a JSON object's text; mostly None.
     """
 
     id: str
     name: str
     arguments: str
+    echo: str | None = None
 
 
 def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
@@ -60,12 +62,17 @@ class Message:
         content: the text; ``""`` when a reply only calls tools.
         tool_calls: the calls an assistant's message asks for.
         call_id: in a tool's answer, the `ToolCall.id` it answers.
+        refused: the model declines to answer, and ``content`` says so.
+        echo: what else its server wants back with a reply that calls tools, such as its
+            reasoning, a JSON object's text; mostly None.
     """
 
     role: AnyRole
     content: str
     tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
     call_id: str | None = None
+    refused: bool = False
+    echo: str | None = None
 
 
 @frozen(init=False)
@@ -180,3 +187,8 @@ class AgentResponse:
     tools_used: tuple[ToolInvocation, ...] = ()
     context: ConversationContext = empty_context
     usage: Usage = Usage()
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer is that the model declines."""
+        return bool(self.context) and self.context[-1].refused

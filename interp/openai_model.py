@@ -7,12 +7,19 @@ we do, here and nowhere else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from gram import GramError
+
+from .chunks import Chunks
 from .effects import Request
-from .errors import ConfigurationError, ModelError
+from .errors import AgentError, ConfigurationError, ModelError
 from .json_text import Json, read_json
-from .wire import Dialect, request_body
+from .model_failures import failed
+from .wire import Dialect, Reply, read_reply, reported_error, request_body
 
 if TYPE_CHECKING:
     import openai
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
 _ATTEMPTS = 3
 _LONGEST_WAIT = 60.0  # seconds
 _TIMEOUT = 600.0  # seconds
+_LONGEST_QUOTE = 200  # characters
+_PATH = "/chat/completions"
 
 
 class OpenAIModel:
@@ -31,107 +40,260 @@ class OpenAIModel:
         base_url: the address, such as ``https://api.openai.com/v1``.
         key: what to authenticate with.
         dialect: how it is spoken to.
+        timeout: how many seconds of silence are taken for a failure.
+        attempts: how often a request is sent at most, where sending it again can help.
+
+    Raises:
+        ConfigurationError: the address is none, or the key cannot be sent.
     """
 
-    def __init__(self, base_url: str, key: str, dialect: Dialect = "tools") -> None:
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        dialect: Dialect = "tools",
+        *,
+        timeout: float = _TIMEOUT,
+        attempts: int = _ATTEMPTS,
+    ) -> None:
+        if not _is_address(base_url):
+            raise ConfigurationError(
+                f"{base_url!r} is no address: it begins with http:// and a host"
+            )
+        if not (key.isascii() and key.isprintable() and key.strip()):
+            raise ConfigurationError(f"the key for {base_url} is none: it has odd characters")
         self._base_url = base_url
         self._key = key
         self._dialect = dialect
+        self._timeout = timeout
+        self._attempts = attempts
         self._client: openai.OpenAI | None = None
         self._async_client: openai.AsyncOpenAI | None = None
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self._base_url!r})"
 
-    def complete(self, request: Request) -> Json:
-        """The completion for a request.
+    def complete(self, request: Request) -> Reply:
+        """The reply to a request.
 
         Raises:
-            ModelError: no answer came, or none that is JSON; after retries where these can help.
+            ModelError: no answer came, or none that can be used; after retries where these can
+                help.
+            ConfigurationError: the key was refused.
+        """
+        import tenacity
+
+        body = request_body(request, self._dialect)
+
+        def ask() -> Reply:
+            with self._reporting():
+                return _read(self._sync().post(_PATH, body=body, cast_to=str))
+
+        return tenacity.Retrying(**self._retrying())(ask)
+
+    async def acomplete(self, request: Request) -> Reply:
+        """The reply to a request, without blocking; see `complete`."""
+        import tenacity
+
+        body = request_body(request, self._dialect)
+
+        async def ask() -> Reply:
+            with self._reporting():
+                return _read(await self._async().post(_PATH, body=body, cast_to=str))
+
+        return await tenacity.AsyncRetrying(**self._retrying())(ask)
+
+    def stream(self, request: Request) -> Iterator[str | Reply]:
+        """The words of the reply as they come, and the whole of it at the end.
+
+        A request is sent again only as long as nothing of its reply has come.
+
+        Raises:
+            ModelError: as for `complete`, or the stream was cut off: nothing of it counts then.
             ConfigurationError: the key was refused.
         """
         import openai
         import tenacity
 
-        body = request_body(request, self._dialect)
-        if self._client is None:
-            self._client = openai.OpenAI(**self._options())
-        client = self._client
+        body = self._streamed(request)
 
-        def ask() -> Json:
-            try:
-                return _read(client.post("/chat/completions", body=body, cast_to=str))
-            except openai.OpenAIError as error:
-                self._fail(error)
+        def ask() -> tuple[openai.Stream[object], object]:
+            with self._reporting():
+                stream = self._sync().post(
+                    _PATH, body=body, cast_to=object, stream=True, stream_cls=openai.Stream[object]
+                )
+                try:
+                    return stream, None if _came_whole(stream) else _begun(next(stream, None))
+                except BaseException:
+                    stream.close()
+                    raise
 
-        return tenacity.Retrying(**_retrying())(ask)
+        stream, first = tenacity.Retrying(**self._retrying())(ask)
+        try:
+            if first is None:  # a server that does not stream
+                yield self.complete(request)
+                return
+            chunks = Chunks()
+            with self._reporting():
+                yield chunks.add(first)
+                for chunk in stream:
+                    yield chunks.add(chunk)
+            yield read_reply(chunks.completion())
+        finally:
+            stream.close()
 
-    async def acomplete(self, request: Request) -> Json:
-        """The completion for a request, without blocking; see `complete`."""
+    async def astream(self, request: Request) -> AsyncIterator[str | Reply]:
+        """The words of the reply as they come, without blocking; see `stream`."""
         import openai
         import tenacity
 
-        body = request_body(request, self._dialect)
-        if self._async_client is None:
-            self._async_client = openai.AsyncOpenAI(**self._options())
-        client = self._async_client
+        body = self._streamed(request)
 
-        async def ask() -> Json:
-            try:
-                return _read(await client.post("/chat/completions", body=body, cast_to=str))
-            except openai.OpenAIError as error:
-                self._fail(error)
+        async def ask() -> tuple[openai.AsyncStream[object], object]:
+            with self._reporting():
+                stream = await self._async().post(
+                    _PATH,
+                    body=body,
+                    cast_to=object,
+                    stream=True,
+                    stream_cls=openai.AsyncStream[object],
+                )
+                try:
+                    return stream, None if _came_whole(stream) else _begun(
+                        await anext(stream, None)
+                    )
+                except BaseException:
+                    await stream.close()
+                    raise
 
-        return await tenacity.AsyncRetrying(**_retrying())(ask)
+        opened: Any = await tenacity.AsyncRetrying(**self._retrying())(ask)
+        stream, first = opened
+        try:
+            if first is None:  # a server that does not stream
+                yield await self.acomplete(request)
+                return
+            chunks = Chunks()
+            with self._reporting():
+                yield chunks.add(first)
+                async for chunk in stream:
+                    yield chunks.add(chunk)
+            yield read_reply(chunks.completion())
+        finally:
+            await stream.close()
 
     def close(self) -> None:
-        """Close the connections of `complete`."""
+        """Close the connections of `complete` and `stream`."""
         if self._client is not None:
             self._client.close()
             self._client = None
 
     async def aclose(self) -> None:
-        """Close the connections of `acomplete`; call it in the event loop that used them."""
+        """Close those of `acomplete` and `astream`; call it in the event loop that used them."""
         if self._async_client is not None:
             await self._async_client.close()
             self._async_client = None
+
+    def _sync(self) -> openai.OpenAI:
+        import openai
+
+        if self._client is None:
+            self._client = openai.OpenAI(**self._options())
+        return self._client
+
+    def _async(self) -> openai.AsyncOpenAI:
+        import openai
+
+        if self._async_client is None:
+            self._async_client = openai.AsyncOpenAI(**self._options())
+        return self._async_client
 
     def _options(self) -> dict[str, Any]:
         return {
             "base_url": self._base_url,
             "api_key": self._key,
             "max_retries": 0,
-            "timeout": _TIMEOUT,
+            "timeout": self._timeout,
         }
 
-    def _fail(self, error: openai.OpenAIError) -> NoReturn:
-        """Raise what the SDK reports as one of our errors."""
+    def _streamed(self, request: Request) -> dict[str, Json]:
+        body = request_body(request, self._dialect)
+        return {**body, "stream": True, "stream_options": {"include_usage": True}}
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """What the SDK raises inside is one of our errors outside."""
+        import openai
+
+        try:
+            yield
+        except openai.OpenAIError as error:
+            raise self._reported(error) from None
+        except ValueError as error:  # the SDK lets a chunk that is not JSON through as this
+            if isinstance(error, GramError):
+                raise
+            raise ModelError(f"{self._base_url} sent what is not JSON: {error}") from None
+
+    def _reported(self, error: openai.OpenAIError) -> AgentError:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
-            raise ModelError(
-                f"{self._base_url} did not answer within {_TIMEOUT:.0f} s", retriable=True
-            ) from None
+            return ModelError(
+                f"{self._base_url} did not answer within {self._timeout:g} s", retriable=True
+            )
         if isinstance(error, openai.APIConnectionError):
-            raise ModelError(
-                f"cannot reach {self._base_url}: {error.__cause__ or error}", retriable=True
-            ) from None
+            return ModelError(
+                f"cannot reach {self._base_url}: {error.__cause__ or error}\n"
+                "  hint: is the address right, and is a server running there?",
+                retriable=True,
+            )
         if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
-            raise ConfigurationError(
+            return ConfigurationError(
                 f"{self._base_url} refused the key ({error.status_code}): {_said(error)}"
-            ) from None
+            )
         if isinstance(error, openai.APIStatusError):
-            retry_after = error.response.headers.get("retry-after", "")
-            raise ModelError(
+            return failed(
                 f"{self._base_url} answered {error.status_code}: {_said(error)}",
                 status=error.status_code,
-                code=error.code,
+                code=None if error.code is None else str(error.code),
                 request_id=error.request_id,
-                retriable=error.code != "insufficient_quota"
-                and (error.status_code in (408, 409, 429) or error.status_code >= 500),
-                retry_after=float(retry_after) if retry_after.isdigit() else None,
-            ) from None
-        raise ModelError(f"{self._base_url}: {error}") from None
+                headers=error.response.headers,
+            )
+        if isinstance(error, openai.APIError) and error.body:  # in the middle of a stream
+            return reported_error(error.body)
+        return ModelError(f"{self._base_url}: {error}")
+
+    def _retrying(self) -> dict[str, Any]:
+        """When a request is sent again: a few times, waiting longer each time or as told."""
+        import tenacity
+
+        backoff = tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)
+
+        def can_help(error: BaseException) -> bool:
+            return (
+                isinstance(error, ModelError)
+                and error.retriable
+                and (error.retry_after or 0) <= _LONGEST_WAIT
+            )
+
+        def wait(attempt: tenacity.RetryCallState) -> float:
+            error = attempt.outcome.exception() if attempt.outcome else None
+            told = error.retry_after if isinstance(error, ModelError) else None
+            return backoff(attempt) if told is None else told
+
+        return {
+            "retry": tenacity.retry_if_exception(can_help),
+            "stop": tenacity.stop_after_attempt(self._attempts),
+            "wait": wait,
+            "reraise": True,
+        }
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _said(error: openai.APIStatusError) -> str:
@@ -139,38 +301,32 @@ def _said(error: openai.APIStatusError) -> str:
     body = error.body
     if isinstance(body, dict) and isinstance(body.get("message"), str):
         return str(body["message"])
-    return str(error.message)
+    said = error.message if body is None or isinstance(body, bytes) else body
+    return " ".join(str(said).split())[:_LONGEST_QUOTE]
 
 
-def _read(text: str) -> Json:
+def _read(text: str) -> Reply:
     try:
-        return read_json(text)
+        data = read_json(text)
     except ValueError as error:
-        start = " ".join(text[:80].split())
+        start = " ".join(text[:_LONGEST_QUOTE].split())
         raise ModelError(f"the answer is not JSON ({error}): {start}…") from None
+    return read_reply(data)
 
 
-def _retrying() -> dict[str, Any]:
-    """When a request is sent again: a few times, waiting longer each time or as long as told."""
-    import tenacity
+def _came_whole(stream: openai.Stream[object] | openai.AsyncStream[object]) -> bool:
+    """Whether the server has answered with something else where it was asked for a stream."""
+    kind = str(stream.response.headers.get("content-type", ""))
+    return kind.startswith(("application/json", "text/html"))
 
-    backoff = tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)
 
-    def can_help(error: BaseException) -> bool:
-        return (
-            isinstance(error, ModelError)
-            and error.retriable
-            and (error.retry_after or 0) <= _LONGEST_WAIT
-        )
+def _begun(chunk: object) -> object:
+    """The first chunk, which has to be there.
 
-    def wait(attempt: tenacity.RetryCallState) -> float:
-        error = attempt.outcome.exception() if attempt.outcome else None
-        told = error.retry_after if isinstance(error, ModelError) else None
-        return backoff(attempt) if told is None else told
-
-    return {
-        "retry": tenacity.retry_if_exception(can_help),
-        "stop": tenacity.stop_after_attempt(_ATTEMPTS),
-        "wait": wait,
-        "reraise": True,
-    }
+    Raises:
+        ModelError: there is none, or it reports an error.
+    """
+    if chunk is None:
+        Chunks().completion()  # raises: the stream was cut off at once
+    Chunks().add(chunk)
+    return chunk

@@ -24,8 +24,12 @@ class LanguageModel(Protocol):
     """Anything that answers a request.
 
     ``complete`` returns a `Message`, a str, or a completion or message dict in either dialect. A
-    model may also have ``acomplete``, the same as a coroutine; without it, ``arun`` calls
-    ``complete`` in a thread.
+    model may also have
+
+    - ``acomplete``, the same as a coroutine; without it, ``arun`` calls ``complete`` in a thread;
+    - ``stream``, an iterator of the words of the reply, each a str, and at the end of the reply as
+      ``complete`` would give it (without it, the words are the reply); and ``astream``, the same
+      as an asynchronous iterator. Without them, what is streamed comes whole.
     """
 
     def complete(self, request: Request) -> Any:

@@ -8,7 +8,7 @@ from what was said, and reports the tool's result. The same request always gets 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 
 from lenses_ext import (
     tool_spec_description,
@@ -20,6 +20,7 @@ from lenses_ext import (
 from .effects import Request
 from .json_text import Json, write_json
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, UserRole
+from .streaming import word_by_word
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -68,6 +69,15 @@ class Rehearsal:
     async def acomplete(self, request: Request) -> Message:
         """The reply that the rules give; see `complete`."""
         return self.complete(request)
+
+    def stream(self, request: Request) -> Iterator[str | Message]:
+        """The same reply, word by word."""
+        yield from word_by_word(self.complete(request))
+
+    async def astream(self, request: Request) -> AsyncIterator[str | Message]:
+        """The same reply, word by word."""
+        for piece in word_by_word(self.complete(request)):
+            yield piece
 
 
 # --- reading the request

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from .effects import Request
 from .errors import ModelError
+from .streaming import word_by_word
 
 
 class ScriptedModel:
@@ -46,3 +47,12 @@ class ScriptedModel:
     async def acomplete(self, request: Request) -> Any:
         """The next reply; see `complete`."""
         return self.complete(request)
+
+    def stream(self, request: Request) -> Iterator[Any]:
+        """The next reply, word by word."""
+        yield from word_by_word(self.complete(request))
+
+    async def astream(self, request: Request) -> AsyncIterator[Any]:
+        """The next reply, word by word."""
+        for piece in word_by_word(self.complete(request)):
+            yield piece

@@ -13,7 +13,8 @@ from pyrsistent import PMap, PVector, pmap, pvector
 from gram import Pattern
 from lenses_ext import Model
 
-from .effects import CallTool
+from .approval import ApprovalPolicy, allow_all
+from .effects import Ask, CallTool
 from .limits import Limits
 from .messages import ConversationContext, ToolCall, ToolInvocation, Usage
 
@@ -35,28 +36,38 @@ class State:
         agent: the program, a pattern.
         model: the model to ask; None for the one the program names.
         limits: how much the run may do.
+        policy: which tools it may run, and which it asks about.
         status: what it waits for.
         turn: how many times the model has been asked before; effects are named by it.
         context: the conversation so far.
         calls: the tool calls of this turn, in the order of the reply.
         truncated: the reply that made them was cut off, so none of them is run.
-        waiting: the effects of these calls that are not answered yet, by index.
+        waiting: the effects of these calls that are not answered yet, by index: to be run, or
+            to be asked about first.
         answers: the invocations of the calls that are, by index.
         invocations: the invocations of the turns before.
         usage: the tokens so far.
-        stopped: which limit was reached, or None.
+        stopped: which limit was reached, or None. Where the model is still awaited, it is asked
+            for a last answer without tools.
     """
 
     agent: Pattern
     model: Model | None
     limits: Limits
     context: ConversationContext
+    policy: ApprovalPolicy = allow_all
     status: Status = Status.AWAITING_MODEL
     turn: int = 0
     calls: tuple[ToolCall, ...] = ()
     truncated: bool = False
-    waiting: PMap[int, CallTool] = field(factory=pmap)
+    waiting: PMap[int, CallTool | Ask] = field(factory=pmap)
     answers: PMap[int, ToolInvocation] = field(factory=pmap)
     invocations: PVector[ToolInvocation] = field(factory=pvector)
     usage: Usage = Usage()
     stopped: str | None = None
+
+    @property
+    def asks(self) -> tuple[Ask, ...]:
+        """The calls that wait for approval, in the order of the calls."""
+        waiting = (self.waiting[index] for index in sorted(self.waiting))
+        return tuple(each for each in waiting if isinstance(each, Ask))

@@ -7,24 +7,31 @@ Reading accepts both always. Nothing here does I/O.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from lenses_ext import wire_name
 
 from .arguments import read_arguments
 from .effects import Request
 from .errors import ModelError, ValidationError
-from .json_text import Json, write_json
+from .json_text import Json, read_json, write_json
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, Usage
+from .model_failures import failed
 from .tool_definitions import function_definition
 
 Dialect: TypeAlias = Literal["tools", "functions"]
 
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
+
+# What some servers add to a reply that calls tools and want back with it: DeepSeek and OpenRouter
+# the reasoning that led to the calls, Google a signature of it.
+_ECHOED = ("reasoning_content", "reasoning", "reasoning_details", "extra_content")
 
 
 # --- requests
@@ -36,7 +43,7 @@ def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json
         "model": request.model.name,
         "messages": [
             {"role": "system", "content": request.instruction},
-            *(encode_message(message, dialect) for message in request.messages),
+            *_encode_messages(request.messages, dialect),
         ],
     }
     if request.tools:
@@ -50,6 +57,29 @@ def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json
     return body
 
 
+def _encode_messages(messages: Iterable[Message], dialect: Dialect) -> Iterator[Json]:
+    if dialect == "functions":
+        messages = _one_call_each(messages)
+    return (encode_message(message, dialect) for message in messages)
+
+
+def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:
+    """The same conversation where no reply makes several calls: each is followed by its answer.
+
+    The answers come in the order of the calls, right after them, because the machine puts them so.
+    """
+    held: deque[Message] = deque()
+    for message in messages:
+        if len(message.tool_calls) > 1:
+            first, *others = message.tool_calls
+            yield evolve(message, tool_calls=(first,))
+            held = deque(Message(AssistantRole, "", (call,)) for call in others)
+            continue
+        yield message
+        if held and isinstance(message.role, FunctionRole):
+            yield held.popleft()
+
+
 @lru_cache(maxsize=4096)
 def encode_message(message: Message, dialect: Dialect) -> Mapping[str, Json]:
     """The JSON of a message; made once for each, since messages never change. Not to be changed."""
@@ -59,20 +89,31 @@ def encode_message(message: Message, dialect: Dialect) -> Mapping[str, Json]:
             return {"role": "function", "name": name, "content": message.content}
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.content}
     encoded: dict[str, Json] = {"role": message.role.name, "content": message.content}
+    if message.refused:
+        encoded |= {"content": None, "refusal": message.content}
     if message.tool_calls:
-        calls = [
-            {"name": wire_name(call.name), "arguments": call.arguments}
-            for call in message.tool_calls
-        ]
-        encoded["content"] = message.content or None
+        encoded |= {"content": message.content or None, **_echoed(message.echo)}
         if dialect == "functions":
-            encoded["function_call"] = calls[0]
+            encoded["function_call"] = _function(message.tool_calls[0])
         else:
             encoded["tool_calls"] = [
-                {"id": call.id, "type": "function", "function": function}
-                for call, function in zip(message.tool_calls, calls, strict=True)
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": _function(call),
+                    **_echoed(call.echo),
+                }
+                for call in message.tool_calls
             ]
     return encoded
+
+
+def _function(call: ToolCall) -> dict[str, Json]:
+    return {"name": wire_name(call.name), "arguments": call.arguments}
+
+
+def _echoed(echo: str | None) -> dict[str, Json]:
+    return {} if echo is None else read_json(echo)
 
 
 # --- replies
@@ -97,11 +138,30 @@ def read_reply(data: object) -> Reply:
     """A reply in any of the forms a model may give.
 
     Args:
-        data: a `Message`, a str, or a completion or message dict in either dialect.
+        data: a `Message`, a str, or a completion or message dict in either dialect; a `Reply` is
+            returned as it is.
 
     Raises:
-        ModelError: it is none of these, it reports an error, or it was filtered.
+        ModelError: it is none of these, it reports an error, it was filtered, or it says nothing
+            and calls nothing.
     """
+    reply = _reply(data)
+    if reply.message.content or reply.message.tool_calls:
+        return reply
+    if reply.truncated:
+        raise ModelError(
+            "the reply was cut off at its length limit before it said anything; allow the model "
+            "more tokens",
+            code="length",
+        )
+    raise ModelError(
+        "the model's answer is empty: it neither says anything nor calls a tool", code="empty"
+    )
+
+
+def _reply(data: object) -> Reply:
+    if isinstance(data, Reply):
+        return data
     if isinstance(data, Message):
         return Reply(data)
     if isinstance(data, str):
@@ -109,7 +169,7 @@ def read_reply(data: object) -> Reply:
     if not isinstance(data, Mapping):
         raise ModelError(f"the model answered with {type(data).__name__}, not with a message")
     if data.get("error"):
-        raise _reported_error(data["error"])
+        raise reported_error(data["error"])
     if "choices" not in data:
         if not _MESSAGE_KEYS & set(data):
             raise ModelError("the model's answer has no message")
@@ -117,6 +177,8 @@ def read_reply(data: object) -> Reply:
     choices = data["choices"]
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise ModelError("the model's answer has no choices")
+    if choices[0].get("error"):
+        raise reported_error(choices[0]["error"])
     finish = choices[0].get("finish_reason")
     if finish == "content_filter":
         raise ModelError("the provider's content filter withheld the answer", code="content_filter")
@@ -140,50 +202,91 @@ def detect_tool_call(reply: object) -> tuple[str, dict[str, Json]] | None:
     ('sayHello', {'personName': 'Alice'})
     """
     try:
-        calls = read_reply(reply).message.tool_calls
+        calls = _reply(reply).message.tool_calls
     except ModelError as error:
         raise ValidationError(str(error)) from None
     return (calls[0].name, read_arguments(calls[0].name, calls[0].arguments)) if calls else None
 
 
 def _message(data: Mapping[str, Any]) -> Message:
-    content = _text(data.get("content")) or _text(data.get("refusal"))
-    return Message(AssistantRole, content, _calls(data))
+    """A message; that there are tool calls decides what it is, not what else it says."""
+    content, refusal, calls = _text(data.get("content")), _text(data.get("refusal")), _calls(data)
+    return Message(
+        AssistantRole,
+        content or refusal,
+        calls,
+        refused=bool(refusal and not content and not calls),
+        echo=_to_echo(data) if calls else None,
+    )
+
+
+def _to_echo(data: Mapping[str, Any]) -> str | None:
+    """The fields that go back to the server as they came."""
+    found = {key: data[key] for key in _ECHOED if data.get(key)}
+    return json_text(found) if found else None
 
 
 def _text(content: object) -> str:
     """The text of a content, which may come as a list of parts."""
     if isinstance(content, list):
         return "".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
-    return content if isinstance(content, str) else ""
+    return well_formed(content) if isinstance(content, str) else ""
+
+
+def well_formed(text: str) -> str:
+    """A text that can be written as UTF-8.
+
+    Streams may cut a surrogate pair in two, and models may write half of one.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def json_text(value: Json) -> str:
+    """A part of a reply as JSON text.
+
+    Raises:
+        ModelError: it is not JSON.
+    """
+    try:
+        return write_json(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"the model's answer is not JSON: {error}") from None
 
 
 def _calls(data: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     """The calls of a message, each with an id of its own even where the provider gave none."""
     listed = data.get("tool_calls")
-    functions: list[tuple[object, object]] = []
-    if isinstance(listed, list):
-        functions = [
-            (call.get("id"), call.get("function")) for call in listed if isinstance(call, Mapping)
-        ]
-    elif data.get("function_call"):
-        functions = [(None, data["function_call"])]
+    if not isinstance(listed, list):
+        function = data.get("function_call")
+        listed = [{"function": function}] if function else []
     calls: list[ToolCall] = []
     taken: set[str] = set()
-    for index, (given, function) in enumerate(functions):
+    for index, given in enumerate(listed):
+        function = given.get("function") if isinstance(given, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
             raise ModelError("the model calls a tool without naming it")
-        name = given if isinstance(given, str) and given and given not in taken else f"call_{index}"
-        taken.add(name)
-        calls.append(ToolCall(name, function["name"], _arguments(function.get("arguments"))))
+        id_ = _own_id(given.get("id"), index, taken)
+        taken.add(id_)
+        arguments = _arguments(function.get("arguments"))
+        calls.append(ToolCall(id_, well_formed(function["name"]), arguments, _to_echo(given)))
     return tuple(calls)
+
+
+def _own_id(given: object, index: int, taken: set[str]) -> str:
+    """The id that a call was given, or one by its position where that is missing or repeated."""
+    if isinstance(given, str) and given and well_formed(given) == given and given not in taken:
+        return given
+    positions = itertools.count(index)
+    return next(name for name in map("call_{}".format, positions) if name not in taken)
 
 
 def _arguments(arguments: object) -> str:
     """The arguments as text; some servers send them as an object, or not at all."""
     if arguments is None:
         return ""
-    return arguments if isinstance(arguments, str) else write_json(arguments)
+    return well_formed(arguments) if isinstance(arguments, str) else json_text(arguments)
 
 
 def _usage(data: object) -> Usage:
@@ -192,14 +295,19 @@ def _usage(data: object) -> Usage:
 
     def count(key: str) -> int:
         value = data.get(key)
-        return value if isinstance(value, int) else 0
+        return value if type(value) is int and value > 0 else 0
 
     return Usage(count("prompt_tokens"), count("completion_tokens"))
 
 
-def _reported_error(error: object) -> ModelError:
-    if isinstance(error, Mapping):
-        code = error.get("code")
-        message = str(error.get("message") or error)
-        return ModelError(message, code=str(code) if code is not None else None)
-    return ModelError(str(error))
+def reported_error(error: object) -> ModelError:
+    """The error that a body reports, whatever its HTTP status; see `interp.model_failures`."""
+    if not isinstance(error, Mapping):
+        return ModelError(f"the provider reports an error: {error}")
+    code = error.get("code") or error.get("type")
+    status = code if type(code) is int and 400 <= code < 600 else None
+    return failed(
+        f"the provider reports an error: {error.get('message') or dict(error)}",
+        status=status,
+        code=None if code is None else str(code),
+    )

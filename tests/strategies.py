@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString, loads
+from interp import ApprovalPolicy, ApprovalRule
 from lenses_ext.json_values import Keywords
 from lenses_ext.signature import Parameter, Shape, Type, TypeSignature
 
@@ -226,6 +227,71 @@ def _some(parts: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[st
     """Dicts with a few of the given keys."""
     keys = st.lists(st.sampled_from(sorted(parts)), max_size=4, unique=True)
     return keys.flatmap(lambda chosen: st.fixed_dictionaries({key: parts[key] for key in chosen}))
+
+
+# --- talking to models
+
+
+def completions() -> st.SearchStrategy[dict[str, Any]]:
+    """Completions as servers give them, odd ones too."""
+    ids = st.sampled_from(["a", "b", "call_0", "call_1", "", None])
+    functions = st.fixed_dictionaries(
+        {
+            "name": st.sampled_from(["sayHello", "nope"]),
+            "arguments": st.text('{}:,"x1é', max_size=9),
+        }
+    )
+    calls = st.lists(st.fixed_dictionaries({"id": ids, "function": functions}), max_size=3)
+    content = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+    messages = st.fixed_dictionaries(
+        {"content": content},
+        optional={"refusal": content, "tool_calls": calls, "reasoning_content": st.text("ab")},
+    )
+    finishes = st.sampled_from(["stop", "tool_calls", "length", "content_filter", "odd"])
+    choices = st.fixed_dictionaries({"message": messages, "finish_reason": finishes})
+    counts = st.fixed_dictionaries({"prompt_tokens": st.integers(), "completion_tokens": st.none()})
+    return st.fixed_dictionaries(
+        {"choices": choices.map(lambda choice: [choice]), "usage": st.none() | counts}
+    )
+
+
+def odd_json() -> st.SearchStrategy[Any]:
+    """JSON with the keys of completions and chunks where they may and where they may not be."""
+    keys = st.sampled_from(
+        [
+            "choices",
+            "message",
+            "delta",
+            "finish_reason",
+            "error",
+            "usage",
+            "content",
+            "refusal",
+            "tool_calls",
+            "function_call",
+            "function",
+            "index",
+            "id",
+            "name",
+            "arguments",
+            "code",
+        ]
+    )
+    leaves = st.none() | st.integers() | st.booleans() | st.text(max_size=3)
+    return st.recursive(
+        leaves,
+        lambda below: st.lists(below, max_size=2) | st.dictionaries(keys, below, max_size=4),
+        max_leaves=12,
+    )
+
+
+def approval_policies() -> st.SearchStrategy[ApprovalPolicy]:
+    """Policies with a few rules."""
+    decisions = st.sampled_from(["allow", "ask", "deny"])
+    globs = st.sampled_from(["*", "read*", "[ab]?", "["]) | texts()
+    arguments = st.dictionaries(names().filter(bool), globs, max_size=2)
+    rules = st.builds(ApprovalRule, decisions, globs, arguments)
+    return st.builds(ApprovalPolicy, st.lists(rules, max_size=3), decisions)
 
 
 def type_signatures() -> st.SearchStrategy[TypeSignature]:

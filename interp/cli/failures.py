@@ -6,11 +6,11 @@ from typing import TypeAlias, Union
 
 from gram import GramError
 
-from ..errors import ConfigurationError, LimitError, ModelError, ValidationError
+from ..errors import ApprovalNeeded, ConfigurationError, LimitError, ModelError, ValidationError
 
-NO, USAGE, INVALID, UNAVAILABLE, LIMIT, INTERRUPTED = 1, 2, 3, 4, 5, 130
+NO, USAGE, INVALID, UNAVAILABLE, LIMIT, WAITING, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 """The answer is no; the command is used wrongly; the input is not gram or the program is invalid;
-configuration or model; a limit; interrupted."""
+configuration or model; a limit; waiting for approval; interrupted."""
 
 Failure: TypeAlias = Union[GramError, OSError]
 """The errors that are a user's to mend; any other is a fault of ours and shows its traceback."""
@@ -24,6 +24,8 @@ def exit_code_of(failure: Failure) -> int:
         return INVALID if failure.faults else USAGE
     if isinstance(failure, ConfigurationError | ModelError):
         return UNAVAILABLE
+    if isinstance(failure, ApprovalNeeded):
+        return WAITING
     return LIMIT if isinstance(failure, LimitError) else INVALID
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ..drivers import run
+from ..drivers import begin
 from ..effects import CallFailed, CallTool, Effect, Event, ToolReturned
-from ..json_text import write_json
 from ..library import ToolLibrary
 from ..messages import empty_context
 from ..programs import choose_agent
 from ..providers import OFFLINE
 from .inputs import read_document, read_libraries
+from .terminal import POLICIES, ask_person, call_text, shown_answer
 
 
 @click.command("run")
@@ -32,6 +32,12 @@ from .inputs import read_document, read_libraries
     default="full",
     help="How closely tools have to match what the program says.",
 )
+@click.option(
+    "--approve",
+    type=click.Choice(list(POLICIES)),
+    default="all",
+    help="Which tool calls may run: ask about each at the terminal, all (the default) or none.",
+)
 def command(
     file: str,
     messages: tuple[str, ...],
@@ -40,11 +46,12 @@ def command(
     agent: str | None,
     tools: tuple[str, ...],
     match: str,
+    approve: str,
 ) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
 
-    The answers go to standard output, the tool calls to standard error. FILE may be - for
-    standard input.
+    The answers go to standard output, the tool calls to standard error. On a terminal, what the
+    model says is shown as it says it. FILE may be - for standard input.
     """
     if offline and model:
         raise click.UsageError("--offline and --model exclude each other")
@@ -54,17 +61,18 @@ def command(
     library = read_libraries(tools) if tools else _built_in()
     context = empty_context
     for message in messages:
-        response = run(
+        begun = begin(
             program,
             message,
             library,
             context,
             model=str(OFFLINE) if offline else model,
             match=match,  # type: ignore[arg-type]  # click.Choice has checked it
+            policy=POLICIES[approve],
+            approve=ask_person,
             observe=_show_call,
         )
-        context = response.context
-        click.echo(response.content)
+        context = shown_answer(begun).context
 
 
 def _built_in() -> ToolLibrary:
@@ -77,10 +85,9 @@ def _show_call(effect: Effect, event: Event) -> None:
     """A tool call on one line of standard error."""
     if not isinstance(effect, CallTool):
         return
-    arguments = ", ".join(f"{name}: {write_json(value)}" for name, value in effect.args.items())
     outcome = ""
     if isinstance(event, ToolReturned):
         outcome = event.result
     elif isinstance(event, CallFailed):
         outcome = f"error: {event.error}"
-    click.echo(f"{effect.name}({arguments}) -> {outcome}", err=True)
+    click.echo(f"{call_text(effect)} -> {outcome}", err=True)

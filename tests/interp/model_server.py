@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +16,19 @@ from attrs import define, field
 
 @define
 class Answer:
-    """One HTTP answer: a JSON body, or raw bytes; with ``drop`` the connection breaks off."""
+    """One HTTP answer.
+
+    A JSON body, raw bytes, or the events of a stream, each JSON or a text as it is; with ``drop``
+    the connection breaks off at the end of it. ``silence`` is how many seconds pass before it.
+    """
 
     body: Any = None
     status: int = 200
     headers: dict[str, str] = field(factory=dict)
     raw: bytes | None = None
+    events: list[Any] | None = None
     drop: bool = False
+    silence: float = 0
 
 
 @define
@@ -50,6 +57,53 @@ def completion(message: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"id": "c1", "object": "chat.completion", "choices": [choice], "usage": usage, **more}
 
 
+def delta(content: str | None = None, finish: str | None = None, **more: Any) -> dict[str, Any]:
+    """One chunk of a stream."""
+    said = {} if content is None else {"content": content}
+    choice = {"index": 0, "delta": {**said, **more}, "finish_reason": finish}
+    return {"id": "c1", "object": "chat.completion.chunk", "choices": [choice]}
+
+
+USAGE = {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}}
+DONE = "[DONE]"
+
+
+def part(index: int | None, arguments: str = "", **more: Any) -> dict[str, Any]:
+    """A part of a tool call in a stream; ``id`` and ``name`` come with the first."""
+    function = {"arguments": arguments}
+    if "name" in more:
+        function["name"] = more.pop("name")
+    at = {} if index is None else {"index": index}
+    return {**at, **more, "type": "function", "function": function}
+
+
+def streamed(completed: dict[str, Any]) -> list[Any]:
+    """The events of a stream that says what a completion says: a character or two at a time."""
+    choice = completed["choices"][0]
+    message = dict(choice["message"])
+    events = [delta(role="assistant")]
+    for key in ("content", "refusal", "reasoning_content"):
+        text = message.get(key) or ""
+        events += [delta(**{key: text[at : at + 2]}) for at in range(0, len(text), 2)]
+    calls = message.get("tool_calls") or []
+    for index, call in enumerate(calls):
+        function = call["function"]
+        first = part(index, id=call["id"], name=function["name"])
+        events.append(delta(tool_calls=[first]))
+    longest = max((len(call["function"]["arguments"]) for call in calls), default=0)
+    for at in range(0, longest, 3):  # the calls' arguments interleaved
+        for index, call in enumerate(calls):
+            piece = call["function"]["arguments"][at : at + 3]
+            if piece:
+                events.append(delta(tool_calls=[part(index, piece)]))
+    if message.get("function_call"):
+        call = message["function_call"]
+        events.append(delta(function_call={"name": call["name"], "arguments": ""}))
+        events += [delta(function_call={"arguments": each}) for each in call["arguments"]]
+    usage = {"choices": [], "usage": completed.get("usage")}
+    return [*events, delta(finish=choice["finish_reason"]), usage, DONE]
+
+
 def tool_calls(*calls: tuple[str, str, Any], content: str | None = None) -> dict[str, Any]:
     """A message in the current dialect that calls tools, each given as (id, name, arguments)."""
     listed = [
@@ -72,8 +126,13 @@ def function_call(name: str, arguments: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": None, "function_call": call}
 
 
+def _is_completion(answer: Answer) -> bool:
+    return answer.status == 200 and isinstance(answer.body, dict) and "choices" in answer.body
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each answer waits 40 ms for an acknowledgement
     server: _Server
 
     def do_POST(self) -> None:
@@ -84,6 +143,12 @@ class _Handler(BaseHTTPRequestHandler):
         answer = model.answers.popleft() if model.answers else Answer({"error": "?"}, 500)
         if self.path != "/v1/chat/completions":
             answer = Answer({"error": {"message": f"no such path: {self.path}"}}, 404)
+        time.sleep(answer.silence)
+        if model.requests[-1].get("stream") and answer.events is None and _is_completion(answer):
+            answer = Answer(events=streamed(answer.body))
+        if answer.events is not None:
+            self._stream(answer)
+            return
         body = json.dumps(answer.body).encode() if answer.raw is None else answer.raw
         if answer.drop:
             self.send_response(200)
@@ -99,6 +164,23 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def _stream(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for event in answer.events or ():
+            text = event if isinstance(event, str) else json.dumps(event)
+            if isinstance(event, float):
+                time.sleep(event)
+                continue
+            data = f"data: {text}\n\n".encode()
+            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        if answer.drop:
+            self.close_connection = True
+        else:
+            self.wfile.write(b"0\r\n\r\n")
+
     def log_message(self, *_: Any) -> None:
         """Say nothing: the tests' output is for the tests."""
 
@@ -106,6 +188,9 @@ class _Handler(BaseHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     model: ModelServer
+
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing of clients that leave before the answer."""
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
-from typing import Any
+import tracemalloc
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -14,10 +15,15 @@ from hypothesis import strategies as st
 from gram import Pattern, loads_one
 from interp import (
     TRANSITIONS,
+    ApprovalPolicy,
+    ApprovalRule,
+    Ask,
     AssistantRole,
     CallFailed,
     CallModel,
     CallTool,
+    ConversationContext,
+    Decided,
     FunctionRole,
     Limits,
     Message,
@@ -25,8 +31,11 @@ from interp import (
     ProtocolError,
     State,
     Status,
+    TimeUp,
     ToolCall,
     ToolReturned,
+    Usage,
+    UserRole,
     ValidationError,
     pending,
     response,
@@ -34,6 +43,7 @@ from interp import (
     start,
     step,
 )
+from interp.effects import Event
 
 AGENT = loads_one(
     """
@@ -207,7 +217,9 @@ def test_the_limit_of_tool_calls_counts_all_rounds() -> None:
 
 def _states() -> dict[Status, State]:
     begun, _ = start(AGENT, "hi")
-    acting, _ = after(calls(("say", {"text": "a"})))
+    policy = ApprovalPolicy([ApprovalRule("ask", "add")])
+    reply = calls(("say", {"text": "a"}), ("add", {"x": 1}), ("say", {"text": "b"}))
+    acting, _ = after(reply, policy=policy)
     done, _ = after(Message(AssistantRole, "hello"))
     limited, _ = after(calls(("say", {"text": "a"})), limits=Limits(iterations=0))
     return {state.status: state for state in (begun, acting, done, limited)}
@@ -217,7 +229,15 @@ EVENTS = [
     ModelReplied(0, Message(AssistantRole, "x")),
     ToolReturned(0, 0, "1"),
     CallFailed(0, 0, "e"),
+    Decided(0, 1, True),
+    Decided(0, 1, False, "no"),
+    TimeUp(0),
 ]
+
+
+def test_all_statuses_and_events_are_looked_at() -> None:
+    assert set(_states()) == set(Status)
+    assert {type(event) for event in EVENTS} == set(get_args(Event))
 
 
 @pytest.mark.parametrize(("status", "event"), list(itertools.product(Status, EVENTS)))
@@ -236,9 +256,103 @@ def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
 def test_an_answer_to_another_turn_or_call_is_refused() -> None:
     state = _states()[Status.AWAITING_TOOLS]
 
-    for event in (ToolReturned(1, 0, "1"), ToolReturned(0, 7, "1")):
+    wrong = [ToolReturned(1, 0, "1"), ToolReturned(0, 7, "1"), TimeUp(1)]
+    wrong += [ToolReturned(0, 1, "1"), CallFailed(0, 1, "e"), Decided(0, 0, True)]
+    for event in wrong:
         with pytest.raises(ProtocolError):
             step(state, event)
+
+
+def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
+    acting = _states()[Status.AWAITING_TOOLS]
+
+    allowed, effects = step(acting, Decided(0, 1, True))
+    refused, none = step(acting, Decided(0, 1, False, "too dear"))
+
+    assert acting.asks == (Ask(0, 1, "add", '{"x":1,"y":1}'),)
+    assert effects == (CallTool(0, 1, "add", '{"x":1,"y":1}'),)
+    assert none == ()
+    assert refused.answers[1].error == "denied, not run: too dear"
+    assert allowed.asks == refused.asks == ()
+
+
+def test_what_the_policy_denies_is_told_to_the_model() -> None:
+    state, _ = after(calls(("say", {"text": "a"})), policy=ApprovalPolicy(otherwise="deny"))
+
+    assert told(state) == ["error: denied, not run: the policy of this run forbids it"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "stopped"),
+    [
+        ({"iterations": 0}, "0 rounds of tool calls (limit: iterations)"),
+        ({"tool_calls": 1}, "1 tool calls (limit: tool_calls)"),
+        ({"calls_per_tool": 1}, '1 calls of "say" (limit: calls_per_tool)'),
+        ({"tokens": 12}, "12 of 12 tokens (limit: tokens)"),
+        ({"input_tokens": 9}, "10 of 9 tokens (limit: input_tokens)"),
+        ({"output_tokens": 2}, "2 of 2 tokens (limit: output_tokens)"),
+    ],
+)
+def test_each_limit_stops_the_run_and_is_named(limits: dict[str, Any], stopped: str) -> None:
+    reply = ModelReplied(0, calls(("say", {"text": "a"}), ("say", {"text": "b"})), Usage(10, 2))
+    state, _ = start(AGENT, "hi", limits=Limits(**limits))
+
+    state, effects = step(state, reply)
+
+    assert (state.status, state.stopped, effects) == (Status.LIMITED, stopped, ())
+    assert [type(each) for each in resume(state, Limits())[1]] == [CallTool, CallTool]
+
+
+def test_an_answer_that_is_there_is_given_whatever_it_cost() -> None:
+    state, _ = start(AGENT, "hi", limits=Limits(tokens=1))
+
+    state, _ = step(state, ModelReplied(0, Message(AssistantRole, "x"), Usage(10, 2)))
+
+    assert state.status is Status.DONE
+
+
+def test_at_a_limit_the_model_can_be_asked_for_a_last_answer_without_tools() -> None:
+    limits = Limits(tool_calls=1, on_limit="answer")
+    reply = calls(("say", {"text": "a"}), ("add", {"x": 1}))
+    state, (effect,) = after(reply, limits=limits)
+
+    assert isinstance(effect, CallModel)
+    assert effect.request.tools == ()
+    assert all("not run: the run has reached 1 tool calls" in text for text in told(state))
+    assert pickle.loads(pickle.dumps(state)) == state
+    assert pending(resume(state)[0]) == (effect,)
+
+    answered, _ = step(state, ModelReplied(1, Message(AssistantRole, "x")))
+    again, _ = step(state, ModelReplied(1, calls(("say", {"text": "a"}))))
+    assert (answered.status, again.status) == (Status.DONE, Status.LIMITED)
+
+
+def test_when_the_time_is_up_a_run_can_go_on_where_it_was() -> None:
+    states = _states()
+    for status in (Status.AWAITING_MODEL, Status.AWAITING_TOOLS):
+        state, effects = step(states[status], TimeUp(0))
+
+        assert (state.status, effects, pending(state)) == (Status.LIMITED, (), ())
+        assert state.stopped == "600 seconds (limit: run_seconds)"
+        assert resume(state) == resume(states[status])
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"iterations": -1}, {"iterations": True}, {"tool_calls": 1.5}, {"tokens": 0},
+        {"tool_seconds": 0}, {"tool_seconds": "1"}, {"run_seconds": float("nan")},
+        {"run_seconds": float("inf")}, {"on_limit": "stop"}, {"calls_per_tool": None},
+    ],
+)  # fmt: skip
+def test_limits_that_are_none_are_refused_by_name(limits: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=f"the limit {next(iter(limits))} is"):
+        Limits(**limits)
+
+
+def test_a_message_that_utf_8_cannot_carry_is_refused() -> None:
+    with pytest.raises(ValidationError, match="not well-formed"):
+        start(AGENT, "\udcff")
 
 
 def test_only_an_agent_can_be_run(hello_world: Pattern) -> None:
@@ -247,10 +361,23 @@ def test_only_an_agent_can_be_run(hello_world: Pattern) -> None:
 
 
 def test_a_step_shares_the_conversation_instead_of_copying_it() -> None:
-    from interp import ConversationContext, UserRole
-
     context = ConversationContext([Message(UserRole, f"m{i}") for i in range(2000)])
     state, (effect,) = start(AGENT, "hi", context)
 
     assert effect.request.messages is state.context
     assert all(a is b for a, b in zip(context, state.context, strict=False))
+
+
+def test_a_step_of_a_long_conversation_costs_what_one_of_a_short_one_costs() -> None:
+    def peak(length: int) -> int:
+        context = ConversationContext([Message(UserRole, f"m{i}") for i in range(length)])
+        state, _ = start(AGENT, "hi", context)
+        tracemalloc.start()
+        state, _ = step(state, ModelReplied(0, calls(("say", {"text": "a"}))))
+        step(state, ToolReturned(0, 0, "1"))
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    peak(1)
+    assert peak(20_000) < peak(1) + 4_000

@@ -159,13 +159,12 @@ def test_an_exhausted_quota_is_not_tried_again(
 
 
 def test_an_address_where_nobody_answers_is_a_model_error(
-    hello_world: Pattern, monkeypatch: pytest.MonkeyPatch
+    hello_world: Pattern,
 ) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setattr("interp.openai_model._ATTEMPTS", 1)
+    model = OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1)
 
     with pytest.raises(ModelError, match=r"cannot reach http://127\.0\.0\.1:9/v1"):
-        run(hello_world, "hello", hello_world_tool_library)
+        run(hello_world, "hello", hello_world_tool_library, model=model)
 
 
 def test_without_a_key_the_error_names_the_variable(hello_world: Pattern) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +31,26 @@ def test_several_messages_are_one_conversation() -> None:
     done = gram("run", HELLO, "My name is Bob", "oh, hello by the way", "--offline")
 
     assert done.stdout.splitlines()[1] == "Hello, Bob! Nice to meet you."
+
+
+def test_on_a_terminal_the_same_answer_is_shown_as_it_comes(model_server: ModelServer) -> None:
+    model_server.will_say(
+        tool_calls(("c1", "sayHello", {"personName": "Alice"}), content="Let me see."), "Hi, Alice."
+    )
+    ours, theirs = pty.openpty()
+    kept = {**os.environ, "OPENAI_BASE_URL": model_server.url, "OPENAI_API_KEY": "sk-secret"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from interp.cli import main; main()", "run", HELLO, "hello"],
+        stdout=theirs, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=kept, timeout=60,
+        check=True,
+    )  # fmt: skip
+    shown = os.read(ours, 1000).decode().replace("\r\n", "\n")
+    os.close(theirs)
+    os.close(ours)
+
+    assert shown == "Let me see.\nHi, Alice.\n"
+    assert done.stderr == 'sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n'
+    assert model_server.requests[0]["stream"] is True
 
 
 def test_run_asks_a_real_endpoint(model_server: ModelServer) -> None:

@@ -1,0 +1,154 @@
+"""The chunks of a streamed reply, put together again into the completion they are parts of.
+
+What comes out is read by `interp.wire` like any other completion, so a streamed reply and one
+that came whole are the same message. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .errors import ModelError
+from .json_text import Json
+from .wire import json_text, reported_error, well_formed
+
+_TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
+"""What comes in pieces that belong after each other."""
+
+
+class Chunks:
+    """The chunks of one reply so far.
+
+    >>> chunks = Chunks()
+    >>> chunks.add({"choices": [{"delta": {"content": "Hel"}}]})
+    'Hel'
+    >>> chunks.add({"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}]})
+    'lo'
+    >>> chunks.completion()["choices"][0]["message"]["content"]
+    'Hello'
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {}
+        self._others: dict[str, Json] = {}
+        self._calls: list[_Call] = []
+        self._function: _Call | None = None
+        self._at: dict[object, _Call] = {}
+        self._finish: str | None = None
+        self._usage: Json = None
+
+    def add(self, chunk: object) -> str:
+        """Take one more chunk; returns the text of the answer that it brings, mostly some.
+
+        Raises:
+            ModelError: it reports an error, or is no chunk.
+        """
+        if not isinstance(chunk, Mapping):
+            raise ModelError("the model's stream has something in it that is not a chunk")
+        if chunk.get("error"):
+            raise reported_error(chunk["error"])
+        self._usage = chunk.get("usage") or self._usage
+        choices = chunk.get("choices")
+        if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+            return ""  # the last chunk, which brings the usage, has none
+        choice = choices[0]
+        if choice.get("error"):
+            raise reported_error(choice["error"])
+        self._finish = choice.get("finish_reason") or self._finish
+        delta = choice.get("delta")
+        return self._add_delta(delta) if isinstance(delta, Mapping) else ""
+
+    def completion(self) -> dict[str, Json]:
+        """The completion that the chunks are parts of.
+
+        Raises:
+            ModelError: the stream was cut off, so nothing in it can be relied on.
+        """
+        if self._finish is None:
+            raise ModelError(
+                "the model's stream was cut off before the reply was complete", retriable=True
+            )
+        message: dict[str, Json] = {"role": "assistant", "content": None, **self._others}
+        message |= {key: "".join(pieces) for key, pieces in self._texts.items()}
+        if self._calls:
+            calls = sorted(self._calls, key=lambda call: call.index)
+            message["tool_calls"] = [call.as_json() for call in calls]
+        if self._function:
+            message["function_call"] = self._function.as_json()["function"]
+        choice = {"index": 0, "message": message, "finish_reason": self._finish}
+        return {"choices": [choice], "usage": self._usage}
+
+    def _add_delta(self, delta: Mapping[str, Any]) -> str:
+        for key in _TEXTS:
+            if isinstance(delta.get(key), str):
+                self._texts.setdefault(key, []).append(delta[key])
+        if isinstance(details := delta.get("reasoning_details"), list):
+            self._others.setdefault("reasoning_details", []).extend(details)
+        if delta.get("extra_content"):
+            self._others["extra_content"] = delta["extra_content"]
+        listed = delta.get("tool_calls")
+        for part in listed if isinstance(listed, list) else ():
+            if isinstance(part, Mapping):
+                self._call_of(part).add(part)
+        if isinstance(delta.get("function_call"), Mapping):
+            self._function = self._function or _Call(0)
+            self._function.add({"function": delta["function_call"]})
+        text = delta.get("content")
+        return well_formed(text) if isinstance(text, str) else ""
+
+    def _call_of(self, part: Mapping[str, Any]) -> _Call:
+        """The call that a part belongs to: by its index, and by its id where that is missing.
+
+        Some servers send several whole calls under one index; a new id tells them apart.
+        """
+        id_ = part.get("id") or None
+        index = part.get("index")
+        if index is None:
+            known = self._at.get(id_) if id_ else (self._calls[-1] if self._calls else None)
+        else:
+            known = self._at.get(index)
+            if known and id_ and known.id != id_ and _names_a_function(part):
+                known = self._at.get(id_)
+        if known is None:
+            known = _Call(index if isinstance(index, int) else len(self._calls))
+            self._calls.append(known)
+            self._at[id_ if index is None else index] = known
+            self._at.setdefault(id_, known)
+        return known
+
+
+def _names_a_function(part: Mapping[str, Any]) -> bool:
+    function = part.get("function")
+    return isinstance(function, Mapping) and bool(function.get("name"))
+
+
+class _Call:
+    """One call, as much of it as has come."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.id: str | None = None
+        self._name: str | None = None
+        self._arguments: list[str] = []
+        self._extra: Json = None
+
+    def add(self, part: Mapping[str, Any]) -> None:
+        """Take a part: the first brings the id and the name, later ones only arguments."""
+        self.id = self.id or part.get("id")
+        self._extra = part.get("extra_content") or self._extra
+        function = part.get("function")
+        if not isinstance(function, Mapping):
+            return
+        self._name = self._name or function.get("name")
+        arguments = function.get("arguments")
+        if arguments is not None:
+            self._arguments.append(
+                arguments if isinstance(arguments, str) else json_text(arguments)
+            )
+
+    def as_json(self) -> dict[str, Json]:
+        """The call as a completion has it."""
+        function = {"name": self._name, "arguments": "".join(self._arguments)}
+        extra = {"extra_content": self._extra} if self._extra else {}
+        return {"id": self.id, "type": "function", "function": function, **extra}

@@ -1,0 +1,339 @@
+"""Streams: what is shown while a run goes on, and that it ends as any other."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gram import Pattern
+from interp import (
+    Finished,
+    GramError,
+    ModelError,
+    Observation,
+    Request,
+    ScriptedModel,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    arun,
+    astream,
+    begin,
+    hello_world_tool_library,
+    run,
+    stream,
+)
+from interp.chunks import Chunks
+from interp.openai_model import OpenAIModel
+from interp.wire import read_reply
+from tests.interp.model_server import (
+    DONE,
+    USAGE,
+    Answer,
+    ModelServer,
+    delta,
+    function_call,
+    part,
+    streamed,
+    tool_calls,
+)
+from tests.strategies import completions, odd_json
+
+TWO_CALLS = tool_calls(
+    ("c1", "sayHello", {"personName": "Alice"}), ("c2", "sayHello", {}), content="Let me see."
+)
+
+
+def observed(agent: Pattern, **options: Any) -> list[Observation]:
+    """A streamed run."""
+    return list(stream(agent, "hi", hello_world_tool_library, **options))
+
+
+def aobserved(agent: Pattern, **options: Any) -> list[Observation]:
+    """A streamed run without blocking."""
+
+    async def collected() -> list[Observation]:
+        try:
+            observations = astream(agent, "hi", hello_world_tool_library, **options)
+            return [each async for each in observations]
+        finally:
+            if isinstance(options.get("model"), OpenAIModel):
+                await options["model"].aclose()
+
+    return asyncio.run(collected())
+
+
+def text_of(observations: list[Observation], turn: int) -> str:
+    """What was said in a turn."""
+    deltas = [each for each in observations if isinstance(each, TextDelta)]
+    return "".join(each.text for each in deltas if each.turn == turn)
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_a_stream_shows_words_calls_results_and_the_response(
+    hello_world: Pattern, model_server: ModelServer, watch: Any
+) -> None:
+    model_server.will_say(TWO_CALLS, "All done.")
+
+    observations = watch(hello_world)
+
+    assert text_of(observations, 0) == "Let me see."
+    assert text_of(observations, 1) == "All done."
+    assert len([each for each in observations if isinstance(each, TextDelta)]) > 4
+    assert [each.call.index for each in observations if isinstance(each, ToolStarted)] == [0, 1]
+    assert sorted(
+        each.invocation.result for each in observations if isinstance(each, ToolFinished)
+    ) == ["Hello, Alice! Nice to meet you.", "Hello, world! Nice to meet you."]
+    assert isinstance(observations[-1], Finished)
+    assert model_server.requests[0]["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize("reply", [TWO_CALLS, function_call("sayHello", {"personName": "B"})])
+def test_a_streamed_run_ends_in_the_state_an_unstreamed_one_ends_in(
+    hello_world: Pattern, model_server: ModelServer, reply: dict[str, Any]
+) -> None:
+    model_server.will_say(*[reply, "Done."] * 4)
+
+    plain = run(hello_world, "hi", hello_world_tool_library)
+
+    assert observed(hello_world)[-1] == Finished(plain)
+    assert aobserved(hello_world)[-1] == Finished(plain)
+    assert asyncio.run(arun(hello_world, "hi", hello_world_tool_library)) == plain
+
+
+@given(completions())
+def test_any_completion_cut_into_chunks_is_read_as_the_same_reply(whole: dict[str, Any]) -> None:
+    chunks = Chunks()
+    try:
+        expected: Any = read_reply(whole)
+    except ModelError as error:
+        expected = str(error)
+
+    for event in streamed(whole):
+        if event != DONE:
+            chunks.add(event)
+    try:
+        found: Any = read_reply(chunks.completion())
+    except ModelError as error:
+        found = str(error)
+
+    assert expected == found
+
+
+@given(st.lists(odd_json()))
+def test_any_chunks_are_a_reply_or_a_model_error(events: list[Any]) -> None:
+    chunks = Chunks()
+    try:
+        for event in events:
+            chunks.add(event)
+        read_reply(chunks.completion())
+    except ModelError:
+        pass
+
+
+def test_whole_calls_under_one_index_are_told_apart_by_their_ids() -> None:
+    chunks = Chunks()
+    for id_, name in (("a", "one"), ("b", "two")):
+        chunks.add(delta(tool_calls=[part(0, "{}", id=id_, name=name)]))
+    chunks.add(delta(finish="stop"))
+
+    calls = read_reply(chunks.completion()).message.tool_calls
+
+    assert [(call.id, call.name, call.arguments) for call in calls] == [
+        ("a", "one", "{}"),
+        ("b", "two", "{}"),
+    ]
+
+
+def test_calls_without_an_index_are_put_together_by_their_order() -> None:
+    chunks = Chunks()
+    for piece in (
+        part(None, '{"a"', id="a", name="one"),
+        part(None, ":1}"),
+        part(None, "{}", id="b", name="two"),
+    ):
+        chunks.add(delta(tool_calls=[piece]))
+    chunks.add(delta(finish="stop"))
+
+    calls = read_reply(chunks.completion()).message.tool_calls
+
+    assert [call.arguments for call in calls] == ['{"a":1}', "{}"]
+
+
+BROKEN = {
+    "cut without a finish": (Answer(events=[delta("Hel"), delta("lo")]), "cut off"),
+    "cut in a call": (
+        Answer(events=[delta(tool_calls=[part(0, '{"personName"', id="c", name="sayHello")])]),
+        "cut off",
+    ),
+    "done without a finish": (Answer(events=[delta("Hel"), DONE]), "cut off"),
+    "a lost connection": (Answer(events=[delta("Hel")], drop=True), "cannot reach|cut off"),
+    "an error in the middle": (
+        Answer(events=[delta("Hel"), {"error": {"message": "oops", "code": "server_error"}}]),
+        "oops",
+    ),
+    "what is not JSON": (Answer(events=[delta("Hel"), "<html>"]), "not JSON"),
+    "what is no chunk": (Answer(events=[delta("Hel"), [1]]), "not a chunk"),
+    "a filter": (Answer(events=[delta("Hel"), delta(finish="content_filter")]), "content filter"),
+    "nothing said": (Answer(events=[delta(finish="stop"), DONE]), "empty"),
+    "a call without a name": (
+        Answer(events=[delta(tool_calls=[part(0, "{}", id="c")]), delta(finish="stop")]),
+        "without naming it",
+    ),
+}
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+@pytest.mark.parametrize(("answer", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_stream_is_a_model_error_and_nothing_of_it_is_run(
+    hello_world: Pattern, model_server: ModelServer, watch: Any, answer: Answer, message: str
+) -> None:
+    model_server.will_say(answer)
+    called = []
+    model = OpenAIModel(model_server.url, "key", attempts=1)
+
+    with pytest.raises(ModelError, match=message) as caught:
+        watch(hello_world, model=model, observe=lambda *both: called.append(both))
+
+    model.close()
+    assert called == []
+    assert caught.value.state is not None
+    assert len(caught.value.state.context) == 1
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+@pytest.mark.parametrize(
+    "first",
+    [
+        Answer({"error": {"message": "slow down"}}, 429, {"retry-after": "0"}),
+        Answer(events=[]),
+        Answer(events=[{"error": {"message": "busy", "code": 503}}]),
+    ],
+)
+def test_a_stream_that_brought_nothing_is_asked_for_again(
+    hello_world: Pattern, model_server: ModelServer, watch: Any, first: Answer
+) -> None:
+    model_server.will_say(first, "Here.")
+
+    observations = watch(hello_world)
+
+    assert text_of(observations, 0) == "Here."
+    assert len(model_server.requests) == 2
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_calls_that_are_not_run_are_shown_with_what_is_wrong(
+    hello_world: Pattern, watch: Any
+) -> None:
+    reply = tool_calls(("a", "nope", {}), ("b", "sayHello", {}), ("c", "sayHello", "{"))
+
+    observations = watch(hello_world, model=ScriptedModel([reply, "Done."]))
+
+    started = [each.call.index for each in observations if isinstance(each, ToolStarted)]
+    finished = [each for each in observations if isinstance(each, ToolFinished)]
+    assert started == [1]
+    assert [each.index for each in finished] == [0, 2, 1]
+    shown = {each.index: each.invocation for each in finished}
+    assert observations[-1].response.tools_used == (shown[0], shown[1], shown[2])
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_calls_that_are_denied_are_shown(hello_world: Pattern, watch: Any) -> None:
+    model = ScriptedModel([TWO_CALLS, "Done."])
+    options = {"approve": lambda ask: ask.index == 1, "match": "types"}
+
+    observations = watch(hello_world, model=model, **options)
+
+    finished = [each for each in observations if isinstance(each, ToolFinished)]
+    assert sorted((each.index, each.invocation.error) for each in finished) == [
+        (0, "denied, not run"),
+        (1, None),
+    ]
+
+
+def test_a_server_that_does_not_stream_is_asked_without(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    plain = Answer(raw=b'{"choices": []}')
+    model_server.will_say(plain, "Here.", plain, "Here.")
+
+    assert observed(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]
+    assert aobserved(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]
+
+
+def test_usage_may_come_with_the_last_chunk_or_not_at_all(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(
+        Answer(events=[delta("a"), delta(finish="stop"), USAGE]),
+        Answer(events=[delta("a"), delta(finish="odd")]),
+    )
+
+    used = [observed(hello_world)[-1].response.usage.total_tokens for _ in range(2)]  # type: ignore[union-attr]
+
+    assert used == [15, 0]
+
+
+class Plain:
+    """A model that cannot stream."""
+
+    def complete(self, request: Request) -> str:
+        return "Hello there."
+
+
+class Words:
+    """A model that gives its words and nothing else."""
+
+    def complete(self, request: Request) -> str:
+        raise NotImplementedError
+
+    def stream(self, request: Request) -> Any:
+        yield from ("Hello", " ", "there.")
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_models_stream_as_far_as_they_can(hello_world: Pattern, watch: Any) -> None:
+    whole, pieces = watch(hello_world, model=Plain()), watch(hello_world, model=Words())
+
+    assert [type(each) for each in whole] == [Finished]
+    assert text_of(pieces, 0) == "Hello there."
+    assert whole[-1] == pieces[-1]
+
+
+def test_the_rehearsal_and_scripts_stream_words(hello_world: Pattern) -> None:
+    rehearsed = observed(hello_world, model="Offline/rehearsal")
+    scripted = observed(hello_world, model=ScriptedModel(["One two."]))
+
+    assert len([each for each in rehearsed if isinstance(each, TextDelta)]) > 1
+    assert [each.text for each in scripted if isinstance(each, TextDelta)] == ["One ", "two."]
+
+
+def test_a_reader_who_stops_leaves_a_run_that_goes_on(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(TWO_CALLS, "Never read.", "Done.")
+    begun = begin(hello_world, "hi", hello_world_tool_library)
+
+    for observation in begun.stream():
+        if isinstance(observation, TextDelta) and observation.turn == 1:
+            break
+
+    assert begun.finish().content == "Done."
+    assert len(begun.state.invocations) == 2
+
+
+def test_a_surrogate_pair_cut_in_two_is_put_together_again() -> None:
+    chunks = Chunks()
+    chunks.add(delta("\ud83d"))
+    chunks.add(delta("\ude00", "stop"))
+
+    assert read_reply(chunks.completion()).message.content == "\U0001f600"
+
+
+def test_errors_of_a_stream_are_ours(hello_world: Pattern) -> None:
+    with pytest.raises(GramError):
+        observed(hello_world, model=OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1))
