@@ -7,7 +7,7 @@ states, since results enter in the order of the calls.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack
 from typing import Any, TypeAlias, Union
 
@@ -19,11 +19,12 @@ from lenses_ext import Match, Model, agent_model, agent_name, validate_agent_pat
 
 from .binding import bind_agent_tools
 from .effects import CallFailed, CallModel, CallTool, Effect, Event, ModelReplied, ToolReturned
-from .errors import ConfigurationError, LimitError, ToolError, ValidationError
+from .errors import ConfigurationError, LimitError, ModelError, ToolError, ValidationError
 from .invocation import ainvoke_tool, invoke_tool
 from .json_text import write_json
 from .library import ToolLibrary, empty_tool_library
 from .limits import Limits
+from .logs import alogged, logged
 from .machine import Step, response, start, step
 from .messages import AgentResponse, ConversationContext, empty_context
 from .providers import LanguageModel, language_model
@@ -49,6 +50,8 @@ def run(
     model: ModelChoice = None,
     limits: Limits = Limits(),
     match: Match = "full",
+    settings: Mapping[str, Any] | None = None,
+    base_url: str | None = None,
     observe: Observer | None = None,
 ) -> AgentResponse:
     """Run an agent: say something to it, and get its answer.
@@ -61,16 +64,19 @@ def run(
         model: which model to ask instead of the program's.
         limits: how much the run may do.
         match: how closely tools have to match, see `bind_tool`.
+        settings: settings of the model instead of those that the program has, such as
+            ``{"temperature": 0.2}``; None as a value leaves one out.
+        base_url: where to ask for the model instead of its provider's own address.
         observe: called with every effect and the event that answered it.
 
     Raises:
         ValidationError: the input is empty or the program is invalid (with its ``faults``).
         ToolBindingError: the library does not implement the tools as they are written.
         ConfigurationError: the provider is unknown, or its key is missing.
-        ModelError: the model did not answer.
+        ModelError: the model did not answer, or twice not in the type that the program declares.
         LimitError: a limit was reached; the error keeps the state.
     """
-    ready = _prepare(agent, user_input, library, context, model, limits, match)
+    ready = _prepare(agent, user_input, library, context, model, limits, match, settings, base_url)
     with ExitStack() as cleanup:
         if ready.is_ours and hasattr(ready.model, "close"):
             cleanup.callback(ready.model.close)
@@ -95,12 +101,14 @@ async def arun(
     model: ModelChoice = None,
     limits: Limits = Limits(),
     match: Match = "full",
+    settings: Mapping[str, Any] | None = None,
+    base_url: str | None = None,
     observe: Observer | None = None,
 ) -> AgentResponse:
     """Run an agent without blocking, the tools of a turn at once; see `run`."""
     import asyncio  # imported where it is used: it takes longer than a short program
 
-    ready = _prepare(agent, user_input, library, context, model, limits, match)
+    ready = _prepare(agent, user_input, library, context, model, limits, match, settings, base_url)
     async with AsyncExitStack() as cleanup:
         if ready.is_ours and hasattr(ready.model, "aclose"):
             cleanup.push_async_callback(ready.model.aclose)
@@ -161,6 +169,8 @@ def _prepare(
     model: ModelChoice,
     limits: Limits,
     match: Match,
+    settings: Mapping[str, Any] | None,
+    base_url: str | None,
 ) -> _Ready:
     if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
         raise ConfigurationError(
@@ -172,12 +182,15 @@ def _prepare(
     if faults := errors(validate_agent_pattern(agent)):
         raise ValidationError.of(faults)
     override = _named(model)
-    first = start(agent, user_input, context, model=override, limits=limits)
+    first = start(agent, user_input, context, model=override, limits=limits, settings=settings)
     tools = bind_agent_tools(agent, library, match=match)
     is_ours = model is None or override is not None
+    if base_url and not is_ours:
+        raise ConfigurationError("a base_url is for a model that is named; this one has its own")
+    named = override or view(agent_model, agent)
     return _Ready(
         tools={tool.name: tool for tool in tools},
-        model=language_model(override or view(agent_model, agent)) if is_ours else _given(model),
+        model=language_model(named, base_url=base_url) if is_ours else _given(model),
         is_ours=is_ours,
         first=first,
     )
@@ -200,6 +213,7 @@ def _given(model: Any) -> LanguageModel:
     return found
 
 
+@logged
 def _perform(effect: Effect, ready: _Ready, state: State) -> Event:
     if isinstance(effect, CallModel):
         return _replied(effect, read_reply(ready.model.complete(effect.request)))
@@ -210,6 +224,7 @@ def _perform(effect: Effect, ready: _Ready, state: State) -> Event:
         return CallFailed(effect.turn, effect.index, str(error))
 
 
+@alogged
 async def _aperform(effect: Effect, ready: _Ready, state: State) -> Event:
     if isinstance(effect, CallModel):
         acomplete = getattr(ready.model, "acomplete", None)
@@ -242,4 +257,6 @@ def _returned(effect: CallTool, result: object) -> ToolReturned:
 def _finished(state: State) -> AgentResponse:
     if state.status is Status.LIMITED:
         raise LimitError(f"the run stopped after {state.stopped}", state)
+    if state.status is Status.UNUSABLE:
+        raise ModelError(f"the model's answer is not what the program declares: {state.stopped}")
     return response(state)

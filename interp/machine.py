@@ -11,19 +11,25 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from attrs import evolve
-from pyrsistent import pmap
+from pyrsistent import PMap, pmap
 
-from gram import Pattern
+from gram import Pattern, Value
 from lenses_ext import (
     Model,
+    SettingError,
+    Settings,
+    agent_answer,
+    agent_answer_schema,
     agent_instruction,
     agent_model,
+    agent_settings,
     tool_spec_name,
     tool_spec_schema,
     view,
     wire_name,
 )
 
+from .answers import answer_problem, correction
 from .arguments import read_arguments, validate_tool_args
 from .effects import (
     CallFailed,
@@ -63,6 +69,7 @@ def start(
     *,
     model: Model | None = None,
     limits: Limits = Limits(),
+    settings: Mapping[str, Any] | None = None,
 ) -> Step:
     """Begin a run: the user says ``text`` to an agent.
 
@@ -72,16 +79,27 @@ def start(
         context: the conversation before.
         model: the model to ask instead of the one the program names.
         limits: how much the run may do.
+        settings: settings instead of those that the program has; None as a value leaves one out.
 
     Raises:
-        ValidationError: the pattern cannot be run, or the text is empty.
+        ValidationError: the pattern cannot be run, the text is empty, or a setting is wrong.
     """
     if not form_of(agent).runs:
         raise ValidationError("only an Agent can be run")
     if not text.strip():
         raise ValidationError("the user's message is empty")
-    state = State(agent, model, limits, context.append(Message(UserRole, text)))
+    said = context.append(Message(UserRole, text))
+    state = State(agent, model, limits, said, settings=_changes(settings or {}))
     return state, pending(state)
+
+
+def _changes(settings: Mapping[str, Any]) -> PMap[str, Value | None]:
+    """Settings as a State keeps them: checked, immutable, None for those to leave out."""
+    try:
+        given = Settings().with_changes(settings)
+    except SettingError as error:
+        raise ValidationError(str(error)) from None
+    return pmap({key: given.get(key) for key in settings})
 
 
 def step(state: State, event: Event) -> Step:
@@ -116,6 +134,7 @@ def response(state: State) -> AgentResponse:
         tools_used=tuple(iter(state.invocations)),
         context=state.context,
         usage=state.usage,
+        is_typed=view(agent_answer, state.agent) is not None,
     )
 
 
@@ -130,7 +149,20 @@ def _model_replied(state: State, event: ModelReplied) -> Step:
         calls=event.message.tool_calls,
         truncated=event.truncated,
     )
-    return _call_tools(state) if state.calls else (evolve(state, status=Status.DONE), ())
+    return _call_tools(state) if state.calls else _finished(state)
+
+
+def _finished(state: State) -> Step:
+    """The reply is the answer: done, unless it is not of the type that the agent declares."""
+    schema = view(agent_answer_schema, state.agent)
+    problem = None if schema is None else answer_problem(schema, state.context[-1].content)
+    if schema is None or problem is None:
+        return evolve(state, status=Status.DONE), ()
+    if state.corrected:
+        return evolve(state, status=Status.UNUSABLE, stopped=problem), ()
+    context = state.context.append(correction(schema, problem))
+    state = evolve(state, turn=state.turn + 1, context=context, corrected=True)
+    return state, pending(state)
 
 
 def _call_tools(state: State) -> Step:
@@ -239,6 +271,8 @@ def _request(state: State) -> Request:
         instruction=view(agent_instruction, agent),
         messages=state.context,
         tools=offered_tools(agent),
+        settings=(view(agent_settings, agent) or Settings()).with_changes(state.settings),
+        answer=view(agent_answer, agent),
     )
 
 
@@ -247,5 +281,6 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Callable[[State, Any], S
     Status.AWAITING_TOOLS: {ToolReturned: _tool_returned, CallFailed: _call_failed},
     Status.DONE: {},
     Status.LIMITED: {},
+    Status.UNUSABLE: {},
 }
 """What may follow what: in each status, the events that answer it and what they lead to."""

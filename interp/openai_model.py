@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .effects import Request
 from .errors import ConfigurationError, ModelError
 from .json_text import Json, read_json
-from .wire import Dialect, request_body
+from .redaction import redact
+from .wire import SETTING_NAMES, Dialect, request_body
 
 if TYPE_CHECKING:
     import openai
@@ -31,17 +32,30 @@ class OpenAIModel:
         base_url: the address, such as ``https://api.openai.com/v1``.
         key: what to authenticate with.
         dialect: how it is spoken to.
+        max_tokens: what it calls the setting ``maxTokens``.
     """
 
-    def __init__(self, base_url: str, key: str, dialect: Dialect = "tools") -> None:
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        dialect: Dialect = "tools",
+        *,
+        max_tokens: str = SETTING_NAMES["maxTokens"],
+    ) -> None:
         self._base_url = base_url
         self._key = key
         self._dialect = dialect
+        self._max_tokens = max_tokens
         self._client: openai.OpenAI | None = None
         self._async_client: openai.AsyncOpenAI | None = None
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self._base_url!r})"
+
+    def body(self, request: Request) -> dict[str, Json]:
+        """The JSON that is sent for a request."""
+        return request_body(request, self._dialect, self._max_tokens)
 
     def complete(self, request: Request) -> Json:
         """The completion for a request.
@@ -53,7 +67,7 @@ class OpenAIModel:
         import openai
         import tenacity
 
-        body = request_body(request, self._dialect)
+        body = self.body(request)
         if self._client is None:
             self._client = openai.OpenAI(**self._options())
         client = self._client
@@ -71,7 +85,7 @@ class OpenAIModel:
         import openai
         import tenacity
 
-        body = request_body(request, self._dialect)
+        body = self.body(request)
         if self._async_client is None:
             self._async_client = openai.AsyncOpenAI(**self._options())
         client = self._async_client
@@ -138,8 +152,8 @@ def _said(error: openai.APIStatusError) -> str:
     """What the provider says went wrong, without the SDK's words around it."""
     body = error.body
     if isinstance(body, dict) and isinstance(body.get("message"), str):
-        return str(body["message"])
-    return str(error.message)
+        return redact(str(body["message"]))
+    return redact(str(error.message))
 
 
 def _read(text: str) -> Json:

@@ -15,6 +15,7 @@ from attrs import frozen
 
 from gram import Pattern
 from lenses_ext import (
+    answer_schema,
     tool_spec_description,
     tool_spec_name,
     tool_spec_schema,
@@ -30,14 +31,38 @@ from .messages import AssistantRole, FunctionRole, Message, ToolCall, Usage
 
 Dialect: TypeAlias = Literal["tools", "functions"]
 
+SETTING_NAMES: Mapping[str, str] = {
+    "frequencyPenalty": "frequency_penalty",
+    "maxTokens": "max_completion_tokens",
+    "parallelToolCalls": "parallel_tool_calls",
+    "presencePenalty": "presence_penalty",
+    "reasoningEffort": "reasoning_effort",
+    "seed": "seed",
+    "stop": "stop",
+    "temperature": "temperature",
+    "topP": "top_p",
+    "verbosity": "verbosity",
+}
+"""What the protocol calls each setting. ``maxTokens`` has another name at some providers."""
+
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 
 
 # --- requests
 
 
-def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json]:
-    """The JSON body of a request. What is empty is left out."""
+def request_body(
+    request: Request,
+    dialect: Dialect = "tools",
+    max_tokens: str = SETTING_NAMES["maxTokens"],
+) -> dict[str, Json]:
+    """The JSON body of a request. What is empty is left out.
+
+    Args:
+        request: what is asked.
+        dialect: how tools are spoken of.
+        max_tokens: what the provider calls the setting ``maxTokens``.
+    """
     body: dict[str, Json] = {
         "model": request.model.name,
         "messages": [
@@ -53,7 +78,19 @@ def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json
         else:
             body["functions"] = [definition["function"] for definition in definitions]
             body["function_call"] = "auto"
+    for name, value in request.settings.as_json().items():
+        if name != "parallelToolCalls" or "tools" in body:  # refused where there are no tools
+            body[max_tokens if name == "maxTokens" else SETTING_NAMES[name]] = value
+    if request.answer is not None:
+        body["response_format"] = response_format(request.answer)
     return body
+
+
+def response_format(answer: Pattern) -> dict[str, Json]:
+    """The JSON by which a model is asked for an answer of a declared type."""
+    name = wire_name(answer.value.identity or "answer")
+    schema = {"name": name, "schema": answer_schema(answer)}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def tool_definitions(tools: Iterable[Pattern]) -> list[dict[str, Json]]:

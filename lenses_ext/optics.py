@@ -275,7 +275,7 @@ def optional_prop(name: str, key: str, kind: type[A]) -> Lens[Pattern, A | None]
 
     def set_(pattern: Pattern, new: A | None) -> Pattern:
         if new is None:
-            return _evolved(name, path, pattern, properties=pattern.value.properties.discard(key))
+            return without_property(name, pattern, key)
         _expect(name, path, pattern, new, kind)
         return with_property(name, pattern, key, new)
 
@@ -352,6 +352,13 @@ def with_property(name: str, pattern: Pattern, key: str, value: object) -> Patte
     properties: Any = pattern.value.properties
     path = f"value.properties.{key}"
     return _evolved(name, path, pattern, properties=properties.set(key, value))
+
+
+def without_property(name: str, pattern: Pattern, key: str) -> Pattern:
+    """``pattern`` without a property; ``name`` is the optic that removes it."""
+    properties: Any = pattern.value.properties
+    path = f"value.properties.{key}"
+    return _evolved(name, path, pattern, properties=properties.discard(key))
 
 
 def _evolved(name: str, path: str, pattern: Pattern, **changes: Any) -> Pattern:
