@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gram import GramDecodeError, GramEncodeError, GramError
 from lenses_ext import (
     Model,
+    Settings,
     TypeSignature,
     create_agent_pattern,
     create_tool_specification,
@@ -19,6 +20,8 @@ from lenses_ext import (
 
 from .arguments import validate_tool_args
 from .binding import bind_agent_tools, bind_tool, explain_binding
+from .conversation_files import load_context, save_context
+from .conversation_pattern import context_from_pattern, context_to_pattern
 from .drivers import arun, execute_agent, execute_agent_with_library, run
 from .effects import CallFailed, CallModel, CallTool, ModelReplied, Request, ToolReturned
 from .errors import (
@@ -52,7 +55,13 @@ from .messages import (
     empty_context,
 )
 from .programs import load
-from .providers import PROVIDERS, LanguageModel
+from .providers import PROVIDERS, LanguageModel, Provider
+from .response_pattern import (
+    invocation_from_pattern,
+    invocation_to_pattern,
+    response_from_pattern,
+    response_to_pattern,
+)
 from .scripted import ScriptedModel
 from .state import State, Status
 from .tool import Tool, create_tool
@@ -97,9 +106,11 @@ __all__ = [
     "ModelError",
     "ModelReplied",
     "ProtocolError",
+    "Provider",
     "ReplayError",
     "Request",
     "ScriptedModel",
+    "Settings",
     "State",
     "Status",
     "Tool",
@@ -117,6 +128,8 @@ __all__ = [
     "arun",
     "bind_agent_tools",
     "bind_tool",
+    "context_from_pattern",
+    "context_to_pattern",
     "create_agent_pattern",
     "create_tool",
     "create_tool_specification",
@@ -127,15 +140,21 @@ __all__ = [
     "execute_agent_with_library",
     "explain_binding",
     "hello_world_tool_library",
+    "invocation_from_pattern",
+    "invocation_to_pattern",
     "invoke_tool",
     "load",
+    "load_context",
     "lookup_tool",
     "parse_type_signature",
     "pending",
     "register_tool",
     "response",
+    "response_from_pattern",
+    "response_to_pattern",
     "resume",
     "run",
+    "save_context",
     "start",
     "step",
     "tool",

@@ -16,6 +16,7 @@ from gram import GramError
 from .failures import INTERRUPTED, exit_code_of, shown
 
 COMMANDS = {
+    "chat": "Talk to an agent, line by line.",
     "check": "Report what is wrong in gram files.",
     "run": "Run an agent: say something to it and print its answer.",
 }

@@ -7,6 +7,7 @@ from typing import TypeAlias, Union
 from gram import GramError
 
 from ..errors import ConfigurationError, LimitError, ModelError, ValidationError
+from ..redaction import redact
 
 NO, USAGE, INVALID, UNAVAILABLE, LIMIT, INTERRUPTED = 1, 2, 3, 4, 5, 130
 """The answer is no; the command is used wrongly; the input is not gram or the program is invalid;
@@ -32,4 +33,4 @@ def shown(failure: Failure) -> str:
     if isinstance(failure, OSError):
         reason = failure.strerror or str(failure)
         return f"gram: {failure.filename}: {reason}" if failure.filename else f"gram: {reason}"
-    return str(failure)
+    return redact(str(failure))
