@@ -8,6 +8,18 @@ from hypothesis import strategies as st
 from pyrsistent import pmap, pvector
 
 from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString
+from interp import (
+    AgentResponse,
+    AssistantRole,
+    ConversationContext,
+    FunctionRole,
+    Message,
+    ToolCall,
+    ToolInvocation,
+    Usage,
+    UserRole,
+)
+from lenses_ext import Settings
 
 ODD_TEXTS = ["", "true", "false", "null", "0", "-1", "042", "a b", "é", "`", "```", '"', "\\", "//"]
 
@@ -222,3 +234,65 @@ def _some(parts: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[st
     """Dicts with a few of the given keys."""
     keys = st.lists(st.sampled_from(sorted(parts)), max_size=4, unique=True)
     return keys.flatmap(lambda chosen: st.fixed_dictionaries({key: parts[key] for key in chosen}))
+
+
+# --- conversations
+
+
+def any_texts() -> st.SearchStrategy[str]:
+    """Any str of Python: what UTF-8 cannot carry, too, and texts that look like our escapes."""
+    odd = ["\ud800", "\ud83d\ude00", "\0", "\\u0000", "\\\ud800", "```\n```", '{"a": 1}']
+    return json_texts() | st.text(max_size=8) | st.sampled_from(odd) | st.text("\ud800\udc00\\u0")
+
+
+def tool_calls() -> st.SearchStrategy[ToolCall]:
+    """Calls of tools as a model may write them."""
+    return st.builds(ToolCall, any_texts(), any_texts(), any_texts())
+
+
+def messages() -> st.SearchStrategy[Message]:
+    """Messages of every role, with what the types allow and no provider would send."""
+    roles = st.sampled_from([UserRole, AssistantRole]) | any_texts().map(FunctionRole)
+    calls = st.lists(tool_calls(), max_size=2)
+    return st.builds(Message, roles, any_texts(), calls, st.none() | any_texts())
+
+
+def contexts() -> st.SearchStrategy[ConversationContext]:
+    """Conversations, the empty one too."""
+    return st.lists(messages(), max_size=4).map(ConversationContext)
+
+
+def invocations() -> st.SearchStrategy[ToolInvocation]:
+    """Tool calls that were answered, by a result or by an error."""
+    results = st.builds(ToolInvocation, any_texts(), json_values(), json_values())
+    errors = st.builds(ToolInvocation, any_texts(), json_values(), error=any_texts())
+    return results | errors
+
+
+def responses() -> st.SearchStrategy[AgentResponse]:
+    """What a run may give."""
+    used = st.lists(invocations(), max_size=2).map(tuple)
+    usage = st.builds(Usage, st.integers(0), st.integers(0))
+    return st.builds(AgentResponse, any_texts(), used, contexts(), usage, st.just(False))
+
+
+def setting_values() -> dict[str, st.SearchStrategy[Any]]:
+    """For each setting, the values that it takes."""
+    words = texts().filter(bool)
+    return {
+        "frequencyPenalty": st.floats(-2, 2) | st.integers(-2, 2),
+        "maxTokens": st.integers(1),
+        "parallelToolCalls": st.booleans(),
+        "presencePenalty": st.floats(-2, 2) | st.integers(-2, 2),
+        "reasoningEffort": st.sampled_from(["none", "minimal", "low", "medium", "high", "xhigh"]),
+        "seed": st.integers(),
+        "stop": words | st.lists(words, min_size=1, max_size=3),
+        "temperature": st.floats(0, 2) | st.integers(0, 2),
+        "topP": st.floats(0, 1) | st.integers(0, 1),
+        "verbosity": st.sampled_from(["low", "medium", "high"]),
+    }
+
+
+def model_settings() -> st.SearchStrategy[Settings]:
+    """Valid settings, none of them too."""
+    return _some(setting_values()).map(Settings)

@@ -13,6 +13,7 @@ import click
 
 from gram import GramError
 
+from ..redaction import redact
 from .failures import INTERRUPTED, exit_code_of, shown
 
 COMMANDS = {
@@ -50,6 +51,7 @@ def main() -> None:
     try:
         gram(standalone_mode=False)
     except click.ClickException as error:
+        error.message = redact(error.message)
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):

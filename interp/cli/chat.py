@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Final
 
 import click
@@ -126,7 +127,7 @@ def _save(talk: Talk, options: TalkOptions, argument: str) -> None:
     if not path:
         tell("there is no session: write /save FILE")
         return
-    save_context(path, talk.context)
+    save_context(Path(path).expanduser(), talk.context)
     tell(f"saved to {path}")
 
 

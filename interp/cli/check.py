@@ -13,6 +13,7 @@ from gram.faults import errors, syntax_fault
 from lenses_ext import find_agents
 
 from ..program_checks import check_program
+from ..redaction import redact
 from .failures import NO
 from .inputs import read_document
 
@@ -36,11 +37,12 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
             click.echo(f"{document.filename}: no agent here, checked as plain data", err=True)
         faults.extend(check_program(document))
     if as_json:
-        click.echo(json.dumps([_as_json(each) for each in faults], ensure_ascii=False, indent=2))
+        found = [_as_json(each) for each in faults]
+        click.echo(redact(json.dumps(found, ensure_ascii=False, indent=2)))
     else:
         for each in faults:
             hint = f"\n  hint: {each.hint}" if each.hint else ""
-            click.echo(f"{each}{hint}")
+            click.echo(redact(f"{each}{hint}"))
     if errors(faults):
         sys.exit(NO)
 

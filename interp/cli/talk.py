@@ -13,6 +13,7 @@ from gram import Pattern
 from ..conversation_files import load_context, save_context
 from ..drivers import run
 from ..effects import CallFailed, CallTool, Effect, Event, ModelReplied, ToolReturned
+from ..errors import ValidationError
 from ..json_text import write_json
 from ..library import ToolLibrary
 from ..messages import AgentResponse, ConversationContext, Usage, empty_context
@@ -51,6 +52,7 @@ class Talk:
         What goes wrong leaves the conversation as it was; the errors are those of `run`.
         """
         options = self._options
+        _check_text(message)
         response = run(
             self.agent,
             message,
@@ -63,7 +65,7 @@ class Talk:
             observe=self._observe,
         )
         self.context = response.context
-        click.echo(redact(response.content))
+        click.echo(_printable(redact(response.content)))
         if options.session:
             save_context(options.session, self.context)
         return response
@@ -84,7 +86,7 @@ class Talk:
 
 def tell(text: str) -> None:
     """Say something that is no answer: on standard error, keys redacted."""
-    click.echo(redact(text), err=True)
+    click.echo(_printable(redact(text)), err=True)
 
 
 def show_logs() -> None:
@@ -102,7 +104,22 @@ def _conversation_in(session: str | None) -> ConversationContext:
     if session is None:
         return empty_context
     path = Path(session)
+    if not path.resolve().parent.is_dir():  # better told now than after an answer was paid for
+        raise FileNotFoundError(2, "No such directory", str(path.parent))
     return load_context(path) if path.exists() and path.stat().st_size else empty_context
+
+
+def _check_text(message: str) -> None:
+    """Refuse what the terminal gave where it was not UTF-8: no request can carry it."""
+    try:
+        message.encode()
+    except UnicodeEncodeError:
+        raise ValidationError("the message is not UTF-8") from None
+
+
+def _printable(text: str) -> str:
+    """A text for the terminal: lone surrogates, which no encoding has, are replaced."""
+    return text.encode(errors="replace").decode()
 
 
 def _built_in() -> ToolLibrary:
