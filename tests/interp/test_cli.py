@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.interp.gram_process import GREETED, HELLO, gram
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
-
-HELLO = str(EXAMPLES / "hello_world.gram")
-GREETED = "Hello, Alice! Nice to meet you.\n"
-
-
-def gram(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command and give what it printed; the environment has no keys."""
-    kept = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.endswith(("_API_KEY", "_BASE_URL"))
-    }
-    return subprocess.run(
-        [sys.executable, "-c", "from interp.cli import main; main()", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**kept, **environment},
-        timeout=60,
-        check=False,
-    )
 
 
 def test_run_prints_the_answer_and_shows_the_call() -> None:

@@ -1,0 +1,108 @@
+"""The command line as a process of its own: with pipes, or at a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.paths import EXAMPLES, ROOT
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+GREETED = "Hello, Alice! Nice to meet you.\n"
+
+_COMMAND = "from interp.cli import main; main()"
+_AT_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {_COMMAND}"
+_CONTROL = re.compile(r"\x1b\[[?0-9;]*[a-zA-Z]|\r")
+
+
+def gram(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command and give what it printed; the environment has no keys but those given."""
+    return subprocess.run(
+        [sys.executable, "-c", _COMMAND, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=_without_keys() | environment,
+        timeout=60,
+        check=False,
+    )
+
+
+def _without_keys() -> dict[str, str]:
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.endswith(("_API_KEY", "_BASE_URL"))
+    }
+
+
+class Terminal:
+    """A command at a pseudo-terminal: what is typed, and what is seen.
+
+    Args:
+        arguments: the command's.
+        answers: a file for its standard output, which is the terminal too otherwise.
+        environment: variables beside those that are there.
+    """
+
+    def __init__(self, *arguments: str, answers: Path | None = None, **environment: str) -> None:
+        self._mine, theirs = pty.openpty()
+        with open(answers or os.devnull, "wb") as out:  # noqa: PTH123  # devnull is no Path
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _AT_TERMINAL, *arguments],
+                stdin=theirs,
+                stdout=out if answers else theirs,
+                stderr=theirs,
+                cwd=ROOT,
+                env=_without_keys() | {"TERM": "dumb"} | environment,
+                start_new_session=True,
+            )
+        os.close(theirs)
+        self.seen = ""
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._mine)
+
+    def type(self, text: str) -> None:
+        """Type some text; a line ends with a line break."""
+        os.write(self._mine, text.encode())
+
+    def until(self, text: str) -> str:
+        """Wait until a text is seen; give what was seen since the last wait."""
+        deadline = time.monotonic() + 30
+        while text not in self.seen:
+            assert time.monotonic() < deadline, f"never saw {text!r} in {self.seen!r}"
+            if not self._read():
+                assert text in self.seen, f"ended without {text!r}: {self.seen!r}"
+        found, _, self.seen = self.seen.partition(text)
+        return found + text
+
+    def leaves(self) -> int:
+        """Wait until the command ends; give its exit code."""
+        while self._read():
+            pass
+        return self._process.wait(30)
+
+    def _read(self) -> bool:
+        """Take in what is there; False when the other side is closed."""
+        ready, _, _ = select.select([self._mine], [], [], 0.5)
+        if not ready:
+            return self._process.poll() is None
+        try:
+            read = os.read(self._mine, 65536)
+        except OSError:  # how a pseudo-terminal says that its other side is closed
+            return False
+        self.seen += _CONTROL.sub("", read.decode(errors="replace"))
+        return bool(read)
