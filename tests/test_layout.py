@@ -62,7 +62,7 @@ def test_what_is_confined_stays_confined() -> None:
     assert importers("lark") == ["gram/grammar.py"]
 
 
-@pytest.mark.parametrize("name", ["machine", "state", "forms", "effects", "arguments"])
+@pytest.mark.parametrize("name", ["machine", "state", "forms", "effects", "arguments", "answers"])
 def test_the_machine_does_no_io(name: str) -> None:
     impure = {"openai", "asyncio", "time", "random", "logging", "os", "socket", "threading"}
 

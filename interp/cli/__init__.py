@@ -5,6 +5,7 @@ A command module is imported when its command is called, so that each pays only 
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -51,8 +52,9 @@ def main() -> None:
     try:
         gram(standalone_mode=False)
     except click.ClickException as error:
-        error.message = redact(error.message)
-        error.show()
+        shown_error = io.StringIO()
+        error.show(shown_error)
+        click.echo(redact(shown_error.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         sys.exit(INTERRUPTED)

@@ -76,6 +76,8 @@ def converse(talk: Talk, options: TalkOptions, lines: Lines) -> None:
             if not lines.is_typed:
                 raise
             tell("(given up; the conversation is as it was)")
+        except BrokenPipeError:  # nobody reads the answers any more
+            raise
         except (GramError, OSError) as failure:
             if not lines.is_typed:
                 raise

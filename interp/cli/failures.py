@@ -29,8 +29,9 @@ def exit_code_of(failure: Failure) -> int:
 
 
 def shown(failure: Failure) -> str:
-    """The message for an error: what is wrong, where, and what to do."""
+    """The message for an error: what is wrong, where, what to do; no keys."""
     if isinstance(failure, OSError):
         reason = failure.strerror or str(failure)
-        return f"gram: {failure.filename}: {reason}" if failure.filename else f"gram: {reason}"
+        place = f"{failure.filename}: " if failure.filename else ""
+        return redact(f"gram: {place}{reason}")
     return redact(str(failure))

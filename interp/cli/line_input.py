@@ -58,7 +58,9 @@ class TypedLines:
     def __enter__(self) -> TypedLines:
         if self._readline is not None:
             with suppress(OSError):  # there is no history yet, or none that can be read
-                self._readline.read_history_file(history_path())
+                # Line by line: GNU readline and libedit have files of their own kinds.
+                for line in history_path().read_text("utf-8", "replace").splitlines():
+                    self._readline.add_history(line)
         return self
 
     def __exit__(self, *_: object) -> None:

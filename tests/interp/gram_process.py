@@ -27,7 +27,8 @@ def gram(*arguments: str, stdin: str = "", **environment: str) -> subprocess.Com
         [sys.executable, "-c", _COMMAND, *arguments],
         input=stdin,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",  # so that a test can give bytes that are not UTF-8
         cwd=ROOT,
         env=_without_keys() | environment,
         timeout=60,

@@ -77,8 +77,10 @@ def test_a_failure_in_a_pipe_ends_with_its_exit_code(model_server: ModelServer) 
 
 
 def test_what_is_not_utf_8_is_one_message() -> None:
-    done = gram("chat", HELLO, "--offline", stdin="\udcff\n") if False else None
-    assert done is None
+    done = gram("chat", HELLO, "--offline", stdin="hello\udcff\n")
+
+    assert done.returncode == 3
+    assert "<stdin>:1:6: byte 0xff is not UTF-8" in done.stderr
 
 
 def test_a_session_goes_on_in_the_next_chat(tmp_path: Path) -> None:
@@ -170,7 +172,9 @@ def test_ctrl_c_at_the_prompt_clears_the_line(model_server: ModelServer) -> None
     model_server.will_say("hello")
     with Terminal("chat", HELLO, **at(model_server)) as terminal:
         terminal.until("> ")
-        terminal.type("half a li\x03")
+        terminal.type("half a li")
+        terminal.until("half a li")
+        terminal.type("\x03")
         terminal.until("> ")
         terminal.type("whole\n")
         terminal.until("hello")
