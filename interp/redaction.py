@@ -27,7 +27,7 @@ _AUTHORIZATION = re.compile(
     r"[A-Za-z0-9._~+/=\-]{8,}",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]*://)[^/@\s\"']+@", re.IGNORECASE)
+_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']+@", re.IGNORECASE)
 
 
 def known_keys() -> tuple[str, ...]:

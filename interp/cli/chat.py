@@ -47,7 +47,7 @@ def command(file: str, options: TalkOptions) -> None:
         )
     talk = Talk(file, options)
     try:
-        if sys.stdin.isatty():
+        if sys.stdin and sys.stdin.isatty():
             tell(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
             with TypedLines() as lines:
                 converse(talk, options, lines)

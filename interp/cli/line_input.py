@@ -40,7 +40,7 @@ class PipedLines:
         Raises:
             GramDecodeError: it is not UTF-8.
         """
-        line = sys.stdin.buffer.readline()
+        line = sys.stdin.buffer.readline() if sys.stdin else b""
         return decode(line, "<stdin>").rstrip("\r\n") if line else None
 
 

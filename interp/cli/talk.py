@@ -9,7 +9,10 @@ from pathlib import Path
 import click
 
 from gram import Pattern
+from gram.faults import errors
+from lenses_ext import validate_agent_pattern
 
+from ..binding import bind_agent_tools
 from ..conversation_files import load_context, save_context
 from ..drivers import run
 from ..effects import CallFailed, CallTool, Effect, Event, ModelReplied, ToolReturned
@@ -34,6 +37,7 @@ class Talk:
 
     Raises:
         OSError, GramDecodeError, ValidationError: the program or the session cannot be used.
+        ToolBindingError: the tools do not implement the program's.
         ConfigurationError: a file of tools cannot be used.
     """
 
@@ -42,6 +46,9 @@ class Talk:
             show_logs()
         self.agent: Pattern = choose_agent(read_document(file).patterns, options.agent)
         self.library = read_libraries(options.tools) if options.tools else _built_in()
+        if faults := errors(validate_agent_pattern(self.agent)):
+            raise ValidationError.of(faults)
+        bind_agent_tools(self.agent, self.library, match=options.match)
         self.context = _conversation_in(options.session)
         self.usage = Usage()
         self._options = options

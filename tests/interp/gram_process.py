@@ -80,6 +80,20 @@ class Terminal:
         """Type some text; a line ends with a line break."""
         os.write(self._mine, text.encode())
 
+    def insist(self, key: str, text: str) -> None:
+        """Type a key, more than once if it has to be, until a text is seen.
+
+        Python's readline overlooks a signal that comes just before it begins to wait.
+        """
+        for _ in range(10):
+            self.type(key)
+            deadline = time.monotonic() + 2
+            while text not in self.seen and time.monotonic() < deadline:
+                self._read()
+            if text in self.seen:
+                break
+        self.until(text)
+
     def until(self, text: str) -> str:
         """Wait until a text is seen; give what was seen since the last wait."""
         deadline = time.monotonic() + 30

@@ -83,6 +83,27 @@ def test_what_is_not_utf_8_is_one_message() -> None:
     assert "<stdin>:1:6: byte 0xff is not UTF-8" in done.stderr
 
 
+def test_a_program_that_cannot_run_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text('[a:Agent {instruction: "x", model: "A/b"} | [t:Tool | (::Text)]]')
+
+    done = gram("chat", str(program))
+
+    assert done.returncode == 3
+    assert 'p.gram:1:46: missing-description "t" has no description' in done.stderr
+
+
+def test_tools_that_do_not_bind_are_told_before_anything_is_asked(tmp_path: Path) -> None:
+    program = tmp_path / "p.gram"
+    tool = '[t:Tool {description: "d"} | (::Text)]'
+    program.write_text(f'[a:Agent {{instruction: "x", model: "A/b"}} | {tool}]')
+
+    done = gram("chat", str(program))
+
+    assert done.returncode == 3
+    assert 'tool "t" is not in the library' in done.stderr
+
+
 def test_a_session_goes_on_in_the_next_chat(tmp_path: Path) -> None:
     session = str(tmp_path / "s.gram")
 
@@ -174,8 +195,7 @@ def test_ctrl_c_at_the_prompt_clears_the_line(model_server: ModelServer) -> None
         terminal.until("> ")
         terminal.type("half a li")
         terminal.until("half a li")
-        terminal.type("\x03")
-        terminal.until("> ")
+        terminal.insist("\x03", "> ")
         terminal.type("whole\n")
         terminal.until("hello")
 

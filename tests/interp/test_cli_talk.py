@@ -81,6 +81,21 @@ def test_a_session_in_no_folder_is_told_before_anything_is_asked(tmp_path: Path)
     assert "No such directory" in done.stderr
 
 
+def test_a_message_that_is_not_utf_8_is_wrong_use() -> None:
+    done = gram("run", HELLO, "hi\udcff", "--offline")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "the message is not UTF-8\n"
+
+
+def test_an_answer_that_no_terminal_has_is_printed_all_the_same(model_server: ModelServer) -> None:
+    model_server.will_say("a\ud800b")
+
+    done = gram("run", HELLO, "hi", **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "a?b\n")
+
+
 # --- settings and providers
 
 

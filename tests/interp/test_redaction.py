@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -51,6 +52,26 @@ def test_a_text_without_a_secret_stays(text: str) -> None:
 )
 def test_what_authorizes_is_redacted(text: str, shown: str) -> None:
     assert redact(text) == shown
+
+
+def test_a_key_is_known_by_the_users_row_that_names_its_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = tmp_path / "p.toml"
+    rows.write_text('[Cloud]\nbase_url = "http://x"\nkey = "CLOUD_PASS"\n')
+    monkeypatch.setenv("GRAM_PROVIDERS", str(rows))
+    monkeypatch.setenv("CLOUD_PASS", "cloud-secret")
+
+    assert redact("cloud-secret") == REDACTED
+
+
+def test_a_file_of_providers_that_is_broken_shows_no_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GRAM_PROVIDERS", str(tmp_path / "nowhere.toml"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-key")
+
+    assert redact("sk-secret-key") == REDACTED
 
 
 def test_a_short_value_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
