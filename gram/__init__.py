@@ -5,20 +5,27 @@ speak the canonical JSON. This package knows nothing of agents.
 """
 
 from .canonical_json import from_json, to_json
+from .checks import apply_fixes, check
 from .document import Document, parse
-from .errors import GramDecodeError, GramEncodeError, GramError
-from .faults import Fault, Severity
+from .errors import MAX_LEVELS, GramDecodeError, GramEncodeError, GramError
+from .faults import Edit, Fault, Severity
 from .files import dump, load, loads, loads_one
+from .formatting import format_text
+from .json_schema import json_schema
+from .lossless.writer import Change
 from .origin import Origin, origin
 from .pattern import Pattern, Subject
+from .recovery import syntax_errors
 from .serializer import Spelling, Style, dumps
 from .source import Source, Span
 from .spans import Spans
-from .values import MAX_LEVELS, Measurement, Range, Symbol, TaggedString, Value
+from .values import Measurement, Range, Symbol, TaggedString, Value
 
 __all__ = [
     "MAX_LEVELS",
+    "Change",
     "Document",
+    "Edit",
     "Fault",
     "GramDecodeError",
     "GramEncodeError",
@@ -37,13 +44,18 @@ __all__ = [
     "Symbol",
     "TaggedString",
     "Value",
+    "apply_fixes",
+    "check",
     "dump",
     "dumps",
+    "format_text",
     "from_json",
+    "json_schema",
     "load",
     "loads",
     "loads_one",
     "origin",
     "parse",
+    "syntax_errors",
     "to_json",
 ]

@@ -6,11 +6,13 @@ with the tokens and constructs that the rule consists of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from string import ascii_letters
 from typing import Any, TypeVar
 
-from .errors import GramEncodeError
+from pyrsistent import PMap, pmap, pvector
+
+from .errors import MAX_LEVELS, GramEncodeError, TooDeepError
 from .origin import remember
 from .pattern import WALK, Pattern, Subject
 from .source import Source
@@ -18,6 +20,7 @@ from .strings import fence_parts, unescape
 from .syntax import (
     Annotated,
     Annotation,
+    AnyValue,
     Array,
     Arrow,
     ArrowKind,
@@ -38,10 +41,20 @@ from .syntax import (
     Token,
     Value,
 )
-from .values import Measurement, Number, Range, Symbol, TaggedString, freeze
+from .values import (
+    Measurement,
+    Number,
+    Range,
+    Symbol,
+    TaggedString,
+    check_number,
+    check_text,
+)
 from .values import Value as TreeValue
 
 _NO_SUBJECT = Subject()
+_WALK_SUBJECT = Subject("", {WALK})
+_NO_PROPERTIES: PMap[str, TreeValue] = pmap()
 
 _Placed = TypeVar("_Placed", Annotated, Bracket, Header, Node, Path, Reference)
 
@@ -57,7 +70,7 @@ class Builder:
         """The whole document; a record can only be its first part."""
         if parts and isinstance(parts[0], Record):
             record = parts[0]
-            pattern = Pattern(Subject(properties=_properties(record.entries)))
+            pattern = Pattern._of_checked(_subject(None, (), record.entries))
             header = Header(record.start, record.end, record, pattern)
             parts[0] = self._placed(header)
         return tuple(parts)
@@ -69,13 +82,13 @@ class Builder:
         annotations: tuple[Annotation, ...] = tuple(
             part for part in parts if isinstance(part, Annotation)
         )
-        subject = Subject(
-            identified.identity.text if identified and identified.identity else "",
-            _label_set(identified.labels) if identified else (),
-            _properties(annotations),
+        subject = _subject(
+            identified.identity if identified else None,
+            identified.labels if identified else (),
+            annotations,
         )
         body = parts[-1]
-        pattern = Pattern(subject, (body.pattern,))
+        pattern = Pattern._of_checked(subject, (body.pattern,))
         first = parts[0].start
         return self._placed(Annotated(first, body.end, identified, annotations, body, pattern))
 
@@ -97,12 +110,14 @@ class Builder:
         elements: tuple[Element, ...] = tuple(
             part for part in parts[1:] if not isinstance(part, Token | SubjectPart)
         )
-        pattern = Pattern(subject.subject, tuple(element.pattern for element in elements))
+        below = tuple(element.pattern for element in elements)
+        pattern = Pattern._of_checked(subject.subject, below)
         return self._placed(Bracket(opener.start, closer.end, subject, bar, elements, pattern))
 
     def reference(self, parts: list[Any]) -> Reference:
         (name,) = parts
-        return self._placed(Reference(name.start, name.end, name, Pattern(Subject(name.text))))
+        pattern = Pattern._of_checked(_subject(name, (), ()))
+        return self._placed(Reference(name.start, name.end, name, pattern))
 
     def path(self, parts: list[Any]) -> Node | Path:
         """A lone node, an edge, or a walk of edges."""
@@ -114,18 +129,18 @@ class Builder:
         edges = []
         for left, arrow, right in zip(nodes, arrows, nodes[1:], strict=False):
             ends = (left.pattern, right.pattern)
-            edges.append(
-                Pattern(arrow.subject.subject, ends[::-1] if arrow.kind == "left" else ends)
-            )
+            ends = ends[::-1] if arrow.kind == "left" else ends
+            edges.append(Pattern._of_checked(arrow.subject.subject, ends))
             remember(edges[-1], self.source, left.start, right.end)
-        pattern = edges[0] if len(edges) == 1 else Pattern(Subject("", {WALK}), edges)
+        pattern = edges[0] if len(edges) == 1 else Pattern._of_checked(_WALK_SUBJECT, tuple(edges))
         path = Path(nodes[0].start, nodes[-1].end, tuple(nodes), tuple(arrows), pattern)
         return self._placed(path)
 
     def node(self, parts: list[Any]) -> Node:
         opener, closer = parts[0], parts[-1]
         subject = self._subject_in(parts[1], opener.end)
-        return self._placed(Node(opener.start, closer.end, subject, Pattern(subject.subject)))
+        pattern = Pattern._of_checked(subject.subject)
+        return self._placed(Node(opener.start, closer.end, subject, pattern))
 
     def right(self, parts: list[Any]) -> Arrow:
         return self._arrow("right", parts)
@@ -156,11 +171,7 @@ class Builder:
         labels: tuple[Label, ...] = next((p for p in parts if isinstance(p, tuple)), ())
         record = parts[-1] if isinstance(parts[-1], Record) else None
         spelled = [part for part in (identity, *labels, record) if part is not None]
-        subject = Subject(
-            identity.text if identity else "",
-            _label_set(labels),
-            _properties(record.entries) if record else {},
-        )
+        subject = _subject(identity, labels, record.entries if record else ())
         return SubjectPart(spelled[0].start, spelled[-1].end, identity, labels, record, subject)
 
     def labels(self, parts: list[Label]) -> tuple[Label, ...]:
@@ -176,7 +187,8 @@ class Builder:
 
     def quoted_name(self, parts: list[Token]) -> Name:
         (token,) = parts
-        return Name(token.start, token.end, self._quoted(token))
+        name = check_text(self._quoted(token))
+        return Name(token.start, token.end, name)
 
     def number_name(self, parts: list[Token]) -> Name:
         return self.symbol(parts)
@@ -195,13 +207,16 @@ class Builder:
 
     def map(self, parts: list[Any]) -> Map:
         entries = _entries(parts)
-        value = freeze(_properties(entries))
-        return Map(parts[0].start, parts[-1].end, "map", value, entries)
+        levels = 1 + _levels(_effective(entries).values())
+        return Map(
+            parts[0].start, parts[-1].end, "map", _properties(entries), entries, _checked(levels)
+        )
 
     def array(self, parts: list[Any]) -> Array:
         items = tuple(part for part in parts if isinstance(part, Value))
-        value = freeze([item.value for item in items])
-        return Array(parts[0].start, parts[-1].end, "array", value, items)
+        levels = 1 + _levels(items)
+        value = pvector([item.value for item in items])
+        return Array(parts[0].start, parts[-1].end, "array", value, items, _checked(levels))
 
     def range(self, parts: list[Any]) -> Value:
         lower: Any = parts[0].value if isinstance(parts[0], Value) else None
@@ -209,22 +224,21 @@ class Builder:
         return Value(parts[0].start, parts[-1].end, "range", Range(lower, upper))
 
     def integer(self, parts: list[Token]) -> Value:
-        return self._value(parts, self._integer(parts[0], 10))
+        return self._value(parts, _number(self._spelling(parts[0])))
 
     def hexadecimal(self, parts: list[Token]) -> Value:
-        return self._value(parts, self._integer(parts[0], 16))
+        return self._value(parts, _number(self._spelling(parts[0]), 16))
 
     def octal(self, parts: list[Token]) -> Value:
-        return self._value(parts, self._integer(parts[0], 8))
+        return self._value(parts, _number(self._spelling(parts[0]), 8))
 
     def decimal(self, parts: list[Token]) -> Value:
-        return self._value(parts, freeze(float(self._spelling(parts[0]))))
+        return self._value(parts, _number(self._spelling(parts[0])))
 
     def measurement(self, parts: list[Token]) -> Value:
         spelling = self._spelling(parts[0])
-        number = spelling.rstrip(ascii_letters)
-        value: Number = float(number) if "." in number else _decimal_integer(number)
-        return self._value(parts, Measurement(value, spelling[len(number) :]))
+        digits = spelling.rstrip(ascii_letters)
+        return self._value(parts, Measurement(_number(digits), spelling[len(digits) :]))
 
     def boolean(self, parts: list[Token]) -> Value:
         return self._value(parts, parts[0].type == "TRUE")
@@ -241,10 +255,10 @@ class Builder:
         return self._value(parts, TaggedString(tag, content))
 
     def fence(self, parts: list[Token]) -> Value:
-        return self._value(parts, freeze(fence_parts(self._spelling(parts[0]))[1]))
+        return self._value(parts, check_text(fence_parts(self._spelling(parts[0]))[1]))
 
     def string(self, parts: list[Token]) -> Value:
-        return self._value(parts, freeze(self._quoted(parts[0])))
+        return self._value(parts, check_text(self._quoted(parts[0])))
 
     # --- helpers
 
@@ -264,29 +278,52 @@ class Builder:
     def _quoted(self, token: Token) -> str:
         return unescape(self.text[token.start + 1 : token.end - 1])
 
-    def _integer(self, token: Token, base: int) -> TreeValue:
-        spelling = self._spelling(token)
-        return freeze(_decimal_integer(spelling) if base == 10 else int(spelling, base))
-
     def _value(self, parts: list[Token], value: TreeValue) -> Value:
         return Value(parts[0].start, parts[-1].end, parts[-1].type, value)
 
 
-def _decimal_integer(spelling: str) -> int:
+def _number(spelling: str, base: int = 10) -> Number:
+    """The number that is spelled."""
     try:
-        return int(spelling)
-    except ValueError:  # Python's own limit on the digits it converts
-        raise GramEncodeError(f"a number of {len(spelling)} digits is too large") from None
+        is_decimal = base == 10 and "." in spelling
+        return check_number(float(spelling) if is_decimal else int(spelling, base))
+    except (ValueError, GramEncodeError):  # ValueError: Python's own limit on digits
+        raise GramEncodeError("this number is too large") from None
 
 
 def _entries(parts: list[Any]) -> tuple[Entry, ...]:
     return tuple(part for part in parts if isinstance(part, Entry))
 
 
-def _properties(entries: Iterable[Entry | Annotation]) -> dict[str, TreeValue]:
-    """Key to value; of a key given twice the last counts."""
-    return {entry.key.text: entry.value.value for entry in entries}
+def _effective(entries: Iterable[Entry | Annotation]) -> dict[str, AnyValue]:
+    """The value of each key; of a key given twice the last counts."""
+    return {entry.key.text: entry.value for entry in entries}
 
 
-def _label_set(labels: tuple[Label, ...]) -> frozenset[str]:
-    return frozenset(label.name.text for label in labels)
+def _properties(entries: Iterable[Entry | Annotation]) -> PMap[str, TreeValue]:
+    properties = {key: value.value for key, value in _effective(entries).items()}
+    return pmap(properties) if properties else _NO_PROPERTIES
+
+
+def _subject(
+    identity: Name | None, labels: Iterable[Label], entries: Sequence[Entry | Annotation]
+) -> Subject:
+    """The subject that these say; all names and values in them are checked already."""
+    return Subject._of_checked(
+        identity.text if identity else "",
+        frozenset([label.name.text for label in labels]),
+        _properties(entries),
+        _levels(_effective(entries).values()),
+    )
+
+
+def _levels(values: Iterable[Value]) -> int:
+    """How deep the deepest of these values nests."""
+    return max((value.levels for value in values if isinstance(value, Array | Map)), default=0)
+
+
+def _checked(levels: int) -> int:
+    """``levels``, if a value may nest as deep: it stands in a pattern, which is a level too."""
+    if levels >= MAX_LEVELS:
+        raise TooDeepError
+    return levels

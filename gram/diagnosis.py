@@ -1,17 +1,21 @@
 """Says what is wrong where a text stops being gram: what was found, what could stand there, a hint.
 
 Nothing here decides whether a text is gram; the parser calls it at the first token that cannot
-continue, with the parser's own stack of states.
+continue. What was read up to there is read once more, without building anything, so that
+reading itself need not remember what only an error asks for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Sequence
+from itertools import takewhile
 
-from .errors import GramDecodeError
+from .errors import MAX_LEVELS, GramDecodeError
 from .grammar import grammar
-from .lexer import END, ERROR
+from .hints import CLOSERS, Slip, hint_for
+from .lexer import END, ERROR, tokens
 from .source import Source
 from .syntax import Token
 
@@ -43,60 +47,123 @@ _TERMINALS = {
 _UNLIKELY = {"DOTS", "ELLIPSIS", "BACKTICK"}
 
 _FOUND = {
-    END: "end of the text",
-    "DOUBLE": "a double-quoted string",
-    "SINGLE": "a single-quoted string",
-    "BACKTICK": "a backticked string",
-    "FENCE": "a fenced string",
-    "TAGGED_FENCE": "a tagged string",
-    "MEASUREMENT": "a measurement",
-    "DECIMAL": "a decimal",
-    "HEXADECIMAL": "a hexadecimal number",
-    "OCTAL": "an octal number",
-    "INTEGER": "an integer",
+    "DOUBLE": "double-quoted string ",
+    "SINGLE": "single-quoted string ",
+    "BACKTICK": "backticked string ",
+    "FENCE": "fenced string ",
+    "TAGGED_FENCE": "tagged string ",
+    "MEASUREMENT": "measurement ",
+    "DECIMAL": "decimal ",
+    "HEXADECIMAL": "hexadecimal number ",
+    "OCTAL": "octal number ",
+    "INTEGER": "integer ",
 }
 
-_CLOSED_BY = {"[": "]", "(": ")", "{": "}"}
+_LONGEST_SHOWN = 40
 
 
-def syntax_error(source: Source, token: Token, stack: Sequence[int]) -> GramDecodeError:
-    """The error for a token that cannot continue what the parser has read.
+def syntax_error(source: Source, token: Token, start: int = 0) -> GramDecodeError:
+    """The error for a token that cannot continue what stands before it.
 
     Args:
         source: the text.
         token: the first token that does not fit.
-        stack: the parser's states, the current one last.
+        start: where the parser began to read.
     """
-    found = source.text[token.start : token.end]
     if token.type == ERROR and (broken := _broken_string(source, token.start)):
         return broken
-    expected = _expected(stack)
-    name = f"`{_visible(found)}`"
-    if token.type in _FOUND:
-        name = _FOUND[token.type] + (f" {name}" if token.type != END and len(found) < 30 else "")
-    message = f"unexpected {name}"
+    read = tokens_before(source.text, token.start, start)
+    expected = _expected(_stack_after(read))
+    message = f"unexpected {_named(source.text, token)}"
     if expected:
         message += f", expected {_one_of(expected)}"
+    slip = Slip.of(source, token, read, expected, open_brackets(read))
     return GramDecodeError(
         message,
         source.text,
         token.start,
         filename=source.filename,
         expected=expected,
-        hint=_hint(source.text, token, found, expected),
+        hint=hint_for(slip),
     )
+
+
+def depth_error(source: Source, pos: int, end: int, start: int = 0) -> GramDecodeError:
+    """The error for a tree that nests too deep, at the bracket that opens a level too many.
+
+    Args:
+        source: the text.
+        pos: the place of the error when brackets alone do not nest as deep.
+        end: where the parser gave up.
+        start: where it began to read.
+    """
+    opened: list[Token] = []
+    for token in tokens_before(source.text, end, start):
+        _follow(opened, token)
+        records = any(bracket.type == "LBRACE" for bracket in opened)  # the outermost is no map
+        if len(opened) - records > MAX_LEVELS:
+            pos = token.start
+            break
+    message = f"nests deeper than {MAX_LEVELS} levels"
+    return GramDecodeError(message, source.text, pos, filename=source.filename)
+
+
+def tokens_before(text: str, end: int, start: int = 0) -> list[Token]:
+    """The tokens from ``start`` that stand before ``end``."""
+    return list(takewhile(lambda token: token.start < end, tokens(text, start)))
+
+
+def open_brackets(read: Sequence[Token]) -> tuple[Token, ...]:
+    """The brackets that are opened and not closed in ``read``, outermost first."""
+    opened: list[Token] = []
+    for token in read:
+        _follow(opened, token)
+    return tuple(opened)
+
+
+def _follow(opened: list[Token], token: Token) -> None:
+    """Add a bracket that ``token`` opens, remove the one it closes."""
+    if token.type in CLOSERS:
+        opened.append(token)
+    elif token.type in CLOSERS.values() and opened:
+        opened.pop()
+
+
+# --- what was found
+
+
+def _named(text: str, token: Token) -> str:
+    """What a token is, with its spelling where it is short."""
+    if token.type == END:
+        return "end of the text"
+    found = text[token.start : token.end]
+    if token.type == ERROR and not found.isprintable():
+        name = unicodedata.name(found, "")
+        return f"character U+{ord(found):04X}" + (f" ({name})" if name else "")
+    kind = _FOUND.get(token.type, "")
+    if len(found) > _LONGEST_SHOWN or not found.isprintable():
+        return kind.rstrip() or f"`{found[:_LONGEST_SHOWN]}…`"
+    return kind + (found if "`" in found else f"`{found}`")
 
 
 # --- what could stand there
 
 
+def _stack_after(read: Sequence[Token]) -> list[int]:
+    """The parser's states after these tokens, the current one last."""
+    stack = [grammar().start]
+    for token in read:
+        _take(stack, token.type)
+    return stack
+
+
 def _expected(stack: Sequence[int]) -> tuple[str, ...]:
     """What could come next, in the words of the language."""
-    shifts = {
-        terminal: state
-        for terminal in (*grammar().terminals, END)
-        if (state := _shifted_from(stack, terminal)) is not None
-    }
+    shifts: dict[str, int] = {}
+    for terminal in (*grammar().terminals, END):
+        trail = list(stack)
+        if _take(trail, terminal):
+            shifts[terminal] = trail[-1] if terminal == END else trail[-2]
     words: list[str] = []
     for part, word in _PARTS:
         covered = [
@@ -108,36 +175,31 @@ def _expected(stack: Sequence[int]) -> tuple[str, ...]:
             words.append(word)
             for terminal in covered:
                 del shifts[terminal]
-    for terminal in shifts.keys() - _UNLIKELY or shifts:
-        literal = grammar().literals.get(terminal)
-        words.append(_TERMINALS.get(terminal) or (f"`{literal}`" if literal else terminal))
+    literals = grammar().literals
+    rest = shifts.keys() - _UNLIKELY or shifts.keys()
+    marks = sorted((literals[mark] for mark in rest & literals.keys()), key=lambda m: (len(m), m))
+    words.extend(f"`{mark}`" for mark in marks)
+    words.extend(_TERMINALS.get(other, other) for other in sorted(rest - literals.keys()))
     return tuple(dict.fromkeys(words))
 
 
-def _shifted_from(stack: Sequence[int], terminal: str) -> int | None:
-    """The state in which the parser would take ``terminal``, or None when it would not."""
+def _take(stack: list[int], terminal: str) -> bool:
+    """Whether the parser takes ``terminal``; the stack is then the one after it."""
     states, rules = grammar().states, grammar().rules
-    trail = list(stack)
-    while True:
-        action = states[trail[-1]].get(terminal)
-        if action is None:
-            return None
+    while (action := states[stack[-1]].get(terminal)) is not None:
         if action >= 0:
-            return trail[-1]
+            stack.append(action)
+            return True
         rule = rules[~action]
-        del trail[len(trail) - rule.size :]
-        trail.append(states[trail[-1]][rule.symbol])
-        if terminal == END and trail[-1] == grammar().end:
-            return trail[-1]
+        del stack[len(stack) - rule.size :]
+        stack.append(states[stack[-1]][rule.symbol])
+        if stack[-1] == grammar().end:
+            return True
+    return False
 
 
 def _one_of(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def _visible(text: str) -> str:
-    shown = text if len(text) <= 40 else f"{text[:40]}…"
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown)
 
 
 # --- strings that do not end, or hold what they may not
@@ -173,9 +235,11 @@ def _broken_string(source: Source, start: int) -> GramDecodeError | None:
     body = _BODY[quote].match(text, start)
     assert body is not None
     stop = body.end()
-    if text.startswith("\\", stop) and text[stop + 1 : stop + 2] not in ("", "\n"):
+    escaped = text[stop + 1 : stop + 2]
+    if text.startswith("\\", stop) and escaped not in ("", "\n"):
+        shown = escaped if escaped.isprintable() else f"U+{ord(escaped):04X}"
         return error(
-            f"unknown escape `{_visible(text[stop : stop + 2])}`",
+            f"unknown escape `\\{shown}`",
             stop,
             rf"the escapes of this string are \{quote} \\ \/ \b \f \n \r \t",
         )
@@ -186,39 +250,3 @@ def _broken_string(source: Source, start: int) -> GramDecodeError | None:
     elif text.startswith("\n", stop):
         hint += r" before the line ends, write \n for a line break, or use a fenced string (```)"
     return error("this string is not closed", start, hint)
-
-
-# --- hints for common slips
-
-
-def _hint(text: str, token: Token, found: str, expected: Iterable[str]) -> str | None:
-    before = text[: token.start].rstrip()
-    if found in _CLOSED_BY.values() and before.endswith(","):
-        return f"remove the comma before `{found}`"
-    if found == "]" and before.endswith("|"):
-        return "an element list cannot be empty: remove the `|`"
-    if found == "," and "`|`" in expected:
-        return "elements are separated from the subject by `|`: [subject | element, element]"
-    if found and "`|`" in expected and found[0] in "([":
-        return "a `|` stands between the subject and its elements: [subject | element, element]"
-    if found.startswith(("'", '"')) and "an identifier" in expected:
-        return "a name that is no symbol is written in backticks: `two words`"
-    if found in ("=", ":", "::") and before.endswith(")"):
-        return "an arrow is written `-->` or `==>`"
-    if found == "#" or text.startswith("/*", token.start):
-        return "a comment begins with //"
-    if re.search(r"[^\w]0o$", text[: token.start]) and found.isdigit():
-        return "an octal number is written with a leading 0: 017"
-    if found in (",", ";") and "a pattern" in expected:
-        return "patterns are separated by blanks or line breaks alone"
-    if found == "@" and "an element" in expected:
-        return "an annotation stands only before a pattern at the top level"
-    if found == "null":
-        return "gram has no null: leave the property out"
-    if found == "+" and "a value" in expected:
-        return "a positive number has no sign"
-    if found == "." and "a value" in expected:
-        return "a decimal has a digit before its point: 0.5"
-    if token.type == "SYMBOL" and not before:
-        return f"a pattern is written in brackets: ({found}) or [{found} | …]"
-    return None

@@ -6,6 +6,10 @@ from collections.abc import Iterable
 
 from .source import Source
 
+MAX_LEVELS = 100
+"""How deep a tree may nest: an atom is level 1, each element below it adds 1, and so does each
+array or map inside a value. The limit keeps equality, hashing, repr and pickling safe."""
+
 
 class GramError(Exception):
     """The root of all errors of ``gram``, ``lenses_ext`` and ``interp``."""
@@ -69,3 +73,13 @@ class GramEncodeError(GramError, TypeError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.msg}" if self.path else self.msg
+
+
+class TooDeepError(GramEncodeError):
+    """A tree nests deeper than 100 levels."""
+
+    def __init__(self, path: str = "") -> None:
+        super().__init__(f"nests deeper than {MAX_LEVELS} levels", path)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return TooDeepError, (self.path,)

@@ -7,13 +7,20 @@ from typing import Literal, TypeAlias, Union
 
 from attrs import evolve, field, frozen
 
-from .errors import GramDecodeError
 from .origin import origin
 from .pattern import Pattern
 from .source import Source, Span
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 Path: TypeAlias = tuple[Union[int, str], ...]
+
+
+@frozen
+class Edit:
+    """A part of a text and what to write in its place."""
+
+    span: Span
+    text: str = ""
 
 
 @frozen
@@ -28,6 +35,7 @@ class Fault:
         span: the offsets in the text it was read from, or None when it was made.
         hint: how to mend it, or None.
         source: the text that ``span`` counts in.
+        fix: edits of that text that mend it and keep its trees; empty where there are none.
     """
 
     code: str
@@ -37,6 +45,7 @@ class Fault:
     span: Span | None = None
     hint: str | None = None
     source: Source | None = field(default=None, eq=False, repr=False)
+    fix: tuple[Edit, ...] = ()
 
     @property
     def filename(self) -> str | None:
@@ -88,13 +97,6 @@ def fault(
     if place is None:
         return Fault(code, severity, message, path, hint=hint)
     return Fault(code, severity, message, path, place.part(part), hint, place.source)
-
-
-def syntax_fault(error: GramDecodeError) -> Fault:
-    """A syntax error as a fault, of code ``syntax``."""
-    span = Span(error.pos, error.pos)
-    source = Source(error.doc, error.filename)
-    return Fault("syntax", "error", error.msg, (), span, error.hint, source)
 
 
 def errors(faults: Iterable[Fault]) -> tuple[Fault, ...]:

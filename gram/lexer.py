@@ -45,9 +45,13 @@ def _token_terminals() -> dict[str, str]:
     return {name: regexp for name, regexp in terminals.items() if name not in ignored}
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """The tokens of a text, `END` last. Characters that begin none come as `ERROR` tokens."""
-    start = 1 if text.startswith(BOM) else 0
+def tokens(text: str, start: int = 0) -> Iterator[Token]:
+    """The tokens of a text from ``start`` on, `END` last.
+
+    Characters that begin none come as `ERROR` tokens.
+    """
+    if start == 0 and text.startswith(BOM):
+        start = 1
     known = {literal: name for name, literal in grammar().literals.items()}
     for match in _next_token().finditer(text, start):
         spelling = match[1]

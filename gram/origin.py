@@ -105,6 +105,14 @@ def remember(pattern: Pattern, source: Source, start: int, end: int) -> None:
     _places[place.key] = place
 
 
+def carry_origin(pattern: Pattern, old: Pattern) -> Pattern:
+    """``pattern``, placed where ``old`` was read: it stands for it, completed from elsewhere."""
+    place = _places.get(id(old))
+    if place is not None and place() is old:
+        remember(pattern, place.source, place.start, place.end)
+    return pattern
+
+
 def origin(pattern: Pattern) -> Origin | None:
     """Where a pattern was read from, or None when it was not read but made.
 

@@ -7,19 +7,21 @@ Both are immutable, hashable and weak-referenceable. Changing one means building
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from .errors import GramEncodeError
-from .values import MAX_LEVELS, Value, check_text, exact, freeze_map, levels
+from .errors import MAX_LEVELS, GramEncodeError, TooDeepError
+from .values import Value, check_text, exact, freeze_map, levels
 
 WALK = "Gram.Walk"
 """The label of a path of two or more hops."""
 
 _NO_PROPERTIES: PMap[str, Value] = pmap()
+
+_T = TypeVar("_T")
 
 
 def _identity(identity: object) -> str:
@@ -75,9 +77,26 @@ class Subject:
     identity: str = field(default="", converter=_identity)
     labels: frozenset[str] = field(default=frozenset(), converter=_labels)
     properties: PMap[str, Value] = field(default=_NO_PROPERTIES, converter=_properties, eq=exact)
+    levels: int = field(init=False, eq=False, repr=False)
+    """How deep the values nest: 0 where none is an array or a map."""
+
+    @levels.default
+    def _count_levels(self) -> int:
+        return max(map(levels, self.properties.values()), default=0) if self.properties else 0
 
     def _lens_setattr(self, name: str, value: Any) -> Subject:
         return attrs.evolve(self, **{name: value})
+
+    @classmethod
+    def _of_checked(
+        cls, identity: str, labels: frozenset[str], properties: PMap[str, Value], levels: int
+    ) -> Subject:
+        """A subject of parts that are known to be checked and frozen, as the parser's own are.
+
+        It is made as unpickling makes it, which costs a fraction of checking everything again.
+        """
+        state = {"identity": identity, "labels": labels, "properties": properties, "levels": levels}
+        return _restored(cls, state)
 
 
 @frozen(cache_hash=True)
@@ -98,7 +117,7 @@ class Pattern:
     value: Subject = field(factory=Subject)
     elements: tuple[Pattern, ...] = field(default=(), converter=_elements)
     levels: int = field(init=False, eq=False, repr=False)
-    """How deep the tree nests, `gram.values.MAX_LEVELS` at the most."""
+    """How deep the tree nests, `gram.MAX_LEVELS` at the most."""
 
     @value.validator
     def _is_subject(self, _: object, value: object) -> None:
@@ -107,15 +126,28 @@ class Pattern:
 
     @levels.default
     def _count_levels(self) -> int:
-        subject = self.value
-        own = 0
-        if isinstance(subject, Subject) and subject.properties:
-            own = max(map(levels, subject.properties.values()))
-        below = max((element.levels for element in self.elements), default=0)
-        deepest = 1 + max(own, below)
-        if deepest > MAX_LEVELS:
-            raise GramEncodeError(f"nests deeper than {MAX_LEVELS} levels")
-        return deepest
+        return _levels_of(self.value, self.elements)
 
     def _lens_setattr(self, name: str, value: Any) -> Pattern:
         return attrs.evolve(self, **{name: value})
+
+    @classmethod
+    def _of_checked(cls, value: Subject, elements: tuple[Pattern, ...] = ()) -> Pattern:
+        """A pattern of a subject and a tuple of patterns, known to be these."""
+        state = {"value": value, "elements": elements, "levels": _levels_of(value, elements)}
+        return _restored(cls, state)
+
+
+def _levels_of(value: object, elements: tuple[Pattern, ...]) -> int:
+    deepest = value.levels if isinstance(value, Subject) else 0
+    for element in elements:
+        deepest = max(deepest, element.levels)
+    if deepest >= MAX_LEVELS:
+        raise TooDeepError
+    return deepest + 1
+
+
+def _restored(cls: type[_T], state: dict[str, object]) -> _T:
+    restored = cls.__new__(cls)
+    restored.__setstate__(state)  # type: ignore[attr-defined]  # attrs gives it to slotted classes
+    return restored

@@ -95,7 +95,7 @@ class _Writer:
         if not pattern.elements:
             subject = write_subject(pattern.value, spelling)
             return f"[{subject}]" if spelling.bracketed and within else f"({subject})"
-        if is_edge(pattern) and _is_path(pattern, spelling):
+        if is_edge(pattern) and is_path(pattern, spelling):
             return self.edge(pattern, within)
         if (nodes := walk_nodes(pattern)) is not None:
             return self.walk(pattern, nodes, within)
@@ -144,7 +144,8 @@ def is_edge(pattern: Pattern) -> bool:
     return len(pattern.elements) == 2 and not any(e.elements for e in pattern.elements)
 
 
-def _is_path(edge: Pattern, spelling: Spelling) -> bool:
+def is_path(edge: Pattern, spelling: Spelling) -> bool:
+    """Whether an edge of two atoms is written as a path."""
     if spelling.path is not None:
         return spelling.path
     return all(_UPPER_SNAKE.fullmatch(label) for label in edge.value.labels)

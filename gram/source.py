@@ -8,7 +8,6 @@ mark takes no column.
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_right
 from typing import NamedTuple
 
 BOM = "\ufeff"
@@ -22,17 +21,13 @@ class Span(NamedTuple):
 
 
 class Source:
-    """A text with the name it was read under.
+    """A text with the name it was read under."""
 
-    Line starts are found once, when a position is first asked for.
-    """
-
-    __slots__ = ("__weakref__", "_line_starts", "filename", "text")
+    __slots__ = ("__weakref__", "filename", "text")
 
     def __init__(self, text: str, filename: str | None = None) -> None:
         self.text = text
         self.filename = filename
-        self._line_starts: list[int] | None = None
 
     def position(self, offset: int) -> tuple[int, int]:
         """The line and column of an offset, both from 1.
@@ -40,15 +35,14 @@ class Source:
         >>> Source("a\\nbc").position(3)
         (2, 2)
         """
-        starts = self._starts()
-        lineno = bisect_right(starts, offset)
-        return lineno, max(offset - starts[lineno - 1], 0) + 1
+        lineno = self.text.count("\n", 0, offset) + 1
+        return lineno, max(offset - self._line_start(offset), 0) + 1
 
-    def line(self, lineno: int) -> str:
-        """The text of a line without its line break."""
-        starts = self._starts()
-        end = starts[lineno] - 1 if lineno < len(starts) else len(self.text)
-        return self.text[starts[lineno - 1] : end].removesuffix("\r")
+    def line_at(self, offset: int) -> str:
+        """The line that holds an offset, without its line break."""
+        end = self.text.find("\n", offset)
+        line = self.text[self._line_start(offset) : end if end >= 0 else len(self.text)]
+        return line.removesuffix("\r")
 
     def place(self, offset: int) -> str:
         """``file:line:col`` of an offset; ``line:col`` for a text without a name."""
@@ -58,8 +52,7 @@ class Source:
 
     def excerpt(self, offset: int, width: int = 100) -> str:
         """The line of an offset over a caret, cut to about ``width`` columns around it."""
-        lineno, colno = self.position(offset)
-        line, at = self.line(lineno), colno - 1
+        line, at = self.line_at(offset), self.position(offset)[1] - 1
         first = 0
         if len(line) > width:
             first = max(0, min(at - width // 2, len(line) - width))
@@ -68,15 +61,9 @@ class Source:
         blanks = "".join(map(_blank, head + shown[: at - first]))
         return f"  {head}{_printable(shown)}{tail}\n  {blanks}^"
 
-    def _starts(self) -> list[int]:
-        if self._line_starts is None:
-            first = 1 if self.text.startswith(BOM) else 0
-            starts, at = [first], self.text.find("\n")
-            while at >= 0:
-                starts.append(at + 1)
-                at = self.text.find("\n", at + 1)
-            self._line_starts = starts
-        return self._line_starts
+    def _line_start(self, offset: int) -> int:
+        start = self.text.rfind("\n", 0, offset) + 1
+        return 1 if start == 0 and self.text.startswith(BOM) else start
 
 
 def _blank(char: str) -> str:

@@ -58,16 +58,18 @@ class Value:
 
 @define(eq=False)
 class Array(Value):
-    """``[…]`` in value position."""
+    """``[…]`` in value position; ``levels`` is how deep it nests, itself included."""
 
     items: tuple[AnyValue, ...]
+    levels: int
 
 
 @define(eq=False)
 class Map(Value):
-    """``{…}`` in value position."""
+    """``{…}`` in value position; ``levels`` is how deep it nests, itself included."""
 
     entries: tuple[Entry, ...]
+    levels: int
 
 
 AnyValue: TypeAlias = Union[Value, Array, Map]

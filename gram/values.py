@@ -11,20 +11,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeAlias, Union
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
 
-from .errors import GramEncodeError
-
-MAX_LEVELS = 100
-"""How deep a tree may nest: an atom is level 1, each element below it adds 1, and so does each
-array or map inside a value. The limit keeps equality, hashing, repr and pickling safe."""
+from .errors import MAX_LEVELS, GramEncodeError, TooDeepError
 
 SYMBOL = re.compile(r"[A-Za-z_][0-9A-Za-z_.\-@]*", re.ASCII)
-_UNIT = re.compile(r"[A-Za-z]+", re.ASCII)
+UNIT = re.compile(r"[A-Za-z]+", re.ASCII)
 _MAX_DIGITS = 4300
 
 Number: TypeAlias = Union[int, float]
@@ -59,6 +55,20 @@ def exact(value: object) -> Hashable:
     return value
 
 
+_PLAIN: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+}
+
+
+def _plain(value: Any) -> Any:
+    """``value`` itself, or the plain str, int or float in an instance of a subclass."""
+    if type(value) in _PLAIN or isinstance(value, bool):
+        return value
+    return next((make(value) for kind, make in _PLAIN.items() if isinstance(value, kind)), value)
+
+
 @frozen
 class Symbol:
     """A bare word in value position; not a string.
@@ -67,7 +77,7 @@ class Symbol:
         GramEncodeError: the word is no symbol, or is ``true`` or ``false``.
     """
 
-    value: str = field()
+    value: str = field(converter=_plain)
 
     @value.validator
     def _is_symbol(self, _: object, word: object) -> None:
@@ -85,8 +95,8 @@ class TaggedString:
         GramEncodeError: the tag is no symbol, or the content cannot be written.
     """
 
-    tag: str = field()
-    content: str = field()
+    tag: str = field(converter=_plain)
+    content: str = field(converter=_plain)
 
     @tag.validator
     def _tag_is_symbol(self, _: object, tag: object) -> None:
@@ -100,7 +110,8 @@ class TaggedString:
 
 
 def _whole(value: Number) -> Number:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    number: Number = _plain(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 @frozen
@@ -112,15 +123,15 @@ class Measurement:
     """
 
     value: Number = field(eq=exact, converter=_whole)
-    unit: str = field()
+    unit: str = field(converter=_plain)
 
     @value.validator
     def _is_number(self, _: object, value: object) -> None:
-        _check_number(value, "value")
+        check_number(value, "value")
 
     @unit.validator
     def _is_unit(self, _: object, unit: object) -> None:
-        if not isinstance(unit, str) or not _UNIT.fullmatch(unit):
+        if not isinstance(unit, str) or not UNIT.fullmatch(unit):
             raise GramEncodeError(f"a unit is made of the letters A to Z, found {unit!r}", "unit")
 
 
@@ -135,15 +146,15 @@ class Range:
         GramEncodeError: both ends are open, or an end is neither a number nor a measurement.
     """
 
-    lower: Bound | None = field(default=None, eq=exact)
-    upper: Bound | None = field(default=None, eq=exact)
+    lower: Bound | None = field(default=None, eq=exact, converter=_plain)
+    upper: Bound | None = field(default=None, eq=exact, converter=_plain)
 
     def __attrs_post_init__(self) -> None:
         if self.lower is None and self.upper is None:
             raise GramEncodeError("a range needs at least one end")
         for name, bound in (("lower", self.lower), ("upper", self.upper)):
             if bound is not None and not isinstance(bound, Measurement):
-                _check_number(bound, name)
+                check_number(bound, name)
 
 
 Value: TypeAlias = Union[
@@ -178,10 +189,10 @@ def freeze(value: object, path: str = "", level: int = 0) -> Value:
     if isinstance(value, bool | Symbol | TaggedString | Measurement | Range):
         return value
     if isinstance(value, int | float):
-        return _check_number(value, path)
+        return check_number(value, path)
     if isinstance(value, Mapping | list | tuple | PVector):
         if level >= MAX_LEVELS:
-            raise GramEncodeError(f"nests deeper than {MAX_LEVELS} levels", path)
+            raise TooDeepError(path)
         if isinstance(value, Mapping):
             return freeze_map(value, path, level + 1)
         return _freeze_array(value, path, level + 1)
@@ -220,10 +231,10 @@ def levels(value: object) -> int:
     return 0
 
 
-def check_text(text: str, path: str) -> str:
+def check_text(text: str, path: str = "") -> str:
     """``text`` as a plain str; a lone surrogate, which UTF-8 cannot carry, is refused."""
     if type(text) is not str:
-        text = str.__str__(text)
+        text = _plain(text)
     if not text.isascii():
         try:
             text.encode()
@@ -232,17 +243,18 @@ def check_text(text: str, path: str) -> str:
     return text
 
 
-def _check_number(value: object, path: str) -> Number:
+def check_number(value: object, path: str = "") -> Number:
+    """``value`` as a plain int or float; what has no notation is refused."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise GramEncodeError(f"expected a number, found {_kind(value)}", path)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise GramEncodeError(f"{value!r} has no notation", path)
-        return value if type(value) is float else float(value)
+        return float(_plain(value))
     # 3.32 bits a digit: only integers near Python's own limit are measured exactly.
     if value.bit_length() > 3.3 * _MAX_DIGITS and abs(value) >= 10**_MAX_DIGITS:
         raise GramEncodeError(f"an integer has at most {_MAX_DIGITS} digits", path)
-    return value if type(value) is int else int(value)
+    return int(_plain(value))
 
 
 def _check_word(word: object, what: str) -> None:

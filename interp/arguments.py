@@ -12,6 +12,14 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
+
+from gram import Pattern
+from lenses_ext import tool_spec_schema, view
+from lenses_ext.json_values import NotJson
+from lenses_ext.memo import Memo
+from lenses_ext.schema_checks import schema_validator
+
 from .errors import ValidationError
 from .json_text import Json, read_json, write_json
 
@@ -62,10 +70,49 @@ def validate_tool_args(schema: Mapping[str, Json], args: Mapping[str, Json]) -> 
     >>> validate_tool_args(schema, {})
     {'n': 1}
     """
-    filled = _without_null_defaults(schema, args)
-    check(schema, filled)
-    _fill_defaults(schema, filled)
-    return filled
+    return _parameters(write_json(schema)).checked(args)
+
+
+def parameters_of(tool: Pattern) -> Parameters:
+    """The parameters of a tool specification, made ready once for each pattern."""
+    return _parameters_of_tool(tool)
+
+
+class Parameters:
+    """The parameters of a tool, ready to check the arguments of many calls.
+
+    Args:
+        schema: their JSON Schema, as text.
+
+    Raises:
+        ValidationError: it is none.
+    """
+
+    def __init__(self, schema: str) -> None:
+        self._schema = read_json(schema)
+        self._validator = _validator(schema)
+        self._is_valid = self._validator.is_valid
+        self._defaults = _defaults_in(self._schema)
+        self._not_null = frozenset(
+            key for key, below in _properties(self._schema).items() if _null_means_default(below)
+        )
+
+    def checked(self, args: Mapping[str, Json]) -> dict[str, Json]:
+        """The arguments with defaults filled in; see `validate_tool_args`.
+
+        Raises:
+            ValidationError: they violate the schema.
+        """
+        given = dict(args)
+        if self._not_null and None in given.values():
+            for key in self._not_null:
+                if given.get(key, ...) is None:
+                    del given[key]
+        if not self._is_valid(given):
+            raise ValidationError(_violations(self._validator, self._schema, given))
+        if self._defaults:
+            _fill(self._defaults, given)
+        return given
 
 
 def check(schema: Mapping[str, Json], value: Json) -> None:
@@ -75,17 +122,26 @@ def check(schema: Mapping[str, Json], value: Json) -> None:
         ValidationError: the value violates it, or the schema is none.
     """
     validator = _validator(write_json(schema))
-    if validator.is_valid(value):
-        return
-    lines: list[str] = []
-    for violation in validator.iter_errors(value):
-        line = _describe(violation, schema)
-        if line not in lines:
-            lines.append(line)
+    if not validator.is_valid(value):
+        raise ValidationError(_violations(validator, schema, value))
+
+
+def _violations(validator: Validator, schema: Mapping[str, Json], value: Json) -> str:
+    """What is wrong with a value, a line for each violation, the first few of them."""
+    violations = (_describe(violation, schema) for violation in validator.iter_errors(value))
+    lines = list(dict.fromkeys(violations))
     hidden = len(lines) - _MOST_VIOLATIONS
-    if hidden > 0:
-        lines[_MOST_VIOLATIONS:] = [f"and {hidden} more"]
-    raise ValidationError("\n".join(lines))
+    return "\n".join(lines[:_MOST_VIOLATIONS] + ([f"and {hidden} more"] if hidden > 0 else []))
+
+
+@lru_cache(maxsize=512)
+def _parameters(schema: str) -> Parameters:
+    return Parameters(schema)
+
+
+_parameters_of_tool: Memo[Pattern, Parameters] = Memo(
+    lambda tool: Parameters(write_json(view(tool_spec_schema, tool)))
+)
 
 
 def require_schema(schema: Mapping[str, Json]) -> str:
@@ -98,7 +154,7 @@ def require_schema(schema: Mapping[str, Json]) -> str:
         raise ValidationError(f"not a JSON Schema: expected an object, found {schema!r}")
     try:
         text = write_json(dict(schema))
-    except (TypeError, ValueError) as error:
+    except NotJson as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
     _validator(text)
     return text
@@ -108,11 +164,8 @@ def require_schema(schema: Mapping[str, Json]) -> str:
 def _validator(schema: str) -> Validator:
     import jsonschema_rs
 
-    def refuse(uri: str) -> Json:
-        raise ValueError(f"{uri} is not local: only #/$defs/… is allowed")
-
     try:
-        return jsonschema_rs.Draft202012Validator(read_json(schema), retriever=refuse)
+        return schema_validator(read_json(schema))
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
 
@@ -140,33 +193,63 @@ def json_path(path: Iterable[str | int]) -> str:
     return text
 
 
-def _without_null_defaults(schema: Mapping[str, Json], args: Mapping[str, Json]) -> dict[str, Json]:
+# --- defaults
+
+
+@frozen
+class _Defaults:
+    """The defaults of an object and of what is inside it.
+
+    Attributes:
+        own: default values by key, those that their own schema accepts.
+        below: the defaults inside its properties.
+        items: of an array, the defaults inside each item.
+    """
+
+    own: dict[str, Json]
+    below: dict[str, _Defaults]
+    items: _Defaults | None
+
+
+def _defaults_in(schema: Json) -> _Defaults | None:
+    """The defaults anywhere in a schema, or None when there are none."""
+    if not isinstance(schema, dict):
+        return None
     properties = _properties(schema)
-    return {
-        key: copy.deepcopy(value)
-        for key, value in args.items()
-        if value is not None or not _null_means_default(properties.get(key))
+    own = {
+        key: below["default"]
+        for key, below in properties.items()
+        if isinstance(below, dict) and "default" in below and _is_valid(below, below["default"])
     }
+    inside = {key: _defaults_in(below) for key, below in properties.items()}
+    items = _defaults_in(schema.get("items"))
+    below = {key: defaults for key, defaults in inside.items() if defaults}
+    return _Defaults(own, below, items) if own or below or items else None
+
+
+def _fill(defaults: _Defaults, value: dict[str, Json]) -> None:
+    """Fill defaults into an object; the objects inside it are copied, not changed."""
+    for key, default in defaults.own.items():
+        if key not in value:
+            value[key] = copy.deepcopy(default) if isinstance(default, dict | list) else default
+    for key, below in defaults.below.items():
+        if key in value:
+            value[key] = _filled(below, value[key])
+
+
+def _filled(defaults: _Defaults, value: Json) -> Json:
+    """A value with defaults filled into the objects in it."""
+    if isinstance(value, list) and defaults.items:
+        return [_filled(defaults.items, item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    filled = dict(value)
+    _fill(defaults, filled)
+    return filled
 
 
 def _null_means_default(schema: Json) -> bool:
     return isinstance(schema, dict) and "default" in schema and not _is_valid(schema, None)
-
-
-def _fill_defaults(schema: Json, value: Json) -> None:
-    """Fill defaults into an object and the objects inside it that are present."""
-    if isinstance(value, list) and isinstance(schema, dict):
-        for item in value:
-            _fill_defaults(schema.get("items"), item)
-    if not isinstance(value, dict):
-        return
-    for key, below in _properties(schema).items():
-        if key in value:
-            _fill_defaults(below, value[key])
-        elif isinstance(below, dict) and "default" in below:
-            default = below["default"]
-            if _is_valid(below, default):
-                value[key] = copy.deepcopy(default)
 
 
 def _is_valid(schema: dict[str, Any], value: Json) -> bool:

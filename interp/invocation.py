@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from lenses_ext.json_values import NotJson
+
 from .errors import ToolError
 from .json_text import Json, write_json
 from .tool import Tool
@@ -57,7 +59,7 @@ def _failure(tool: Tool, error: BaseException) -> ToolError:
 def _checked(tool: Tool, result: object) -> Json:
     try:
         write_json(result)
-    except (TypeError, ValueError, RecursionError) as error:
+    except NotJson as error:
         raise ToolError(f'tool "{tool.name}" returned what is not JSON: {error}') from None
     return result
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn, TypeAlias
 
+from lenses_ext.json_values import check_json, dump_json
+
 Json: TypeAlias = Any
 """A plain JSON value: dict, list, str, int, float, bool or None."""
 
@@ -30,13 +32,11 @@ def write_json(value: object) -> str:
     """A value as compact JSON text.
 
     Raises:
-        TypeError, ValueError: it is not JSON (another type, NaN, an infinity, a cycle, a lone
-            surrogate, a key that is no string).
+        NotJson: it is not JSON (another type, NaN, an infinity, a lone surrogate, a key that is
+            no string), or nests too deep; the message has the path to it.
     """
-    _check_keys(value)
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    text.encode()
-    return text
+    check_json(value)
+    return dump_json(value, compact=True)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -50,18 +50,3 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"key {json.dumps(twice)} is given twice")
     return found
-
-
-def _check_keys(value: object) -> None:
-    """Refuse keys that ``json`` would turn into strings without a word."""
-    pending, seen = [value], set[int]()
-    while pending:
-        item = pending.pop()
-        if not isinstance(item, dict | list | tuple) or id(item) in seen:
-            continue
-        seen.add(id(item))
-        if isinstance(item, dict):
-            for key in item:
-                if not isinstance(key, str):
-                    raise TypeError(f"a key is a string, found {type(key).__name__} {key!r}")
-        pending.extend(item.values() if isinstance(item, dict) else item)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from attrs import field, frozen
@@ -54,6 +55,45 @@ class ToolLibrary(Mapping[str, Tool]):
 
     def __or__(self, other: ToolLibrary) -> ToolLibrary:
         return ToolLibrary(self.tools.update(other.tools))
+
+    def restrict(self, names: Iterable[str]) -> ToolLibrary:
+        """The library with only the tools of these names.
+
+        Raises:
+            ToolError: it has none of a name.
+        """
+        return ToolLibrary(pmap({name: self._known(name) for name in names}))
+
+    def rename(self, old: str, new: str) -> ToolLibrary:
+        """The library with a tool under another name; it must not be taken.
+
+        Raises:
+            ToolError: there is no such tool, or there is one of the new name.
+        """
+        tool = self._known(old)
+        if new in self.tools and new != old:
+            raise ToolError(f'there is a tool "{new}" already')
+        return register_tool(new, tool.renamed(new), ToolLibrary(self.tools.remove(old)))
+
+    def override(self, tools: Iterable[Tool | Callable[..., Any]]) -> ToolLibrary:
+        """The library with other implementations of tools it has.
+
+        Unlike ``|`` it adds none, so a misspelled name does not go unnoticed.
+
+        Raises:
+            ToolError: a tool is not there to be replaced.
+        """
+        others = ToolLibrary.of(tools)
+        for name in others:
+            self._known(name)
+        return self | others
+
+    def _known(self, name: str) -> Tool:
+        if name not in self.tools:
+            near = get_close_matches(name, self.tools, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ToolError(f'there is no tool "{name}" in the library{hint}')
+        return self.tools[name]
 
     def __repr__(self) -> str:
         return f"ToolLibrary({', '.join(self)})"

@@ -24,13 +24,12 @@ from lenses_ext import (
     agent_model,
     agent_settings,
     tool_spec_name,
-    tool_spec_schema,
     view,
     wire_name,
 )
 
 from .answers import answer_problem, correction
-from .arguments import read_arguments, validate_tool_args
+from .arguments import parameters_of, read_arguments
 from .effects import (
     CallFailed,
     CallModel,
@@ -203,7 +202,7 @@ def _checked(state: State, index: int, call: ToolCall) -> CallTool | ToolInvocat
     except ValidationError as error:
         return ToolInvocation(name, call.arguments, error=str(error))
     try:
-        args = validate_tool_args(view(tool_spec_schema, tool), given)
+        args = parameters_of(tool).checked(given)
     except ValidationError as error:
         return ToolInvocation(name, given, error=f'arguments of "{name}" are refused:\n{error}')
     return CallTool(state.turn, index, name, write_json(args))

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gram import Document, Fault, Pattern
+from gram import Document, Fault, Pattern, check
 from gram.faults import fault
-from lenses_ext import FocusError, Model, agent_model, find_agents, validate_program, view
+from lenses_ext import (
+    TOOLS,
+    FocusError,
+    Model,
+    agent_model,
+    find_agents,
+    validate_program,
+    view,
+)
+from lenses_ext.program import UNDEFINED_REFERENCE
 
 from .providers import OFFLINE, find_provider, unknown_provider
 
@@ -25,10 +34,21 @@ def check_program(document: Document) -> tuple[Fault, ...]:
 
     A provider or model that cannot be asked is a warning: the program may be run with another.
     """
-    faults = list(validate_program(document.patterns))
+    language = list(validate_program(document.patterns))
     for agent in find_agents(document.patterns):
-        faults.extend(_model_faults(agent))
-    return tuple(sorted(faults, key=lambda each: each.span or (0, 0)))
+        language.extend(_model_faults(agent))
+    told = {each.span for each in language if each.code == UNDEFINED_REFERENCE}
+    notation = [
+        each
+        for each in check(document, scopes=_is_tool)
+        if each.code != "dangling-reference" or each.span not in told
+    ]
+    return tuple(sorted([*notation, *language], key=lambda each: each.span or (0, 0)))
+
+
+def _is_tool(pattern: Pattern) -> bool:
+    """A tool is a scope: the names of its parameters and types are its own."""
+    return bool(pattern.value.labels & TOOLS)
 
 
 def _model_faults(agent: Pattern) -> Iterator[Fault]:

@@ -11,6 +11,8 @@ from typing import Any
 
 from attrs import frozen
 
+from lenses_ext.json_values import NotJson
+
 from .arguments import require_schema
 from .errors import ToolError, ValidationError
 from .json_text import Json, read_json, write_json
@@ -59,7 +61,7 @@ class Tool:
         try:
             parameters = require_schema(schema)
             result = write_json(None if result_schema is None else dict(result_schema))
-        except (ValidationError, TypeError, ValueError) as error:
+        except (ValidationError, NotJson) as error:
             raise ToolError(f'tool "{name}": {error}') from None
         self.__attrs_init__(name, description, parameters, invoke, result, place)
 
@@ -74,6 +76,17 @@ class Tool:
         """The JSON Schema of the result, a fresh copy, or None."""
         found: dict[str, Json] | None = read_json(self._result_schema)
         return found
+
+    def renamed(self, name: str) -> Tool:
+        """The same tool under another name."""
+        return Tool(
+            name,
+            self.description,
+            self.schema,
+            self.invoke,
+            result_schema=self.result_schema,
+            place=self.place,
+        )
 
     def __call__(self, **arguments: Json) -> Any:
         """What ``invoke`` returns for these arguments, as they are."""

@@ -7,27 +7,21 @@ Reading accepts both always. Nothing here does I/O.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
 
 from gram import Pattern
-from lenses_ext import (
-    answer_schema,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-    wire_name,
-)
+from lenses_ext import answer_schema, wire_name
 
 from .arguments import read_arguments
 from .effects import Request
 from .errors import ModelError, ValidationError
 from .json_text import Json, write_json
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, Usage
+from .tool_definitions import function_definition
 
 Dialect: TypeAlias = Literal["tools", "functions"]
 
@@ -71,7 +65,7 @@ def request_body(
         ],
     }
     if request.tools:
-        definitions = tool_definitions(request.tools)
+        definitions = [function_definition(tool) for tool in request.tools]
         if dialect == "tools":
             body["tools"] = definitions
             body["tool_choice"] = "auto"
@@ -91,21 +85,6 @@ def response_format(answer: Pattern) -> dict[str, Json]:
     name = wire_name(answer.value.identity or "answer")
     schema = {"name": name, "schema": answer_schema(answer)}
     return {"type": "json_schema", "json_schema": schema}
-
-
-def tool_definitions(tools: Iterable[Pattern]) -> list[dict[str, Json]]:
-    """The JSON by which tools are offered to a model, in the current dialect."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": wire_name(view(tool_spec_name, tool)),
-                "description": view(tool_spec_description, tool),
-                "parameters": view(tool_spec_schema, tool),
-            },
-        }
-        for tool in tools
-    ]
 
 
 @lru_cache(maxsize=4096)

@@ -29,6 +29,7 @@ from .signature import Parameter, Shape, Type, TypeSignature
 from .signature_errors import SignatureError
 from .signature_writer import signature_patterns, signature_text, write_type_signature
 from .style import agent_style, dumps, parse
+from .tool_json import tool_spec_from_json, tool_spec_to_json
 from .tool_names import wire_name
 from .tool_spec import (
     as_tool,
@@ -39,9 +40,11 @@ from .tool_spec import (
     tool_spec_type_signature,
 )
 from .type_signatures import (
+    json_schema_faults,
     json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
+    signature_elements,
     type_signature_to_json_schema,
 )
 from .validation import validate_agent_pattern, validate_program, validate_tool_spec_pattern
@@ -88,6 +91,7 @@ __all__ = [
     "each_agent_tool",
     "find_agents",
     "first_difference",
+    "json_schema_faults",
     "json_schema_to_type_signature",
     "over",
     "parse",
@@ -95,11 +99,14 @@ __all__ = [
     "put",
     "resolve_references",
     "result_schema",
+    "signature_elements",
     "signature_patterns",
     "signature_text",
     "tool_spec_description",
+    "tool_spec_from_json",
     "tool_spec_name",
     "tool_spec_schema",
+    "tool_spec_to_json",
     "tool_spec_type_signature",
     "type_signature_to_json_schema",
     "validate_agent_pattern",

@@ -61,7 +61,7 @@ def _get_settings(agent: Pattern) -> Settings | None:
 
 def _set_settings(agent: Pattern, settings: Settings | Mapping[str, Any] | None) -> Pattern:
     if settings is None:
-        return without_property("agent_settings", agent, "settings")
+        return without_property(agent, "settings")
     kept = _settings(agent, settings).values_by_name
     return with_property("agent_settings", agent, "settings", kept)
 

@@ -13,7 +13,10 @@ from .type_names import ANY, basic, haskell_type, unknown_type
 
 _MAX_LEVELS = 100
 _TOKEN = re.compile(r"\s*(-->|==>|~~>|[A-Za-z_][\w.@]*|`[^`\n]*`|\S|$)", re.ASCII)
-_SKIPPED = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\\n]|\\.)*`|//[^\n]*')
+_SKIPPED = re.compile(
+    r"```[^`]*(?:`{1,2}(?!`)[^`]*)*```"
+    r'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\\n]|\\.)*`|//[^\n]*'
+)
 _ARROW = re.compile(r"\s*(?:-->|==>|~~>)\s*")
 
 
@@ -81,6 +84,7 @@ class _Parser:
         self._tokens = [_Token(m[1], m.start(1), m.end(1)) for m in _TOKEN.finditer(text)]
         self._at = 0
         self._level = 0
+        self._owner = "the return type"
 
     # signature = "(" [parameter {"," parameter}] ")" arrow ["IO"] type
     def signature(self) -> TypeSignature:
@@ -91,6 +95,7 @@ class _Parser:
         self._at += 1
         if self._token.text == "IO":
             self._at += 1
+        self._owner = "the return type"
         returns, optional = self._maybe()
         if self._token.text:
             self._stop("the end of the text")
@@ -110,8 +115,9 @@ class _Parser:
                 self._at += 1
                 while self._token.text == ":":
                     self._at += 1
-                type, optional = self._maybe()
                 spelled = name.text.strip("`")
+                self._owner = f'{role} "{spelled}"'
+                type, optional = self._maybe()
                 members.append(Parameter(spelled, type, True if optional else None))
                 self._once(role, spelled, name, first)
             if self._token.text == ",":
@@ -190,7 +196,7 @@ class _Parser:
     def _named(self, token: _Token) -> Type:
         name = token.text.strip("`")
         if basic(name) is None and name != ANY:
-            self._tell("unknown-type", unknown_type(name, "the signature"), token)
+            self._tell("unknown-type", unknown_type(name, self._owner), token)
             name = ANY
         return Type(frozenset({name}))
 

@@ -107,6 +107,15 @@ def check_json(value: object) -> None:
             raise NotJson(f"{path}: {item!r} is not a JSON value")
 
 
+def json_levels(value: object) -> int:
+    """How many arrays and objects nest in a JSON value: 0 for a scalar."""
+    if isinstance(value, dict):
+        return 1 + max(map(json_levels, value.values()), default=0)
+    if isinstance(value, list):
+        return 1 + max(map(json_levels, value), default=0)
+    return 0
+
+
 def _check_text(text: str, path: str) -> None:
     if not text.isascii():
         try:

@@ -275,7 +275,7 @@ def optional_prop(name: str, key: str, kind: type[A]) -> Lens[Pattern, A | None]
 
     def set_(pattern: Pattern, new: A | None) -> Pattern:
         if new is None:
-            return without_property(name, pattern, key)
+            return without_property(pattern, key)
         _expect(name, path, pattern, new, kind)
         return with_property(name, pattern, key, new)
 
@@ -354,11 +354,12 @@ def with_property(name: str, pattern: Pattern, key: str, value: object) -> Patte
     return _evolved(name, path, pattern, properties=properties.set(key, value))
 
 
-def without_property(name: str, pattern: Pattern, key: str) -> Pattern:
-    """``pattern`` without a property; ``name`` is the optic that removes it."""
-    properties: Any = pattern.value.properties
-    path = f"value.properties.{key}"
-    return _evolved(name, path, pattern, properties=properties.discard(key))
+def without_property(pattern: Pattern, key: str) -> Pattern:
+    """``pattern`` without a property; itself when it has none."""
+    if key not in pattern.value.properties:
+        return pattern
+    properties = pattern.value.properties.remove(key)
+    return attrs.evolve(pattern, value=attrs.evolve(pattern.value, properties=properties))
 
 
 def _evolved(name: str, path: str, pattern: Pattern, **changes: Any) -> Pattern:

@@ -1,7 +1,8 @@
 """Programs: the agents of a document, with what they share by reference put in its place.
 
-An element of an agent may be the bare name of a tool or agent defined elsewhere in the document.
-This is the one place where such references are resolved.
+An element of an agent may be the bare name of a tool or agent defined elsewhere in the document,
+and a tool's signature may use types defined at its top. This is the one place where such
+references are resolved.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import attrs
 
 from gram import Fault, Pattern
 from gram.faults import fault
+from gram.origin import carry_origin
 from gram.serializer import is_reference
 
 from .labels import AGENT, TOOLS
+from .shared_shapes import shared_shapes, with_shared_shapes
 
 UNDEFINED_REFERENCE = "undefined-reference"
 
@@ -63,22 +66,23 @@ def resolve_references(
         The agent, and a fault for every reference that names nothing or leads back to an agent
         it stands in; these references are left as they are.
     """
-    known = definitions(patterns)
+    patterns = tuple(patterns)
+    known, shapes = definitions(patterns), shared_shapes(patterns)
     faults: list[Fault] = []
 
     def resolved(pattern: Pattern, within: tuple[str, ...]) -> Pattern:
         inside = (*within, pattern.value.identity)
-        elements = tuple(
-            element
-            if element.value.labels & TOOLS
-            else resolved(element, inside)
-            if AGENT in element.value.labels
-            else replaced(element, inside)
-            for element in pattern.elements
-        )
+        elements = tuple(completed(element, inside) for element in pattern.elements)
         if all(new is old for new, old in zip(elements, pattern.elements, strict=True)):
             return pattern
-        return attrs.evolve(pattern, elements=elements)
+        return carry_origin(attrs.evolve(pattern, elements=elements), pattern)
+
+    def completed(element: Pattern, within: tuple[str, ...]) -> Pattern:
+        if element.value.labels & TOOLS:
+            return with_shared_shapes(element, shapes)
+        if AGENT in element.value.labels:
+            return resolved(element, within)
+        return replaced(element, within)
 
     def replaced(element: Pattern, within: tuple[str, ...]) -> Pattern:
         name = element.value.identity
@@ -92,8 +96,7 @@ def resolve_references(
             message = f'agent "{name}" contains itself: {chain}'
             faults.append(fault("reference-cycle", message, element))
             return element
-        definition = known[name]
-        return resolved(definition, within) if AGENT in definition.value.labels else definition
+        return completed(known[name], within)
 
     return resolved(agent, ()), tuple(faults)
 

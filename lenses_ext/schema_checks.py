@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import frozen
 
-from .json_values import dump_json
+from .json_values import dump_json, json_levels
 from .subschemas import Schema, SchemaPath
+from .validation_steps import steps_of_validation
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
@@ -37,6 +38,9 @@ _ANNOTATIONS = frozenset(
 
 _ROOTS = ("$defs", "definitions", "properties")
 """Where in the root the local references of a schema lead."""
+
+
+_MAX_STEPS = 10_000_000
 
 
 @frozen
@@ -69,6 +73,9 @@ def breaches(schemas: Sequence[object]) -> list[Breach]:
 def default_misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[str | None]:
     """For each schema with a ``default``, how that fails the schema, or None when it fits.
 
+    A default that would take too long to validate (alternatives in alternatives, references that
+    double) is taken to fit.
+
     Args:
         root: the schema whose definitions the schemas may refer to.
         schemas: schemas that have a default.
@@ -82,9 +89,17 @@ def default_misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> 
         for index, schema in enumerate(schemas)
         if reasons[index] is None and not schema.keys() <= _ANNOTATIONS | {"type", "enum"}
     ]
+    if rest:
+        steps = steps_of_validation(root, schemas)
+        rest = [i for i in rest if _may_be_judged(steps, schemas[i]["default"])]
     for index, reason in zip(rest, _misfits(root, [schemas[i] for i in rest]), strict=True):
         reasons[index] = reason
     return reasons
+
+
+def _may_be_judged(steps: float, default: object) -> bool:
+    """Whether validating a default comes to an end soon, even if each level takes all steps."""
+    return steps <= _MAX_STEPS and steps ** (1 + json_levels(default)) <= _MAX_STEPS
 
 
 def _plain_misfit(schema: dict[str, Any]) -> str | None:
@@ -146,7 +161,7 @@ def _misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[st
         return []
     around = {key: root[key] for key in _ROOTS if key in root}
     try:
-        validator = _validator({**around, "prefixItems": list(schemas)})
+        validator = schema_validator({**around, "prefixItems": list(schemas)})
     except ValidationError:  # a pattern that is none, a reference that leads nowhere
         if len(schemas) == 1:
             return [None]
@@ -159,7 +174,12 @@ def _misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[st
     return reasons
 
 
-def _validator(schema: Schema) -> Draft202012Validator:
+def schema_validator(schema: Schema) -> Draft202012Validator:
+    """The validator of a schema. It fetches nothing: only local references are followed.
+
+    Raises:
+        jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError: it is no schema.
+    """
     from jsonschema_rs import Draft202012Validator
 
     return Draft202012Validator(schema, retriever=_refuse)
@@ -167,7 +187,7 @@ def _validator(schema: Schema) -> Draft202012Validator:
 
 @cache
 def _metaschema() -> Draft202012Validator:
-    return _validator({"items": {"$ref": _METASCHEMA}})
+    return schema_validator({"items": {"$ref": _METASCHEMA}})
 
 
 def _refuse(uri: str) -> NoReturn:

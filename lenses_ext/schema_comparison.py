@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
-from urllib.parse import unquote
 
 from .json_values import check_json, dump_json
-from .subschemas import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA
+from .subschemas import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, resolve
 
 Match: TypeAlias = Literal["full", "types", "name"]
 """How much a tool must have in common with its specification: all, all but what is said for
@@ -119,7 +118,7 @@ class _Canonical:
         form = {key: value for key, value in form.items() if key not in ("$defs", "definitions")}
         kept: dict[str, Any] = {}
         while names := self.used - kept.keys() - {"#"}:
-            kept |= {name: self.schema(_resolve(name, self.root)) for name in sorted(names)}
+            kept |= {name: self.schema(resolve(name, self.root)) for name in sorted(names)}
         return _sorted({**form, **({"$defs": _sorted(kept)} if kept else {})})
 
     def schema(self, schema: object) -> Any:
@@ -162,7 +161,7 @@ class _Canonical:
             if reference in self.recursive:
                 self.used.add(reference)
                 break
-            target = _resolve(reference, self.root)
+            target = resolve(reference, self.root)
             if not isinstance(target, dict):
                 break
             self.inlined += sum(1 for _ in _nodes(target))
@@ -210,22 +209,6 @@ def _sorted(mapping: dict[str, Any]) -> dict[str, Any]:
 # --- references
 
 
-def _resolve(reference: str, root: object) -> object:
-    """What a local reference refers to, or None when it leads nowhere."""
-    if reference != "#" and not reference.startswith("#/"):
-        return None
-    found = root
-    for step in unquote(reference[1:]).split("/")[1:]:
-        step = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, dict) and step in found:
-            found = found[step]
-        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-            found = found[int(step)]
-        else:
-            return None
-    return found
-
-
 def _recursive_references(root: object) -> set[str]:
     """The references whose target leads back to them."""
     uses: dict[str, set[str]] = {}
@@ -233,7 +216,7 @@ def _recursive_references(root: object) -> set[str]:
     while pending:
         reference = pending.pop()
         if reference not in uses:
-            uses[reference] = set(_references(_resolve(reference, root)))
+            uses[reference] = set(_references(resolve(reference, root)))
             pending.extend(uses[reference])
     return {reference for reference in uses if _reaches(reference, reference, uses.__getitem__)}
 

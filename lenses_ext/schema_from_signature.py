@@ -48,9 +48,9 @@ def result_schema(signature: TypeSignature) -> dict[str, Any] | None:
         return None
     assert isinstance(schema, dict)
     definitions = writer.definitions()
-    used = {
-        name: definitions[name] for name in definitions if name in _reached(schema, definitions)
-    }
+    named = _named_by(signature.returns.type, signature.shapes) & definitions.keys()
+    named |= _reached([definitions[name] for name in named], definitions)
+    used = {name: definitions[name] for name in definitions if name in named}
     if used:
         schema["$defs"] = {**used, **schema.get("$defs", {})}
     return schema

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from .json_values import Keywords
 from .type_names import ANY, PARAMETERS
@@ -102,10 +102,6 @@ class TypeSignature:
     returns: Parameter
     shapes: tuple[Shape, ...] = ()
     root: Type = field(default=Type(frozenset({PARAMETERS})))
-
-    def without_shapes(self) -> TypeSignature:
-        """The parameters and the result alone."""
-        return evolve(self, shapes=())
 
 
 UNCONSTRAINED = Parameter(None, Type(frozenset({ANY})))

@@ -11,10 +11,11 @@ from attrs import evolve
 from gram import MAX_LEVELS
 
 from .json_values import dump_json
+from .record_reader import Written
 from .schema_checks import breaches, default_misfits
 from .schema_from_signature import SchemaWriter, parameters_schema
 from .signature import Shape, Type, TypeSignature
-from .signature_reader import SignatureReader, Written
+from .signature_reader import SignatureReader
 from .subschemas import SchemaPath, remote_references
 from .type_names import NAMED, basic
 

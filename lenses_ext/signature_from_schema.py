@@ -10,12 +10,12 @@ from attrs import evolve
 from gram import Fault, Severity
 
 from .json_values import Keywords, NotJson, check_json, dump_json
+from .record_reader import RESERVED_KEYS
 from .schema_checks import breaches, default_misfits
 from .schema_from_signature import reference_to
 from .signature import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
 from .signature_checks import dotted, remote_reference
 from .signature_errors import SignatureError
-from .signature_reader import RESERVED_KEYS
 from .subschemas import Schema, SchemaPath, remote_references, subschemas
 from .type_names import ANY, COMBINATORS, JSON_TYPES, LABELS, PARAMETERS, RESERVED
 
@@ -26,7 +26,7 @@ _JUST_ANY = frozenset({ANY})
 
 
 def signature_from_schema(
-    schema: Mapping[str, Any], return_schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any], return_schema: Mapping[str, Any] | bool | None = None
 ) -> TypeSignature:
     """The signature whose parameters are described by a JSON Schema.
 
@@ -45,9 +45,18 @@ def signature_from_schema(
     reader = _SchemaReader(dict(schema))
     signature = reader.signature()
     if return_schema is not None:
-        returns = _SchemaReader(dict(return_schema), references=False).type(dict(return_schema))
-        signature = evolve(signature, returns=Parameter(None, returns))
+        signature = evolve(signature, returns=Parameter(None, _result_type(return_schema)))
     return signature
+
+
+def _result_type(schema: Mapping[str, Any] | bool) -> Type:
+    """The type of a result: its definitions are its own, and pass through with it."""
+    if isinstance(schema, bool):
+        return Type(_JUST_ANY, constant=schema)
+    root = dict(schema)
+    reader = _SchemaReader(root)
+    reader.forget_definitions()
+    return reader.type(root)
 
 
 def json_schema_faults(schema: object) -> list[Fault]:
@@ -127,12 +136,11 @@ class _SchemaReader:
         misfits: why the default of a schema does not fit it, by the schema's identity.
     """
 
-    def __init__(self, root: dict[str, Any], *, references: bool = True) -> None:
+    def __init__(self, root: dict[str, Any]) -> None:
         self.root = root
-        definitions = root.get("$defs") if references else None
         self.definitions = {
             name: schema
-            for name, schema in (definitions or {}).items()
+            for name, schema in root.get("$defs", {}).items()
             if name and "\0" not in name and name not in RESERVED
         }
         self.name_of = {reference_to(name): name for name in self.definitions}
@@ -141,6 +149,17 @@ class _SchemaReader:
         self.misfits = {
             id(each): reason for each, reason in zip(with_default, reasons, strict=True) if reason
         }
+
+    def forget_definitions(self) -> None:
+        """Let references pass through: beside parameters their targets would be others.
+
+        For the same reason no default that may depend on them can be checked again.
+        """
+        if "$defs" in self.root:
+            for _, each in subschemas(self.root):
+                if "default" in each:
+                    self.misfits.setdefault(id(each), "refers to definitions of its own")
+        self.definitions, self.name_of = {}, {}
 
     def signature(self) -> TypeSignature:
         """The root as a signature."""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Final
+from functools import lru_cache
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from gram import Document, Fault, GramDecodeError, Pattern, Source, Span, Subject, origin, parse
+from gram.document import document_of
 from gram.pattern import WALK
 from gram.serializer import is_edge
 from gram.spans import Construct, Hop, elements_of
 from gram.syntax import Annotated, Arrow, Bracket, Node, Path, Record
 
+from .labels import TOOLS
 from .signature_errors import SignatureError
 from .type_names import PARAMETERS
-
-TOOL_LABELS: Final = frozenset({"ToolSpecification", "Tool"})
-"""The labels of a tool; the first is written, both are read."""
 
 _WALK = Subject("", {WALK})
 
@@ -45,19 +44,23 @@ class SignatureSource:
     Attributes:
         chain: the path, or the atom that stands for a path of its own; None when there is none.
         shapes: what stands beside it.
+        elements: all of it, in the order in which it was written.
+        outer: what stands beside the tool it was read from.
         faults: what is wrong with the spelling.
         document: the text, kept so that places can be told.
     """
 
     chain: Place | None
     shapes: tuple[Place, ...]
+    elements: tuple[Pattern, ...]
+    outer: tuple[Pattern, ...] = ()
     faults: tuple[Fault, ...] = ()
     document: Document | None = field(default=None, eq=False, repr=False)
 
 
 def is_tool(pattern: Pattern) -> bool:
     """Whether a pattern is a tool: labelled ``ToolSpecification`` or ``Tool``."""
-    return not TOOL_LABELS.isdisjoint(pattern.value.labels)
+    return not TOOLS.isdisjoint(pattern.value.labels)
 
 
 def is_chain(pattern: Pattern) -> bool:
@@ -87,11 +90,19 @@ def source_of_pattern(pattern: Pattern) -> SignatureSource:
     faults: tuple[Fault, ...] = ()
     document = None
     if (place := origin(pattern)) is not None:
-        document = place.document
-        faults = tuple(spelling_faults(_construct_at(document, place.path), place.source))
+        document = _document(place.source)
+        construct = _construct_at(document, document.path_at(place.span))
+        parts = elements_of(construct) if is_tool(pattern) else (construct,)
+        faults = tuple(fault for part in parts for fault in spelling_faults(part, place.source))
     if is_tool(pattern):
         return _source(Place(pattern).below(), faults, document)
     return _source([Place(pattern)], faults, document)
+
+
+@lru_cache(maxsize=2)
+def _document(source: Source) -> Document:
+    """The document read from a source: kept a while, as its other tools will be asked for too."""
+    return document_of(source)
 
 
 def source_of_text(text: str) -> SignatureSource:
@@ -107,20 +118,26 @@ def source_of_text(text: str) -> SignatureSource:
     faults = [fault for item in document.items for fault in spelling_faults(item, document.source)]
     places = [Place(pattern, (index,)) for index, pattern in enumerate(document.patterns)]
     tools = [place for place in places if is_tool(place.pattern)]
-    if len(tools) == 1:
-        beside = [place for place in places if place is not tools[0]]
-        places = tools[0].below() + beside
-    return _source(places, tuple(faults), document)
+    if len(tools) != 1:
+        return _source(places, tuple(faults), document)
+    outer = tuple(pattern for pattern in document.patterns if pattern is not tools[0].pattern)
+    return evolve(_source(tools[0].below(), tuple(faults), document), outer=outer)
 
 
 def _source(
     places: list[Place], faults: tuple[Fault, ...], document: Document | None
 ) -> SignatureSource:
-    chain = signature_of(place.pattern for place in places)
-    at = next((i for i, place in enumerate(places) if place.pattern is chain), None)
-    if at is None:
-        return SignatureSource(None, tuple(places), faults, document)
-    return SignatureSource(places[at], (*places[:at], *places[at + 1 :]), faults, document)
+    elements = tuple(place.pattern for place in places)
+    chain = signature_of(elements)
+    at = next((i for i, element in enumerate(elements) if element is chain), len(elements))
+    shapes = (*places[:at], *places[at + 1 :])
+    return SignatureSource(
+        places[at] if chain is not None else None,
+        shapes,
+        elements,
+        faults=faults,
+        document=document,
+    )
 
 
 # --- what only the text can tell

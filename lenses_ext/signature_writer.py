@@ -13,9 +13,9 @@ from gram.pattern import WALK
 from gram.serializer import write_pattern
 
 from .json_values import from_json_value, json_literal
+from .record_reader import RESERVED_KEYS
 from .signature import Parameter, Shape, Type, TypeSignature
 from .signature_errors import SignatureError
-from .signature_reader import RESERVED_KEYS
 from .style import agent_style
 from .type_names import NAMED, PARAMETERS, RESERVED
 

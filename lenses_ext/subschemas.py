@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, TypeAlias, Union
+from urllib.parse import unquote
 
 Schema: TypeAlias = Union[dict[str, Any], bool]
 SchemaPath: TypeAlias = tuple[Union[str, int], ...]
@@ -65,3 +66,23 @@ def remote_references(schema: object) -> Iterator[tuple[SchemaPath, str]]:
             reference = each.get(key)
             if isinstance(reference, str) and not reference.startswith("#"):
                 yield (*path, key), reference
+
+
+def resolve(reference: str, root: object) -> object:
+    """What a local reference refers to, or None when it leads nowhere.
+
+    >>> resolve("#/$defs/a~1b", {"$defs": {"a/b": {"minimum": 1}}})
+    {'minimum': 1}
+    """
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    found = root
+    for step in unquote(reference[1:]).split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, dict) and step in found:
+            found = found[step]
+        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return None
+    return found

@@ -12,8 +12,8 @@ from .errors import FocusError
 from .labels import TOOL, TOOLS
 from .optics import computed, identity, labelled, lens_of, prop, put
 from .signature_errors import SignatureError
-from .signature_writer import signature_patterns, signature_text
-from .type_signatures import parse_type_signature, type_signature_to_json_schema
+from .signature_writer import signature_text
+from .type_signatures import signature_elements, type_signature_to_json_schema
 
 
 def _get_signature(tool: Pattern) -> str:
@@ -25,7 +25,7 @@ def _get_signature(tool: Pattern) -> str:
 
 def _set_signature(tool: Pattern, text: str) -> Pattern:
     try:
-        elements = signature_patterns(parse_type_signature(text))
+        elements = signature_elements(text)
     except SignatureError as error:
         raise FocusError("tool_spec_type_signature", "elements", tool, str(error)) from error
     return attrs.evolve(tool, elements=elements)
@@ -64,6 +64,6 @@ def create_tool_specification(name: str, description: str, type_signature: str) 
     >>> print(dumps(create_tool_specification("f", "Does it.", "(name: Text) --> IO Text")))
     [f:ToolSpecification {description: "Does it."} | (name::Text)==>(::Text)]
     """
-    elements = signature_patterns(parse_type_signature(type_signature))
+    elements = signature_elements(type_signature)
     tool = Pattern(Subject("?", {TOOL}, {"description": ""}), elements)
     return put(tool_spec_description, description, put(tool_spec_name, name, tool))

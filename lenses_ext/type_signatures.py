@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, Union
 
 from gram import Pattern
@@ -17,7 +17,7 @@ from .signature_checks import check_signature
 from .signature_errors import SignatureError
 from .signature_from_schema import json_schema_faults, signature_from_schema
 from .signature_reader import SignatureReader
-from .signature_source import SignatureSource, source_of_pattern, source_of_text
+from .signature_source import SignatureSource, is_tool, source_of_pattern, source_of_text
 from .signature_writer import signature_patterns, signature_text, write_type_signature
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
@@ -75,7 +75,7 @@ def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[s
 
 
 def json_schema_to_type_signature(
-    schema: Mapping[str, Any], *, return_schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any], *, return_schema: Mapping[str, Any] | bool | None = None
 ) -> str:
     """The text of the signature that a JSON Schema says, without loss.
 
@@ -95,6 +95,35 @@ def json_schema_to_type_signature(
     return write_type_signature(signature_from_schema(schema, return_schema))
 
 
+def signature_elements(x: SignatureLike) -> tuple[Pattern, ...]:
+    """The elements of a tool with a signature: as they were written, where that was in gram.
+
+    What has no gram of its own (the text form, ``fields``) comes as `signature_patterns`.
+
+    Raises:
+        SignatureError: the signature is not valid.
+
+    >>> from gram import dumps
+    >>> dumps(signature_elements('(::Text {paramName: "a"})==>(::String)'))
+    '(:Text {paramName: "a"})-->(:String)'
+    """
+    signature = parse_type_signature(x)
+    if isinstance(x, Pattern):
+        return x.elements if is_tool(x) else (x,)
+    if isinstance(x, TypeSignature) or is_hindley_milner(x):
+        return signature_patterns(signature)
+    elements = source_of_text(x).elements
+    if any("fields" in each.value.properties for each in _all_of(elements)):
+        return signature_patterns(signature)
+    return elements
+
+
+def _all_of(patterns: Iterable[Pattern]) -> Iterator[Pattern]:
+    for pattern in patterns:
+        yield pattern
+        yield from _all_of(pattern.elements)
+
+
 def _parse(x: str | Pattern, shapes: tuple[Pattern, ...]) -> TypeSignature:
     if isinstance(x, str):
         if is_hindley_milner(x):
@@ -104,7 +133,7 @@ def _parse(x: str | Pattern, shapes: tuple[Pattern, ...]) -> TypeSignature:
 
 
 def _read(source: SignatureSource, shapes: tuple[Pattern, ...]) -> TypeSignature:
-    reader = SignatureReader(shapes)
+    reader = SignatureReader((*source.outer, *shapes))
     signature = reader.read(source)
     if not reader.faults:
         check_signature(signature, reader)
@@ -125,6 +154,7 @@ __all__ = [
     "json_schema_to_type_signature",
     "parse_type_signature",
     "result_schema",
+    "signature_elements",
     "signature_patterns",
     "signature_text",
     "type_signature_to_json_schema",

@@ -28,6 +28,7 @@ from .program import (
     undefined_reference,
 )
 from .settings import SETTINGS, setting_problems
+from .shared_shapes import shared_shapes, with_shared_shapes
 from .signature_errors import SignatureError
 from .tool_names import wire_name
 from .type_signatures import parse_type_signature
@@ -78,7 +79,8 @@ def validate_program(patterns: Iterable[Pattern]) -> tuple[Fault, ...]:
         faults.extend(f for f in validate_agent_pattern(resolved) if f.code != UNDEFINED_REFERENCE)
     for pattern in definitions(patterns).values():
         if pattern.value.labels & TOOLS:
-            faults.extend(validate_tool_spec_pattern(pattern))
+            completed = with_shared_shapes(pattern, shared_shapes(patterns))
+            faults.extend(validate_tool_spec_pattern(completed))
     once = {(each.code, each.message, each.span): each for each in faults}
     return tuple(sorted(once.values(), key=lambda each: each.span or (0, 0)))
 

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from gram import Pattern
 from tests.interp.model_server import ModelServer, serving
 from tests.paths import EXAMPLES
 
-settings.register_profile("default", deadline=None)
+# Machines differ and may be busy: how long an example takes is no failure.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
-from pyrsistent import pmap, pvector
+from pyrsistent import PMap, PVector, pmap, pvector
 
-from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString
+from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString, loads
 from interp import (
     AgentResponse,
     AssistantRole,
@@ -20,6 +22,8 @@ from interp import (
     UserRole,
 )
 from lenses_ext import Settings
+from lenses_ext.json_values import Keywords
+from lenses_ext.signature import Parameter, Shape, Type, TypeSignature
 
 ODD_TEXTS = ["", "true", "false", "null", "0", "-1", "042", "a b", "é", "`", "```", '"', "\\", "//"]
 
@@ -239,7 +243,7 @@ def _some(parts: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[st
 # --- conversations
 
 
-def any_texts() -> st.SearchStrategy[str]:
+def message_texts() -> st.SearchStrategy[str]:
     """Any str of Python: what UTF-8 cannot carry, too, and texts that look like our escapes."""
     odd = ["\ud800", "\ud83d\ude00", "\0", "\\u0000", "\\\ud800", "```\n```", '{"a": 1}']
     return json_texts() | st.text(max_size=8) | st.sampled_from(odd) | st.text("\ud800\udc00\\u0")
@@ -247,14 +251,14 @@ def any_texts() -> st.SearchStrategy[str]:
 
 def tool_calls() -> st.SearchStrategy[ToolCall]:
     """Calls of tools as a model may write them."""
-    return st.builds(ToolCall, any_texts(), any_texts(), any_texts())
+    return st.builds(ToolCall, message_texts(), message_texts(), message_texts())
 
 
 def messages() -> st.SearchStrategy[Message]:
     """Messages of every role, with what the types allow and no provider would send."""
-    roles = st.sampled_from([UserRole, AssistantRole]) | any_texts().map(FunctionRole)
+    roles = st.sampled_from([UserRole, AssistantRole]) | message_texts().map(FunctionRole)
     calls = st.lists(tool_calls(), max_size=2)
-    return st.builds(Message, roles, any_texts(), calls, st.none() | any_texts())
+    return st.builds(Message, roles, message_texts(), calls, st.none() | message_texts())
 
 
 def contexts() -> st.SearchStrategy[ConversationContext]:
@@ -264,8 +268,8 @@ def contexts() -> st.SearchStrategy[ConversationContext]:
 
 def invocations() -> st.SearchStrategy[ToolInvocation]:
     """Tool calls that were answered, by a result or by an error."""
-    results = st.builds(ToolInvocation, any_texts(), json_values(), json_values())
-    errors = st.builds(ToolInvocation, any_texts(), json_values(), error=any_texts())
+    results = st.builds(ToolInvocation, message_texts(), json_values(), json_values())
+    errors = st.builds(ToolInvocation, message_texts(), json_values(), error=message_texts())
     return results | errors
 
 
@@ -273,7 +277,7 @@ def responses() -> st.SearchStrategy[AgentResponse]:
     """What a run may give."""
     used = st.lists(invocations(), max_size=2).map(tuple)
     usage = st.builds(Usage, st.integers(0), st.integers(0))
-    return st.builds(AgentResponse, any_texts(), used, contexts(), usage, st.just(False))
+    return st.builds(AgentResponse, message_texts(), used, contexts(), usage, st.just(False))
 
 
 def setting_values() -> dict[str, st.SearchStrategy[Any]]:
@@ -296,3 +300,649 @@ def setting_values() -> dict[str, st.SearchStrategy[Any]]:
 def model_settings() -> st.SearchStrategy[Settings]:
     """Valid settings, none of them too."""
     return _some(setting_values()).map(Settings)
+
+
+def type_signatures() -> st.SearchStrategy[TypeSignature]:
+    """Signatures made by hand: aliases, unions, shapes used by name, members in members."""
+    basic = ["Text", "String", "Int", "Integer", "Double", "Bool", "Null", "Array", "Object", "Any"]
+    one = st.sampled_from([*basic, "User", "Node"])
+    keywords = st.sampled_from([{}, {"description": "d"}, {"minimum": 1}, {"enum": ["a", None]}])
+    unions = st.lists(st.sampled_from(basic[:-1]), min_size=1, max_size=3)
+    labels = one.map(lambda label: [label]) | unions
+
+    def plain(parts: tuple[list[str], dict[str, Any], Any]) -> Type:
+        return Type(frozenset(parts[0]), keywords=Keywords.of(parts[1]), foreign=parts[2])
+
+    foreign = st.sampled_from([{}, {"optional": 1}, {"of": "x"}]).map(Keywords.of)
+    leaves = st.tuples(labels, keywords, foreign).map(plain)
+
+    def around(below: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
+        fields = st.lists(_parameters(below), max_size=3, unique_by=lambda each: each.name)
+        unnamed = below.map(lambda type: Parameter(None, type))
+        return st.one_of(
+            fields.map(lambda members: Type(frozenset({"Object"}), members=tuple(members))),
+            unnamed.map(lambda member: Type(frozenset({"Array"}), members=(member,))),
+            one.map(lambda label: Type(frozenset({"Array"}), element_type=label)),
+            st.lists(unnamed, min_size=1, max_size=3).map(
+                lambda members: Type(frozenset({"AnyOf"}), members=tuple(members))
+            ),
+            st.lists(one, min_size=1, max_size=3).map(
+                lambda names: Type(frozenset({"OneOf"}), of=tuple(names))
+            ),
+        )
+
+    types = st.recursive(leaves, around, max_leaves=5)
+    shapes = (
+        Shape("User", Type(frozenset({"String"}), keywords=Keywords.of({"maxLength": 3}))),
+        Shape("Node", Type(frozenset({"Array"}), element_type="Node"), named=True),
+    )
+    return st.builds(
+        TypeSignature,
+        st.lists(_parameters(types), max_size=4, unique_by=lambda each: each.name).map(tuple),
+        types.map(lambda type: Parameter(None, type)),
+        st.just(shapes),
+    )
+
+
+def _parameters(types: st.SearchStrategy[Type]) -> st.SearchStrategy[Parameter]:
+    return st.builds(Parameter, property_names(), types, st.sampled_from([None, True, False]))
+
+
+# --- source texts: shaped by the grammar, and spoilt
+
+
+def blanks() -> st.SearchStrategy[str]:
+    """What may stand between two tokens, mostly one space."""
+    return st.sampled_from([" ", " ", " ", "", "\n", "\t", "\r\n", "\f\v", " // c | ]\n"])
+
+
+def tokens() -> st.SearchStrategy[str]:
+    """Tokens of every kind, and some that only look like one."""
+    return st.sampled_from(
+        [
+            *"()[]{}|,:@=<>-~.",
+            *("::", "@@", "..", "...", "-->", "<--", "--", "==>", "<~~", "-[", "]->", "=[", "]=>"),
+            *("a", "b", "a.b-c@d", "_", "A", "true", "false", "trueish", "null", "Gram.Walk"),
+            *("0", "-1", "42", "007", "08", "0x1F", "0xFg", "-0xFF", "0x", "1.5", "-0.0", "5kg"),
+            *("2.5kg", "1..2", "1...", "...2", "1.", ".5", "1e5", "0o7"),
+            *('"s"', '"it\'s"', "'s'", "`s s`", '"\\n"', '"\\q"', '"', "'", "`", "``", '""'),
+            *("d`1`", "```\nx\n```", "```md\n# x\n```", "```x```", "```", "// c\n", "//", "/"),
+            *(" ", "\n", "\r", "\t", "\f", "\v", "\u00a0", "\u2028", "\ufeff", "\0", "é", "“", "#"),
+        ]
+    )
+
+
+def token_texts() -> st.SearchStrategy[str]:
+    """Tokens in any order."""
+    return st.lists(tokens(), max_size=15).map("".join)
+
+
+def any_texts() -> st.SearchStrategy[str]:
+    """Texts of any characters, lone surrogates included."""
+    return st.text(st.characters(exclude_categories=[]), max_size=30)
+
+
+def source_values() -> st.SearchStrategy[str]:
+    """Values as they can be written, each spelling of each kind."""
+    scalars = st.sampled_from(
+        [
+            *("0", "-12", "0x1F", "017", "1.50", "-0.0", "5kg", "-0xFF", "2.5kg", "true", "false"),
+            *("word", "a.b-c@d", "trueish", '"s"', '"\\"\\/\\b"', "'it\\'s'", "`b\\`c`", "1..2"),
+            *(
+                "-1.5...",
+                "...3kg",
+                "date`2026-01-31`",
+                "md `x`",
+                "```\nline\n  ```",
+                "``` md \n```",
+            ),
+        ]
+    )
+    inner = scalars | st.sampled_from(["[]", "[[1], 2]", "{}", "{ a : [{b: 1}] }"])
+    arrays = st.lists(inner, max_size=2).map(lambda items: f"[{', '.join(items)}]")
+    maps = st.lists(st.tuples(source_keys(), inner), max_size=2).map(
+        lambda entries: "{" + ",".join(f"{key}: {value}" for key, value in entries) + "}"
+    )
+    return scalars | arrays | maps
+
+
+def source_keys() -> st.SearchStrategy[str]:
+    """Keys as they can be written."""
+    return st.sampled_from(["k", "k", "type", "true", "`a b`", '"a b"'])
+
+
+def source_subjects() -> st.SearchStrategy[str]:
+    """Subjects as they can be written, the empty one often."""
+    entries = st.lists(
+        st.tuples(source_keys(), st.sampled_from([":", "::"]), source_values()), max_size=2
+    )
+    return st.builds(
+        lambda identity, labels, record: f"{identity}{labels}{record}",
+        st.sampled_from(["", "", "a", "b", "`b c`", "42", "-7", "true", "a-"]),
+        st.lists(st.sampled_from([":A", "::B", " : `C D`"]), max_size=2).map("".join),
+        st.just("")
+        | entries.map(
+            lambda entries: " {" + ", ".join(f"{k}{colon} {v}" for k, colon, v in entries) + "}"
+        ),
+    )
+
+
+def source_paths() -> st.SearchStrategy[str]:
+    """Nodes and paths of up to two hops, in every arrow family."""
+    bodies = st.just("") | source_subjects().map(lambda subject: f"[{subject}]")
+    arrows = st.builds(
+        lambda family, tail, body, head: f"{tail}{family}{body}{family}{head}",
+        st.sampled_from("-=~"),
+        st.sampled_from(["", "<"]),
+        bodies,
+        st.sampled_from(["", ">"]),
+    )
+    nodes = source_subjects().map(lambda subject: f"({subject})")
+    hops = st.lists(st.tuples(arrows, nodes).map("".join), max_size=2)
+    return st.builds(lambda node, hops: node + "".join(hops), nodes, hops)
+
+
+def source_patterns() -> st.SearchStrategy[str]:
+    """Patterns as they can be written, without annotations."""
+    names = st.sampled_from(["a", "`b c`", "42", "true"])
+    return st.recursive(
+        source_paths(),
+        lambda below: st.builds(
+            lambda subject, elements: f"[{subject} | {', '.join(elements)}]",
+            source_subjects(),
+            st.lists(below | names, min_size=1, max_size=2),
+        ),
+        max_leaves=2,
+    )
+
+
+def source_texts() -> st.SearchStrategy[str]:
+    """Whole texts of the grammar's shape: headers, annotations, comments, blanks."""
+    annotations = st.just("") | st.sampled_from(["@@x ", "@@:L ", "@@x:L @k(1) "])
+    more = st.lists(source_values().map(lambda value: f"@k({value}) "), max_size=2).map("".join)
+    patterns = st.tuples(annotations, more, source_patterns(), blanks()).map("".join)
+    headers = st.sampled_from(["", "", "{}", '{kind: "x"}', "\ufeff", "// c\n"])
+    return st.builds(
+        lambda header, patterns: header + "".join(patterns),
+        headers,
+        st.lists(patterns, max_size=2),
+    )
+
+
+def spoilt_texts() -> st.SearchStrategy[str]:
+    """Texts of the grammar's shape with a few pieces cut out, doubled or replaced by a token."""
+
+    @st.composite
+    def spoilt(draw: st.DrawFn) -> str:
+        text = draw(source_texts())
+        for _ in range(draw(st.integers(1, 2))):
+            start = draw(st.integers(0, len(text)))
+            end = draw(st.integers(start, min(len(text), start + 3)))
+            text = (
+                text[:start]
+                + draw(st.just("") | tokens() | st.just(text[start:end] * 2))
+                + text[end:]
+            )
+        return text
+
+    return spoilt()
+
+
+# --- JSON
+
+
+def json_data() -> st.SearchStrategy[Any]:
+    """JSON in which the special forms of values, whole and spoilt, are frequent."""
+    words = st.sampled_from(
+        ["symbol", "tagged", "measurement", "range", "map", "kg", "a b", "true"]
+    )
+    leaves = st.none() | st.booleans() | st.integers(-2, 2) | st.just(1.5) | words
+    forms = st.sampled_from(
+        [("value",), ("tag", "content"), ("unit", "value"), ("lower", "upper"), ("entries",), ()]
+    )
+
+    @st.composite
+    def special(draw: st.DrawFn, below: st.SearchStrategy[Any]) -> dict[str, Any]:
+        keys = draw(forms) + draw(st.sampled_from([(), (), ("more",)]))
+        return {"type": draw(words), **{key: draw(below) for key in keys}}
+
+    return st.recursive(
+        leaves,
+        lambda below: st.lists(below, max_size=2) | special(below),
+        max_leaves=5,
+    )
+
+
+# --- texts with a comment in any gap (for layout and checks)
+
+Tokens = list[str]
+
+SPELLED_SCALARS: list[Tokens] = [
+    ["1"],
+    ["-0"],
+    ["0x1F"],
+    ["017"],
+    ["2.50"],
+    ["5kg"],
+    ["2.5kg"],
+    ["true"],
+    ["word"],
+    ["'it'"],
+    ['"a // b"'],
+    ["`c`"],
+    ["``"],
+    ['"' + "long " * 9 + '"'],
+    ["tag", "`x`"],
+    ["```\nfenced\n  // text\n  ```"],
+    ["```md\n# title\n```"],
+    ["1", "..", "2"],
+    ["...", "5kg"],
+    ["0.5", "..."],
+]
+
+
+def commented_texts() -> st.SearchStrategy[str]:
+    """Documents in any spelling, with numbered comments and odd blanks between their tokens."""
+    return st.builds(
+        _with_gaps,
+        _document_tokens(),
+        st.lists(st.sampled_from(GAPS), min_size=1, max_size=40),
+        st.sampled_from(["\n", "\n", "\r\n"]),
+        st.sampled_from(["", "", "\ufeff"]),
+    )
+
+
+GAPS = [
+    "",
+    "",
+    "",
+    " ",
+    " ",
+    "\n",
+    "\n\n\n  ",
+    " //#\n",
+    "//#\n //# \n\n",
+    "\n\t//#\n",
+    "\n\n //#\n\n",
+]
+
+
+def _with_gaps(tokens: Tokens, gaps: list[str], line_break: str, bom: str) -> str:
+    """The tokens with the gaps between them, in turn; every ``//#`` gets a number."""
+    text, number = bom, 0
+    for index, token in enumerate([*tokens, ""]):
+        gap = gaps[index % len(gaps)]
+        if not gap and index and not _may_touch(tokens[index - 1], token):
+            gap = " "
+        while "//#" in gap:
+            number += 1
+            gap = gap.replace("//#", f"// {number}", 1)
+        text += gap.replace("\n", line_break) + token
+    return text
+
+
+def _may_touch(left: str, right: str) -> bool:
+    return not right or left[-1] in "()[]{},|" or right[0] in "()[]{},|"
+
+
+def _document_tokens() -> st.SearchStrategy[Tokens]:
+    headers = st.just([]) | _record_tokens()
+    return _sequence(headers, st.lists(_item_tokens(), max_size=4).map(_flatten))
+
+
+def _item_tokens() -> st.SearchStrategy[Tokens]:
+    identified = st.sampled_from([[], ["@@", "a"], ["@@", ":", "L"], ["@@", "`b c`", "::", "L"]])
+    annotation = _value_tokens().flatmap(
+        lambda value: st.sampled_from(["k", "j"]).map(lambda key: ["@", key, "(", *value, ")"])
+    )
+    annotations = st.just([]) | st.lists(annotation, max_size=3).map(_flatten)
+    return _sequence(identified, annotations, _bracket_tokens() | _path_tokens())
+
+
+def _bracket_tokens() -> st.SearchStrategy[Tokens]:
+    plain = _sequence(_word("["), _subject_tokens(), _word("]"))
+    leaves = st.sampled_from([["a"], ["`b c`"], ["7"]]) | _path_tokens()
+
+    def around(below: st.SearchStrategy[Tokens]) -> st.SearchStrategy[Tokens]:
+        listed = st.lists(below, min_size=1, max_size=3).map(_separated)
+        return _sequence(_word("["), _subject_tokens(), _word("|"), listed, _word("]"))
+
+    return plain | around(st.recursive(leaves, around, max_leaves=4))
+
+
+def _path_tokens() -> st.SearchStrategy[Tokens]:
+    node = _sequence(_word("("), _subject_tokens(), _word(")"))
+    halves = st.sampled_from([("-", "->"), ("<=", "="), ("<~", "~>"), ("-", "-"), ("=", "=>")])
+    inside = st.just([]) | _sequence(_word("["), _subject_tokens(), _word("]"))
+    arrow = st.tuples(halves, inside).map(lambda p: [p[0][0], *p[1], p[0][1]])
+    hops = st.lists(_sequence(arrow, node), max_size=3).map(_flatten)
+    return _sequence(node, hops)
+
+
+def _subject_tokens() -> st.SearchStrategy[Tokens]:
+    identity = st.sampled_from([[], ["a"], ["b"], ["`b c`"], ["7"]])
+    label = st.sampled_from([[":", "L"], ["::", "Text"], [":", "`odd one`"], [":", "true"]])
+    return _sequence(
+        identity,
+        st.lists(label, max_size=2).map(_flatten),
+        st.just([]) | _record_tokens(),
+    )
+
+
+def _record_tokens() -> st.SearchStrategy[Tokens]:
+    return st.lists(_entry_tokens(_value_tokens()), max_size=3).map(
+        lambda entries: ["{", *_separated(entries), "}"]
+    )
+
+
+def _entry_tokens(
+    value: st.SearchStrategy[Tokens], colons: tuple[str, ...] = (":", "::")
+) -> st.SearchStrategy[Tokens]:
+    keys = st.sampled_from([["k"], ["j"], ['"odd key"'], ["`i`"]])
+    return _sequence(keys, st.sampled_from([[colon] for colon in colons]), value)
+
+
+def _value_tokens() -> st.SearchStrategy[Tokens]:
+    def around(below: st.SearchStrategy[Tokens]) -> st.SearchStrategy[Tokens]:
+        arrays = st.lists(below, max_size=3).map(lambda items: ["[", *_separated(items), "]"])
+        entries = st.lists(_entry_tokens(below, (":",)), max_size=2)
+        return arrays | entries.map(lambda items: ["{", *_separated(items), "}"])
+
+    return st.recursive(st.sampled_from(SPELLED_SCALARS), around, max_leaves=4)
+
+
+def _sequence(*parts: st.SearchStrategy[Tokens]) -> st.SearchStrategy[Tokens]:
+    return st.tuples(*parts).map(_flatten)
+
+
+def _word(token: str) -> st.SearchStrategy[Tokens]:
+    return st.just([token])
+
+
+def _separated(parts: list[Tokens]) -> Tokens:
+    return _flatten([[",", *part] if index else part for index, part in enumerate(parts)])
+
+
+def _flatten(parts: Any) -> Tokens:
+    return [token for part in parts for token in part]
+
+
+# --- documents as text, and edits of trees: what the lossless edits are tested with
+
+ATOM_NAMES = ["a", "b", "c", "", "", "x y", "7"]
+LABEL_NAMES = ["A", "B", "REL", "odd label"]
+KEYS = ["k", "j", "i", "odd key"]
+
+
+class TextMaker:
+    """Writes documents of every spelling: odd blanks, numbered comments in every gap.
+
+    Few names are used, so that they collide.
+    """
+
+    def __init__(self, random: Random, *, comments: bool = True) -> None:
+        self.random = random
+        self.newline = random.choice(["\n", "\n", "\n", "\r\n"])
+        self.dense = random.choice([0.0, 0.1, 0.4]) if comments else 0.0
+        self.count = 0
+
+    def document(self) -> str:
+        """A text with up to four top-level patterns, perhaps with a header."""
+        items = [self.item() for _ in range(self.random.randint(0, 4))]
+        if self.random.random() < 0.25:
+            items.insert(0, self.record())
+        bom = "\ufeff" if self.random.random() < 0.1 else ""
+        text = bom + self.gap() + self.gap().join(items) + self.gap()
+        if self.random.random() < 0.1:
+            text += self.comment()
+        return text
+
+    def comment(self) -> str:
+        self.count += 1
+        return f"// comment {self.count}"
+
+    def gap(self) -> str:
+        """Blanks and comments, nothing as often as not."""
+        if self.random.random() < self.dense:
+            lines = self.newline * self.random.randint(1, 2)
+            before = self.random.choice(["", " ", self.newline, self.newline * 2 + "  "])
+            return before + self.comment() + lines + self.random.choice(["", "  "])
+        return self.random.choice(["", "", " ", " ", self.newline, self.newline + "  "])
+
+    def some(self, make: Callable[[], str], most: int) -> list[str]:
+        return [make() for _ in range(self.random.randint(0, most))]
+
+    def listed(self, parts: list[str]) -> str:
+        """Parts with commas and gaps around each."""
+        return ",".join(self.gap() + part + self.gap() for part in parts) or self.gap()
+
+    def item(self) -> str:
+        kind = self.random.random()
+        if kind < 0.25:
+            return self.annotated()
+        return self.bracket(2) if kind < 0.6 else self.path()
+
+    def annotated(self) -> str:
+        parts = [
+            f"@{self.gap()}{self.symbol_key()}{self.gap()}({self.gap()}{self.value(1)}{self.gap()})"
+            for _ in range(self.random.randint(0, 3))
+        ]
+        if not parts or self.random.random() < 0.4:
+            name = self.identifier() if self.random.random() < 0.6 else ""
+            labels = self.labels() if name and self.random.random() < 0.5 else ""
+            parts.insert(0, f"@@{name}{labels or ('' if name else ':A')}")
+        parts.append(self.bracket(1) if self.random.random() < 0.5 else self.path())
+        # a blank, because `@@a` and `@k` side by side are one symbol
+        return (" " + self.gap()).join(parts)
+
+    def bracket(self, depth: int) -> str:
+        inside = self.gap() + self.subject() + self.gap()
+        if depth and self.random.random() < 0.8:
+            elements = [self.element(depth - 1) for _ in range(self.random.randint(1, 4))]
+            return f"[{inside}|{self.listed(elements)}]"
+        return f"[{inside}]"
+
+    def element(self, depth: int) -> str:
+        kind = self.random.random()
+        if kind < 0.4:
+            return self.identifier()
+        return self.bracket(depth) if kind < 0.6 else self.path()
+
+    def path(self) -> str:
+        text = self.node()
+        for _ in range(self.random.choice([0, 0, 0, 1, 1, 2, 3])):
+            text += self.gap() + self.arrow() + self.gap() + self.node()
+        return text
+
+    def node(self) -> str:
+        return f"({self.gap()}{self.subject()}{self.gap()})"
+
+    def arrow(self) -> str:
+        body = self.random.choice("--=~")
+        before, after = self.random.choice([("", ">"), ("", ">"), ("<", ""), ("<", ">"), ("", "")])
+        middle = self.gap()
+        if self.random.random() < 0.5:
+            middle += f"[{self.gap()}{self.subject()}{self.gap()}]{self.gap()}"
+        return f"{before}{body}{middle}{body}{after}"
+
+    def subject(self) -> str:
+        parts = []
+        if self.random.random() < 0.6:
+            parts.append(self.identifier())
+        if self.random.random() < 0.3:
+            parts.append(self.labels())
+        if self.random.random() < 0.35:
+            parts.append(self.record())
+        return self.gap().join(parts)
+
+    def identifier(self) -> str:
+        name = self.random.choice(ATOM_NAMES)
+        bare = name in ("a", "b", "c", "7") and self.random.random() < 0.9
+        return name if bare else f"`{name}`"
+
+    def labels(self) -> str:
+        return self.gap().join(
+            self.random.choice([":", "::"]) + self.gap() + self.label()
+            for _ in range(self.random.randint(1, 2))
+        )
+
+    def label(self) -> str:
+        name = self.random.choice(LABEL_NAMES)
+        return f"`{name}`" if " " in name or self.random.random() < 0.1 else name
+
+    def symbol_key(self) -> str:
+        return self.random.choice(["k", "j", "i"])
+
+    def record(self) -> str:
+        return "{" + self.listed(self.some(self.entry, 3)) + "}"
+
+    def entry(self) -> str:
+        colon = self.random.choice([":", ":", "::"])
+        return f"{self.key()}{self.gap()}{colon}{self.gap()}{self.value(2)}"
+
+    def key(self) -> str:
+        key = self.random.choice(KEYS)
+        quotes = self.random.choice(['"', "`"]) if " " in key or self.random.random() < 0.2 else ""
+        return f"{quotes}{key}{quotes}"
+
+    def value(self, depth: int) -> str:
+        kind = self.random.random()
+        if depth and kind < 0.12:
+            return f"[{self.listed([self.value(depth - 1) for _ in range(3)])}]"
+        if depth and kind < 0.25:
+            entries = [
+                f"{self.key()}{self.gap()}:{self.gap()}{self.value(depth - 1)}" for _ in range(2)
+            ]
+            return "{" + self.listed(entries) + "}"
+        if kind < 0.3:
+            tag = self.random.choice(["", "md", " md "])
+            end = self.random.choice(["", f"{self.newline}", f"{self.newline}   "])
+            return f"```{tag}{self.newline}// no comment{self.newline}`x`.{end}```"
+        return self.random.choice(SPELLINGS)
+
+
+SPELLINGS = [
+    *("1", "2", "0x0F", "0xff", "017", "-0xFF", "2.50", "5kg", "1..3", "1...", "...2kg", "true"),
+    *("word", "'it'", '"a // b"', "`back`", "tag`x`", "tag `// y`", "-0", "1", "2"),
+]
+
+
+class TreeEditor:
+    """Edits trees as programs do: one change at a time, anywhere.
+
+    ``removes`` says whether a change took something away.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.removes = False
+
+    def edit(self, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+        """The trees after one change."""
+        if trees and self.random.random() < 0.1:
+            return self.renamed(trees)
+        return self.edited_list(trees)
+
+    def renamed(self, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+        """All patterns of a name changed alike."""
+        name = self.random.choice(ATOM_NAMES)
+        change = self.subject_change()
+
+        def changed(tree: Pattern) -> Pattern:
+            value = change(tree.value) if tree.value.identity == name else tree.value
+            return Pattern(value, map(changed, tree.elements))
+
+        return tuple(map(changed, trees))
+
+    def edited_list(self, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+        kind = self.random.random()
+        index = self.random.randrange(len(trees) + 1)
+        if kind < 0.2 or not trees:
+            return (*trees[:index], self.new_pattern(), *trees[index:])
+        index = self.random.randrange(len(trees))
+        before, tree, after = trees[:index], trees[index], trees[index + 1 :]
+        if kind < 0.3:
+            self.removes = True
+            return (*before, *after)
+        if kind < 0.4:
+            rest = [*before, *after]
+            rest.insert(self.random.randrange(len(rest) + 1), tree)
+            return tuple(rest)
+        if kind < 0.45:
+            return (*before, Pattern(Subject("w"), (tree,)), *after)
+        if kind < 0.5:
+            self.removes = True
+            return (*before, *tree.elements, *after)
+        if kind < 0.55:
+            self.removes = True
+            return (*before, self.new_pattern(), *after)
+        if kind < 0.58:
+            return trees[::-1]
+        return (*before, self.edited(tree), *after)
+
+    def edited(self, tree: Pattern) -> Pattern:
+        if self.random.random() < 0.5:
+            return Pattern(tree.value, self.edited_list(tree.elements))
+        return Pattern(self.subject_change()(tree.value), tree.elements)
+
+    def subject_change(self) -> Callable[[Subject], Subject]:
+        kind = self.random.random()
+        name = self.random.choice([*ATOM_NAMES, "new", "true"])
+        label = self.random.choice([*LABEL_NAMES, "NEW"])
+        key, value = self.random.choice([*KEYS, "new", "true"]), self.new_value()
+        if kind < 0.2:
+            self.removes = self.removes or not name
+            return lambda old: Subject(name, old.labels, old.properties)
+        if kind < 0.4:
+            return lambda old: Subject(old.identity, old.labels | {label}, old.properties)
+        if kind < 0.5:
+            self.removes = True
+            return lambda old: Subject(old.identity, old.labels - {label}, old.properties)
+        if kind < 0.6:
+            self.removes = True
+            return lambda old: Subject(old.identity, old.labels, old.properties.discard(key))
+
+        def set_property(old: Subject) -> Subject:
+            if isinstance(old.properties.get(key), PMap | PVector):
+                self.removes = True  # with the comments inside
+            return Subject(old.identity, old.labels, old.properties.set(key, value))
+
+        return set_property
+
+    def new_value(self) -> Any:
+        plain = [
+            1,
+            2,
+            300,
+            2.5,
+            True,
+            "it",
+            "a\nb",
+            "it's",
+            "```",
+            Symbol("word"),
+            [],
+            [1],
+            {"k": 1},
+        ]
+        odd = [Measurement(2, "kg"), Range(1, 3), TaggedString("tag", "z"), [1, 2, 3], {"k": [2]}]
+        return self.random.choice([*plain, *odd])
+
+    def new_pattern(self) -> Pattern:
+        text = TextMaker(self.random, comments=False)
+        return self.random.choice(loads(text.item()))
+
+
+@st.composite
+def gram_texts(draw: st.DrawFn, *, comments: bool = True) -> str:
+    """Documents of every spelling, with numbered comments and odd blanks.
+
+    One random seed makes a document: drawing each of its choices would cost ten times as much,
+    and shrinks little.
+    """
+    return TextMaker(draw(st.randoms(use_true_random=True)), comments=comments).document()
+
+
+def tree_editors() -> st.SearchStrategy[TreeEditor]:
+    """Editors that make random changes."""
+    return st.randoms(use_true_random=True).map(TreeEditor)

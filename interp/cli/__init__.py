@@ -18,10 +18,21 @@ from ..redaction import redact
 from .failures import INTERRUPTED, exit_code_of, shown
 
 COMMANDS = {
+    "add": "Add a tool, a property or a pattern at a path.",
     "chat": "Talk to an agent, line by line.",
     "check": "Report what is wrong in gram files.",
+    "convert": "Print gram as canonical JSON, and JSON as gram.",
+    "del": "Remove what stands at a path.",
+    "fmt": "Lay files out, keeping their comments.",
+    "get": "Print what stands at a path.",
     "run": "Run an agent: say something to it and print its answer.",
+    "schema": "Print the tools of a program as JSON.",
+    "set": "Change what stands at a path, and no other byte.",
+    "tools": "Show which tools bind; write the gram of Python tools.",
 }
+
+_MODULES = {"del": "delete"}
+"""The modules of the commands whose names Python keeps to itself."""
 
 
 class _Commands(click.Group):
@@ -33,7 +44,8 @@ class _Commands(click.Group):
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"{__name__}.{name}").command
+        module = _MODULES.get(name, name)
+        command: click.Command = import_module(f"{__name__}.{module}").command
         return command
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
@@ -50,7 +62,7 @@ def gram() -> None:
 def main() -> None:
     """Run the command line; exits with the codes that the README lists."""
     try:
-        gram(standalone_mode=False)
+        gram(prog_name="gram", standalone_mode=False)
     except click.ClickException as error:
         shown_error = io.StringIO()
         error.show(shown_error)

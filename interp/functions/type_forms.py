@@ -13,6 +13,8 @@ from enum import Enum, Flag
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from lenses_ext.json_values import NotJson
+
 from ..arguments import check, require_schema
 from ..errors import ToolError, ValidationError
 from ..json_text import Json, write_json
@@ -130,7 +132,7 @@ class TypeForms:
         value = to_json_value(default)
         try:
             write_json(value)
-        except (TypeError, ValueError):
+        except NotJson:
             raise ToolError(f"its default {default!r} is not a JSON value") from None
         if value is None:
             return None  # of a type without null it means "no value", see `validate_tool_args`

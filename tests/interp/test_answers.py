@@ -108,7 +108,7 @@ def test_a_run_that_ends_so_waits_for_nothing() -> None:
     assert "not JSON" in state.stopped
 
 
-@given(strategies.any_texts())
+@given(strategies.message_texts())
 def test_any_reply_is_judged(text: str) -> None:
     problem = answer_problem({"type": "string"}, text)
 

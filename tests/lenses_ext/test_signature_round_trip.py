@@ -12,11 +12,13 @@ from gram import loads
 from lenses_ext import (
     json_schema_to_type_signature,
     parse_type_signature,
+    result_schema,
     signature_patterns,
     type_signature_to_json_schema,
     write_type_signature,
 )
-from tests.strategies import parameter_schemas
+from lenses_ext.signature import TypeSignature
+from tests.strategies import json_schemas, parameter_schemas, type_signatures
 
 _TREE_SITTER = Parser(Language(language()))
 
@@ -70,3 +72,25 @@ def test_a_signature_comes_back_from_its_text(schema: dict[str, Any]) -> None:
     assert write_type_signature(signature) == text
     assert parse_type_signature(write_type_signature(signature)) == signature
     assert signature_patterns(signature) == loads(text)
+
+
+@given(type_signatures())
+def test_a_signature_made_by_hand_means_the_same_once_written(signature: TypeSignature) -> None:
+    text = write_type_signature(signature)
+    read = parse_type_signature(text)
+
+    assert type_signature_to_json_schema(read) == type_signature_to_json_schema(signature)
+    assert result_schema(read) == result_schema(signature)
+    assert write_type_signature(read) == text
+    assert tree_sitter_accepts(text)
+
+
+@given(parameter_schemas(), json_schemas())
+def test_the_schema_of_a_result_comes_back_and_leaves_the_parameters_alone(
+    schema: dict[str, Any], result: Any
+) -> None:
+    text = json_schema_to_type_signature(schema, return_schema=result)
+
+    assert same(type_signature_to_json_schema(text)) == same(schema)
+    expected = {} if result is True else {"not": {}} if result is False else result
+    assert same(result_schema(text) or {}) == same(expected)

@@ -72,7 +72,7 @@ def test_a_length_is_said_as_the_type_counts_it(hint: Any, added: dict[str, Json
         ),
         (
             Annotated[str, {"default": b""}],
-            "not a JSON Schema: Object of type bytes is not JSON serializable",
+            "not a JSON Schema: $.default: bytes is not a JSON value",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The command line, run as a process of its own."""
+"""``gram run`` and ``gram check``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.gram_process import GREETED, HELLO, gram
+from tests.interp.cli.process import gram
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+GREETED = "Hello, Alice! Nice to meet you.\n"
 
 
 def test_run_prints_the_answer_and_shows_the_call() -> None:

@@ -1,4 +1,4 @@
-"""The command line as a process of its own: with pipes, or at a terminal."""
+"""The command line at a pseudo-terminal: what is typed, and what is seen."""
 
 from __future__ import annotations
 
@@ -11,37 +11,14 @@ import sys
 import time
 from pathlib import Path
 
-from tests.paths import EXAMPLES, ROOT
+from tests.interp.cli.process import without_keys
+from tests.paths import ROOT
 
-HELLO = str(EXAMPLES / "hello_world.gram")
-GREETED = "Hello, Alice! Nice to meet you.\n"
-
-_COMMAND = "from interp.cli import main; main()"
-_AT_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {_COMMAND}"
+_AT_TERMINAL = (
+    "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "from interp.cli import main; main()"
+)
 _CONTROL = re.compile(r"\x1b\[[?0-9;]*[a-zA-Z]|\r")
-
-
-def gram(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command and give what it printed; the environment has no keys but those given."""
-    return subprocess.run(
-        [sys.executable, "-c", _COMMAND, *arguments],
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",  # so that a test can give bytes that are not UTF-8
-        cwd=ROOT,
-        env=_without_keys() | environment,
-        timeout=60,
-        check=False,
-    )
-
-
-def _without_keys() -> dict[str, str]:
-    return {
-        key: value
-        for key, value in os.environ.items()
-        if not key.endswith(("_API_KEY", "_BASE_URL"))
-    }
 
 
 class Terminal:
@@ -62,7 +39,7 @@ class Terminal:
                 stdout=out if answers else theirs,
                 stderr=theirs,
                 cwd=ROOT,
-                env=_without_keys() | {"TERM": "dumb"} | environment,
+                env=without_keys() | {"TERM": "dumb"} | environment,
                 start_new_session=True,
             )
         os.close(theirs)

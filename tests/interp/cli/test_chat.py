@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from interp import load_context
-from tests.interp.gram_process import GREETED, HELLO, Terminal, gram
+from tests.interp.cli.process import gram
+from tests.interp.cli.terminal import Terminal
 from tests.interp.model_server import Answer, ModelServer
+from tests.paths import EXAMPLES
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+GREETED = "Hello, Alice! Nice to meet you.\n"
 
 
 def at(server: ModelServer) -> dict[str, str]:

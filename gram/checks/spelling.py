@@ -1,0 +1,193 @@
+"""Checks of how a text spells its patterns: what a tree can no longer tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from .. import syntax
+from ..serializer import is_edge, is_header
+from ..source import Span
+from ..spans import Construct, Hop, span_of
+from .fixes import removal, removal_of_entry
+from .identities import nearest
+from .reading import Finding, Reading
+
+_PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*", re.ASCII)
+_UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+", re.ASCII)
+_FRACTION_WITH_UNIT = re.compile(r"[0-9]\.[0-9]+[A-Za-z]", re.ASCII)
+
+
+def duplicate_key(reading: Reading) -> Iterator[Finding]:
+    """A key given twice in a record or map: only its last value counts."""
+    for each, construct in reading.written:
+        for entries in _entry_lists(construct):
+            for entry, last in _dead(entries):
+                yield Finding(
+                    _comes_again(reading, f"the key `{entry.key.text}`", last),
+                    each.path,
+                    entry.key.text,
+                    span_of(entry.key),
+                    hint="remove it",
+                    fix=removal_of_entry(reading.text, span_of(entry)),
+                )
+
+
+def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
+    """A key annotated twice: only its last value counts."""
+    for each, construct in reading.written:
+        if isinstance(construct, syntax.Annotated):
+            for annotation, last in _dead(construct.annotations):
+                yield Finding(
+                    _comes_again(reading, f"the annotation `@{annotation.key.text}`", last),
+                    each.path,
+                    annotation.key.text,
+                    span_of(annotation.key),
+                    hint="remove it",
+                    fix=removal(reading.text, span_of(annotation)),
+                )
+
+
+def label_case(reading: Reading) -> Iterator[Finding]:
+    """Labels after ``:`` that are not PascalCase or, on an arrow, UPPER_SNAKE."""
+    for each, construct in reading.written:
+        on_arrow = isinstance(construct, syntax.Path | Hop)
+        wanted, case = (_UPPER_SNAKE, "UPPER_SNAKE") if on_arrow else (_PASCAL, "PascalCase")
+        for label in _labels(construct):
+            name = label.name.text
+            if reading.text.startswith("::", label.start) or wanted.fullmatch(name):
+                continue
+            if is_edge(each.pattern) and _UPPER_SNAKE.fullmatch(name):
+                continue  # a relationship in brackets
+            better = _in_case(name, on_arrow=on_arrow)
+            yield Finding(
+                f"the label `{name}` is not {case}",
+                each.path,
+                "labels",
+                span_of(label.name),
+                hint=f"write `{better}`" if better else None,
+            )
+
+
+def not_portable(reading: Reading) -> Iterator[Finding]:
+    """Values that tree-sitter-gram 0.3.11 does not read."""
+    for each, construct in reading.written:
+        for key, value in _values(construct):
+            for span, what in _extensions(reading.text, value):
+                message = f"{what} is not portable to tree-sitter-gram"
+                yield Finding(message, each.path, key, span)
+
+
+def unknown_kind(reading: Reading) -> Iterator[Finding]:
+    """A header whose ``kind`` is none of those that the caller knows; silent without any."""
+    if not reading.kinds or not reading.patterns:
+        return
+    document, first = reading.document, reading.patterns[0]
+    has_header = document.header is not None if document else is_header(first)
+    kind = first.value.properties.get("kind")
+    if has_header and kind is not None and str(kind) not in reading.kinds:
+        hint = nearest(str(kind), reading.kinds)
+        yield Finding(f"the kind `{kind}` is not known", (0,), "kind", hint=hint)
+
+
+# --- parts of constructs
+
+
+def _subject(construct: Construct) -> syntax.SubjectPart | None:
+    match construct:
+        case syntax.Node() | syntax.Bracket():
+            return construct.subject
+        case Hop():
+            return construct.arrow.subject
+        case syntax.Path() if len(construct.arrows) == 1:
+            return construct.arrows[0].subject
+        case _:
+            return None
+
+
+def _labels(construct: Construct) -> Sequence[syntax.Label]:
+    if isinstance(construct, syntax.Annotated):
+        return construct.identified.labels if construct.identified else ()
+    subject = _subject(construct)
+    return subject.labels if subject else ()
+
+
+def _in_case(name: str, *, on_arrow: bool) -> str | None:
+    """The label in the wanted case, or None when it has no letters to start with."""
+    words = _WORD.findall(name)
+    cased = "_".join(map(str.upper, words)) if on_arrow else "".join(map(str.capitalize, words))
+    return cased if (_UPPER_SNAKE if on_arrow else _PASCAL).fullmatch(cased) else None
+
+
+def _values(construct: Construct) -> list[tuple[str, syntax.AnyValue]]:
+    """The keys of a construct's own properties with their values."""
+    entries: Sequence[syntax.Entry | syntax.Annotation] = ()
+    if isinstance(construct, syntax.Annotated):
+        entries = construct.annotations
+    elif record := _record(construct):
+        entries = record.entries
+    return [(entry.key.text, entry.value) for entry in entries]
+
+
+def _record(construct: Construct) -> syntax.Record | None:
+    if isinstance(construct, syntax.Header):
+        return construct.record
+    subject = _subject(construct)
+    return subject.record if subject else None
+
+
+def _entry_lists(construct: Construct) -> Iterator[Sequence[syntax.Entry]]:
+    """The entries of a construct's record and of every map in its values."""
+    if record := _record(construct):
+        yield record.entries
+    pending = [value for _, value in _values(construct)]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, syntax.Map):
+            yield value.entries
+            pending.extend(entry.value for entry in value.entries)
+        elif isinstance(value, syntax.Array):
+            pending.extend(value.items)
+
+
+def _extensions(text: str, value: syntax.AnyValue) -> Iterator[tuple[Span, str]]:
+    """The places in a value that only this grammar reads, with what stands there."""
+    pending: list[tuple[syntax.AnyValue, bool]] = [(value, False)]
+    while pending:
+        here, nested = pending.pop()
+        span = span_of(here)
+        match here:
+            case syntax.Array() if nested:
+                yield span, "an array inside a value"
+            case syntax.Map() if nested:
+                yield span, "a map inside a value"
+            case syntax.Array(items=()):
+                yield span, "an empty array"
+            case syntax.Array(items=items):
+                pending.extend((item, True) for item in items)
+            case syntax.Map(entries=entries):
+                pending.extend((entry.value, True) for entry in entries)
+            case syntax.Value(style="MEASUREMENT" | "range"):
+                if _FRACTION_WITH_UNIT.search(text, span.start, span.end):
+                    yield span, "a fraction with a unit"
+
+
+# --- keys given twice
+
+_Keyed = TypeVar("_Keyed", syntax.Entry, syntax.Annotation)
+
+
+def _dead(entries: Sequence[_Keyed]) -> Iterator[tuple[_Keyed, _Keyed]]:
+    """Each entry whose key comes again, with the entry that counts."""
+    last = {entry.key.text: entry for entry in entries}
+    for entry in entries:
+        if last[entry.key.text] is not entry:
+            yield entry, last[entry.key.text]
+
+
+def _comes_again(reading: Reading, what: str, last: syntax.Entry | syntax.Annotation) -> str:
+    assert reading.document is not None
+    lineno, colno = reading.document.source.position(last.key.start)
+    return f"{what} comes again at {lineno}:{colno}, where its value counts"

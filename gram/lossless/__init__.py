@@ -1,0 +1,5 @@
+"""Edits that keep every byte they need not change: what `gram.Document.replace` does.
+
+`replacement` aligns the top-level patterns and rewrites those that changed; `rewrite` does so by
+the role each construct has; `writer` copies old bytes and puts new ones.
+"""

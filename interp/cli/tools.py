@@ -1,0 +1,119 @@
+"""``gram tools``: which tools of a program bind, and the gram of tools written in Python."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from gram import Pattern, origin
+from gram.canonical_json import Json
+from lenses_ext import (
+    agent_tool_specs,
+    dumps,
+    tool_spec_from_json,
+    tool_spec_name,
+    tool_spec_type_signature,
+    view,
+)
+
+from ..binding import explain_binding
+from ..errors import ValidationError
+from ..functions.function_tools import tool_spec_from_function
+from ..json_text import read_json
+from ..library import ToolLibrary
+from ..programs import choose_agent
+from .failures import NO
+from .inputs import read_document, read_libraries, read_text
+
+
+@click.command("tools")
+@click.argument("file", required=False)
+@click.option("--tools", multiple=True, metavar="FILE.py[:NAME]", help="Python with the tools.")
+@click.option("--agent", metavar="NAME", help="Which agent of the program.")
+@click.option(
+    "--match",
+    type=click.Choice(["full", "types", "name"]),
+    default="full",
+    help="How closely tools have to match what the program says.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@click.option(
+    "--write",
+    multiple=True,
+    metavar="FILE",
+    help="Print the gram of the tools in a Python file, or in a JSON file of specifications.",
+)
+def command(
+    file: str | None,
+    tools: tuple[str, ...],
+    agent: str | None,
+    match: str,
+    as_json: bool,
+    write: tuple[str, ...],
+) -> None:
+    """Show which tools of the agent in FILE bind, and why the others do not.
+
+    Without --tools it lists the tools alone. Exits with 1 when one does not bind.
+    """
+    if bool(file) == bool(write):
+        raise click.UsageError("give a program, or --write with a file of tools")
+    if write:
+        for name in write:
+            for spec in _written(name):
+                click.echo(dumps(spec))
+        return
+    assert file is not None
+    specs = view(agent_tool_specs, choose_agent(read_document(file).patterns, agent))
+    library = read_libraries(tools) if tools else None
+    rows = [_row(spec, library, match) for spec in specs]
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+    else:
+        _print(rows)
+    if any(row.get("problem") for row in rows):
+        sys.exit(NO)
+
+
+def _row(spec: Pattern, library: ToolLibrary | None, match: str) -> dict[str, Json]:
+    """What is known of one tool; of its binding only where a library was given."""
+    name = view(tool_spec_name, spec)
+    row: dict[str, Json] = {
+        "name": name,
+        "signature": view(tool_spec_type_signature, spec),
+        "place": str(origin(spec) or ""),
+    }
+    if library is not None:
+        problem = explain_binding(spec, library, match=match)  # type: ignore[arg-type]  # click.Choice
+        tool = library.get(name)
+        row |= {
+            "binds": problem is None,
+            "problem": problem,
+            "implementation": tool.place if tool else None,
+        }
+    return row
+
+
+def _print(rows: list[dict[str, Json]]) -> None:
+    width = max((len(row["name"]) for row in rows), default=0)
+    for row in rows:
+        mark = {True: "binds", False: "does not bind", None: ""}[row.get("binds")]
+        signature = " ".join(row["signature"].split())
+        click.echo(f"{row['name']:{width}}  {mark:13}  {signature}".replace("  " + " " * 13, "", 1))
+        if row.get("problem"):
+            click.echo(f"{'':{width}}  {row['problem']}")
+
+
+def _written(name: str) -> list[Pattern]:
+    """The specifications of the tools in a Python file, or in a JSON file of them."""
+    if Path(name).suffix != ".json":
+        library = read_libraries([name])
+        return [tool_spec_from_function(library[tool]) for tool in library]
+    text, shown = read_text(name)
+    try:
+        data = read_json(text)
+    except ValueError as error:
+        raise ValidationError(f"{shown}: not JSON: {error}") from None
+    return [tool_spec_from_json(each) for each in (data if isinstance(data, list) else [data])]

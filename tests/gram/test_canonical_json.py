@@ -1,0 +1,315 @@
+"""The canonical JSON: its forms, the trap of maps with a type, its schema, what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+
+from gram import (
+    GramDecodeError,
+    Pattern,
+    from_json,
+    json_schema,
+    loads,
+    loads_one,
+    to_json,
+)
+from tests.strategies import forests, json_data
+
+VALIDATOR = jsonschema_rs.validator_for(json_schema())
+
+
+def properties(text: str) -> Any:
+    """The canonical JSON of the properties in a record."""
+    return to_json(loads_one(f"(a {text})"))["subject"]["properties"]
+
+
+def with_value(value: Any) -> dict[str, Any]:
+    """A pattern's canonical JSON with one property."""
+    return {"subject": {"identity": "a", "labels": [], "properties": {"k": value}}, "elements": []}
+
+
+def test_a_pattern_is_an_object_and_several_are_an_array() -> None:
+    data = to_json(loads_one("[b:B:A {k: 1} | (c)]"))
+
+    empty = {"labels": [], "properties": {}}
+    assert data == {
+        "subject": {"identity": "b", "labels": ["A", "B"], "properties": {"k": 1}},
+        "elements": [{"subject": {"identity": "c", **empty}, "elements": []}],
+    }
+    assert to_json(loads("(a) (b)")) == [to_json(loads_one("(a)")), to_json(loads_one("(b)"))]
+    assert to_json(()) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "data"),
+    [
+        ('"s"', "s"),
+        ("1", 1),
+        ("1.0", 1.0),
+        ("true", True),
+        ("[1, [x]]", [1, [{"type": "symbol", "value": "x"}]]),
+        ("x", {"type": "symbol", "value": "x"}),
+        ("d`1`", {"type": "tagged", "tag": "d", "content": "1"}),
+        ("5kg", {"type": "measurement", "unit": "kg", "value": 5}),
+        ("2.5kg", {"type": "measurement", "unit": "kg", "value": 2.5}),
+        ("1..2.0", {"type": "range", "lower": 1, "upper": 2.0}),
+        ("1...", {"type": "range", "lower": 1, "upper": None}),
+        ("...5m", {"type": "range", "lower": None}),
+        ("{b: 1, a: 2}", {"a": 2, "b": 1}),
+    ],
+)
+def test_each_kind_of_value_has_its_form(written: str, data: Any) -> None:
+    if written == "...5m":
+        data["upper"] = {"type": "measurement", "unit": "m", "value": 5}
+
+    found = properties(f"{{k: {written}}}")["k"]
+
+    assert repr(data) == repr(found)
+    assert from_json(with_value(data)) == loads_one(f"(a {{k: {written}}})")
+
+
+def test_integers_and_decimals_stay_apart() -> None:
+    text = json.dumps(properties("{k: 2, l: 2.0, m: [1, 1.0, true]}"))
+
+    assert text == '{"k": 2, "l": 2.0, "m": [1, 1.0, true]}'
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {"type": "object"},
+        {"type": "string", "value": "x"},
+        {"type": "symbol"},
+        {"type": "symbol", "value": "x", "note": "y"},
+        {"type": "range", "lower": 1},
+        {"type": "measurement", "value": 1},
+        {"type": {"type": "symbol", "value": "symbol"}, "value": "x"},
+        {"type": 1, "value": 2},
+        {"type": ["map"], "entries": {}},
+        {"type": "map"},
+        {},
+    ],
+)
+def test_a_map_with_a_type_is_a_plain_object(plain: dict[str, Any]) -> None:
+    tree = from_json(with_value(plain))
+
+    assert to_json(tree) == with_value(plain)
+    assert VALIDATOR.is_valid(with_value(plain))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{type: "symbol", value: "x"}',
+        '{type: "symbol", value: 5}',
+        '{type: "tagged", tag: "t", content: "c"}',
+        '{type: "range", lower: 1, upper: 2}',
+        '{type: "measurement", unit: "kg", value: 5}',
+        '{type: "map", entries: {k: 1}}',
+    ],
+)
+def test_a_map_that_looks_like_a_special_value_is_wrapped(record: str) -> None:
+    tree = loads_one(f"(a {{k: {record}}})")
+
+    data = to_json(tree)
+
+    assert data["subject"]["properties"]["k"]["type"] == "map"
+    assert set(data["subject"]["properties"]["k"]) == {"type", "entries"}
+    assert from_json(data) == tree
+    assert VALIDATOR.is_valid(data)
+
+
+def test_properties_that_look_like_a_special_value_need_no_wrapping() -> None:
+    tree = loads_one('(a {type: "symbol", value: "x"})')
+
+    assert to_json(tree)["subject"]["properties"] == {"type": "symbol", "value": "x"}
+    assert from_json(to_json(tree)) == tree
+
+
+def test_a_wrapped_map_may_be_any_map() -> None:
+    assert from_json(with_value({"type": "map", "entries": {"a": 1}})) == loads_one(
+        "(a {k: {a: 1}})"
+    )
+
+
+@given(forests())
+def test_what_is_written_is_valid_under_the_schema(trees: tuple[Pattern, ...]) -> None:
+    data = json.loads(json.dumps(to_json(trees)))
+
+    VALIDATOR.validate(data)
+    for pattern in data:
+        VALIDATOR.validate(pattern)
+
+
+def test_the_schema_is_a_valid_one_and_a_fresh_copy_each_time() -> None:
+    jsonschema_rs.validator_for({"$ref": "https://json-schema.org/draft/2020-12/schema"}).validate(
+        json_schema()
+    )
+
+    changed = json_schema()
+    changed["$defs"]["symbol"]["properties"].clear()
+    changed["$defs"]["entries"]["additionalProperties"].clear()
+
+    assert changed != json_schema()
+    assert json_schema() == json_schema()
+
+
+@given(json_data())
+def test_the_schema_and_the_reader_agree(data: Any) -> None:
+    try:
+        from_json(with_value(data))
+        is_read = True
+    except GramDecodeError:
+        is_read = False
+
+    assert VALIDATOR.is_valid(with_value(data)) == is_read
+
+
+SUBJECT: dict[str, Any] = {"identity": "", "labels": [], "properties": {}}
+
+MALFORMED: list[tuple[Any, str]] = [
+    (None, "$: expected an object, found null"),
+    ("(a)", "$: expected an object, found str"),
+    ({}, "$: missing 'subject', 'elements'"),
+    ({"subject": SUBJECT}, "$: missing 'elements'"),
+    (
+        {"subject": SUBJECT, "elements": [], "note": 1},
+        "$: unknown 'note'; known: subject, elements",
+    ),
+    ({"subject": {"identity": ""}, "elements": []}, "$.subject: missing 'labels', 'properties'"),
+    (
+        {"subject": {**SUBJECT, "identity": None}, "elements": []},
+        "$.subject.identity: expected a string, found null",
+    ),
+    (
+        {"subject": {**SUBJECT, "labels": "A"}, "elements": []},
+        "$.subject.labels: expected an array of strings, found str",
+    ),
+    (
+        {"subject": {**SUBJECT, "labels": ["A", 1]}, "elements": []},
+        "$.subject.labels[1]: expected a string, found int",
+    ),
+    (
+        {"subject": {**SUBJECT, "properties": []}, "elements": []},
+        "$.subject.properties: expected an object, found list",
+    ),
+    ({"subject": SUBJECT, "elements": {}}, "$.elements: expected an array, found dict"),
+    (
+        {"subject": SUBJECT, "elements": [{}]},
+        "$.elements[0]: missing 'subject', 'elements'",
+    ),
+    ([{}], "$[0]: missing 'subject', 'elements'"),
+    (with_value(None), "$.subject.properties.k: null is not a value"),
+    (with_value([1, None]), "$.subject.properties.k[1]: null is not a value"),
+    (with_value({"m": {"n": None}}), "$.subject.properties.k.m.n: null is not a value"),
+    (
+        with_value({"type": "symbol", "value": "two words"}),
+        "$.subject.properties.k: 'two words' is not a symbol",
+    ),
+    (
+        with_value({"type": "symbol", "value": "true"}),
+        "$.subject.properties.k: 'true' is not a symbol",
+    ),
+    (with_value({"type": "symbol", "value": 1}), "$.subject.properties.k: 1 is not a symbol"),
+    (
+        with_value({"type": "tagged", "tag": "a b", "content": ""}),
+        "$.subject.properties.k: 'a b' is not a tag",
+    ),
+    (
+        with_value({"type": "tagged", "tag": "a", "content": 1}),
+        "$.subject.properties.k: content: expected str, found int",
+    ),
+    (
+        with_value({"type": "measurement", "unit": "k g", "value": 1}),
+        "$.subject.properties.k: unit: a unit is made of the letters A to Z, found 'k g'",
+    ),
+    (
+        with_value({"type": "measurement", "unit": "kg", "value": True}),
+        "$.subject.properties.k: value: expected a number, found bool",
+    ),
+    (
+        with_value({"type": "measurement", "unit": "kg", "value": "1"}),
+        "$.subject.properties.k: value: expected a number, found str",
+    ),
+    (
+        with_value({"type": "range", "lower": None, "upper": None}),
+        "$.subject.properties.k: a range needs at least one end",
+    ),
+    (
+        with_value({"type": "range", "lower": "a", "upper": None}),
+        "$.subject.properties.k: an end of a range is a number, a measurement or null",
+    ),
+    (
+        with_value({"type": "range", "lower": True, "upper": None}),
+        "$.subject.properties.k: lower: expected a number, found bool",
+    ),
+    (
+        with_value({"type": "map", "entries": [1]}),
+        "$.subject.properties.k.entries: expected an object, found list",
+    ),
+    (
+        with_value({"type": "map", "entries": {"a": None}}),
+        "$.subject.properties.k.entries.a: null is not a value",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), MALFORMED)
+def test_what_the_schema_refuses_is_refused_with_its_path(data: Any, message: str) -> None:
+    assert not VALIDATOR.is_valid(data)
+
+    with pytest.raises(GramDecodeError) as caught:
+        from_json(data)
+
+    assert message == caught.value.msg
+
+
+def deep(levels: int) -> Any:
+    data: Any = []
+    for _ in range(levels - 1):
+        data = [data]
+    return data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        with_value(deep(100)),
+        with_value(deep(100_000)),
+        with_value("\ud800"),
+        with_value({"\ud800": 1}),
+        with_value(float("nan")),
+        with_value(float("inf")),
+        with_value(10**5000),
+        with_value({1: 2}),
+        with_value(b"bytes"),
+        with_value({"type": "symbol", "value": "x" * 3 + "\n"}),
+        with_value({"type": "measurement", "unit": "kg\n", "value": 1}),
+        {"subject": {**SUBJECT, 1: 2}, "elements": []},
+        (with_value(1),),
+        1,
+    ],
+)
+def test_what_has_no_notation_is_a_decode_error(data: Any) -> None:
+    with pytest.raises(GramDecodeError):
+        from_json(data)
+
+
+def test_a_hundred_levels_are_read() -> None:
+    assert from_json(with_value(deep(99))).levels == 100
+
+
+def test_data_that_holds_itself_is_refused() -> None:
+    cyclic: list[Any] = []
+    cyclic.append(cyclic)
+    pattern = with_value(1)
+    pattern["elements"].append(pattern)
+
+    for data in (with_value(cyclic), pattern):
+        with pytest.raises(GramDecodeError, match="nests"):
+            from_json(data)

@@ -1,0 +1,107 @@
+"""The shared conformance data: acceptance, trees and error places of every row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyrsistent import PMap, PVector
+
+from gram import (
+    GramDecodeError,
+    Measurement,
+    Pattern,
+    Range,
+    Symbol,
+    TaggedString,
+    dumps,
+    from_json,
+    loads,
+    to_json,
+)
+
+CORPUS = Path(__file__).parents[2].parent / "shared" / "conformance" / "corpus.jsonl"
+
+if not CORPUS.exists():
+    pytest.skip(
+        "the shared conformance data does not stand beside the project", allow_module_level=True
+    )
+
+Row = dict[str, Any]
+ROWS: list[Row] = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+
+
+def each(rows: list[Row]) -> Any:
+    """One test for each row, under its own name."""
+    return pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in rows])
+
+
+accepted = each([row for row in ROWS if row["superset_accepts"]])
+refused = each([row for row in ROWS if not row["superset_accepts"]])
+
+
+def test_the_data_has_every_kind_of_row() -> None:
+    kinds = {row["id"].partition("/")[0] for row in ROWS}
+
+    assert {"corpus", "file", "reject", "superset", "accept"} <= kinds
+    assert len(ROWS) > 300
+
+
+@accepted
+def test_what_gram_accepts_has_the_trees_of_the_row(row: Row) -> None:
+    trees = loads(row["source"])
+
+    expected = row["superset_shape"] if row["shape"] is None else row["shape"]
+    assert expected == [_shape(tree) for tree in trees]
+
+
+@accepted
+def test_what_gram_accepts_goes_through_text_and_json_unchanged(row: Row) -> None:
+    trees = loads(row["source"])
+
+    text = dumps(trees)
+
+    assert loads(text) == trees
+    assert dumps(loads(text)) == text
+    assert from_json(json.loads(json.dumps(to_json(trees)))) == trees
+
+
+@refused
+def test_what_gram_refuses_is_refused_at_the_place_of_the_row(row: Row) -> None:
+    with pytest.raises(GramDecodeError) as caught:
+        loads(row["source"])
+
+    place = f"{caught.value.lineno}:{caught.value.colno}"
+    assert row.get("expected_error", place) == place, str(caught.value)
+
+
+def _shape(pattern: Pattern) -> dict[str, Any]:
+    """A pattern in the encoding of the conformance data, which is not the canonical JSON."""
+    subject = pattern.value
+    return {
+        "identity": subject.identity,
+        "labels": sorted(subject.labels),
+        "properties": {key: _value(value) for key, value in subject.properties.items()},
+        "elements": [_shape(element) for element in pattern.elements],
+    }
+
+
+def _value(value: object) -> Any:
+    match value:
+        case float():
+            return {"type": "decimal", "value": value}
+        case Measurement(number, unit):
+            return {"type": "measurement", "value": number, "unit": unit}
+        case Range(lower, upper):
+            return {"type": "range", "lower": _value(lower), "upper": _value(upper)}
+        case TaggedString(tag, content):
+            return {"type": "tagged", "tag": tag, "content": content}
+        case Symbol(word):
+            return {"type": "symbol", "value": word}
+        case PMap():
+            return {"type": "map", "entries": {key: _value(item) for key, item in value.items()}}
+        case PVector():
+            return [_value(item) for item in value]
+    return value

@@ -1,0 +1,95 @@
+"""Documents: the text, its patterns, and the place of every part."""
+
+from __future__ import annotations
+
+import pytest
+
+from gram import Document, Span, loads_one, parse
+
+
+def piece(document: Document, span: Span | None) -> str | None:
+    return None if span is None else document.text[span.start : span.end]
+
+
+def test_a_document_has_its_text_patterns_and_header() -> None:
+    document = parse("\ufeff{k: 1}\r\n(a)", "a.gram")
+
+    assert document.text == "\ufeff{k: 1}\r\n(a)"
+    assert document.filename == "a.gram"
+    assert document.header is document.patterns[0]
+    assert document.header == loads_one("{k: 1}")
+    assert parse("(a)").header is None
+    assert parse("({k: 1})").header is None
+    assert repr(document) == "<Document 'a.gram', 2 patterns>"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "pattern", "subject", "identity", "labels"),
+    [
+        ("( a:B )", (0,), "( a:B )", "a:B", "a", {"B": "B"}),
+        ("()", (0,), "()", "", None, {}),
+        ("[a :: `B C` | d]", (0,), "[a :: `B C` | d]", "a :: `B C`", "a", {"B C": "`B C`"}),
+        ("[a | d]", (0, 0), "d", "d", "d", {}),
+        ("{k: 1} (a)", (0,), "{k: 1}", "{k: 1}", None, {}),
+        ("(a)-[r:R]->(b)", (0,), "(a)-[r:R]->(b)", "r:R", "r", {"R": "R"}),
+        ("(a)<-[r:R]-(b)", (0, 0), "(b)", "b", "b", {}),
+        ("(a)-->(b)", (0,), "(a)-->(b)", "", None, {}),
+        ("(a)-->(b)-[s]->(c)", (0,), "(a)-->(b)-[s]->(c)", "", None, {}),
+        ("(a)-->(b)-[s]->(c)", (0, 1), "(b)-[s]->(c)", "s", "s", {}),
+        ("(a)-->(b)-[s]->(c)", (0, 1, 0), "(b)", "b", "b", {}),
+        ("@@x:L @k(1) (a)", (0,), "@@x:L @k(1) (a)", "@@x:L @k(1)", "x", {"L": "L"}),
+        ("@k(1) (a)", (0, 0), "(a)", "a", "a", {}),
+    ],
+)
+def test_the_parts_of_a_pattern_have_their_places(
+    text: str,
+    path: tuple[int, ...],
+    pattern: str,
+    subject: str,
+    identity: str | None,
+    labels: dict[str, str],
+) -> None:
+    document = parse(text)
+
+    spans = document.spans(path)
+
+    assert piece(document, spans.pattern) == pattern
+    assert piece(document, spans.subject) == subject
+    assert piece(document, spans.identity) == identity
+    assert {name: piece(document, span) for name, span in spans.labels.items()} == labels
+
+
+def test_properties_have_the_places_of_their_keys_and_values() -> None:
+    document = parse('(a {`k 1`: [1, {b: "x"}], l: ```md\ny\n```, l: 5kg})')
+
+    spans = document.spans((0,))
+
+    assert {k: piece(document, s) for k, s in spans.keys.items()} == {"k 1": "`k 1`", "l": "l"}
+    assert piece(document, spans.values["k 1"]) == '[1, {b: "x"}]'
+    assert piece(document, spans.values["l"]) == "5kg"
+    assert piece(document, spans.value("k 1", 0)) == "1"
+    assert piece(document, spans.value("k 1", 1, "b")) == '"x"'
+
+
+@pytest.mark.parametrize("path", [("m",), ("k", 2), ("k", -1), ("k", "x"), ("k", 1, "c"), ("l", 0)])
+def test_a_value_that_is_not_there_has_no_place(path: tuple[str, str | int]) -> None:
+    spans = parse("(a {k: [1, {b: 2}], l: 3})").spans((0,))
+
+    with pytest.raises(KeyError):
+        spans.value(*path)
+
+
+@pytest.mark.parametrize("path", [(), (1,), (0, 2), (0, 0, 0)])
+def test_a_pattern_that_is_not_there_has_no_places(path: tuple[int, ...]) -> None:
+    with pytest.raises(LookupError):
+        parse("[a | b, c]").spans(path)
+
+
+def test_a_path_is_found_by_its_span() -> None:
+    document = parse("(z) [a | (b)-->(c)-->(d), e]")
+
+    for path in [(0,), (1,), (1, 0), (1, 0, 0), (1, 0, 1), (1, 0, 1, 1), (1, 1)]:
+        assert document.path_at(document.spans(path).pattern) == path
+    assert document.path_at(document.spans((1, 0, 1, 0)).pattern) == (1, 0, 0, 1)  # shared node
+    with pytest.raises(LookupError):
+        document.path_at(Span(0, 1))

@@ -1,0 +1,199 @@
+"""Files: read from paths and open files, written in one step or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gram import GramDecodeError, dump, dumps, load, loads, origin
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.gram"
+    path.write_bytes(b"(old)\n")
+    return path
+
+
+# --- reading
+
+
+def test_a_path_may_be_a_str_or_a_path(file: Path) -> None:
+    assert load(file) == load(str(file)) == loads("(old)")
+
+
+def test_open_files_are_read_from_where_they_stand(file: Path) -> None:
+    with file.open(encoding="utf-8") as text, file.open("rb") as binary:
+        assert load(text) == load(binary) == loads("(old)")
+        assert load(text) == ()
+
+
+def test_files_in_memory_have_no_name() -> None:
+    for stream in (io.StringIO("(a"), io.BytesIO(b"(a")):
+        with pytest.raises(GramDecodeError) as caught:
+            load(stream)
+        assert str(caught.value).startswith("1:3: ")
+
+
+def test_an_error_names_the_file(file: Path) -> None:
+    file.write_text("(a", encoding="utf-8")
+
+    for source in (file, str(file), file.open("rb"), file.open(encoding="utf-8")):
+        with pytest.raises(GramDecodeError) as caught:
+            load(source)
+        assert str(caught.value).startswith(f"{file}:1:3: ")
+        if hasattr(source, "close"):
+            source.close()
+
+
+def test_a_file_that_cannot_be_opened_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "absent.gram")
+    with pytest.raises(OSError, match="directory"):
+        load(tmp_path)
+
+
+def test_bytes_that_are_not_utf_8_are_cited(file: Path) -> None:
+    file.write_bytes("(a)\n(é ".encode() + b"\xff\xfe)")
+
+    with pytest.raises(GramDecodeError) as caught:
+        load(file)
+
+    assert str(caught.value) == (
+        f"{file}:2:4: byte 0xff is not UTF-8\n  (é \n     ^\nhint: save the file as UTF-8"
+    )
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe(\0a\0)\0", b"(a {k: '\xe9'})", b"(a)\xc3", b"\x80"])
+def test_other_encodings_are_refused(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+
+    with pytest.raises(GramDecodeError, match="is not UTF-8"):
+        load(file)
+
+
+def test_a_byte_order_mark_and_line_breaks_are_kept(file: Path) -> None:
+    file.write_bytes("\ufeff(a)\r\n(b)\r\n".encode())
+
+    tree, other = load(file)
+
+    place = origin(other)
+    assert place is not None
+    assert place.source.text == "\ufeff(a)\r\n(b)\r\n"
+    assert str(origin(tree)) == f"{file}:1:1"
+    assert str(place) == f"{file}:2:1"
+
+
+# --- writing
+
+
+def test_a_file_ends_with_a_line_break_and_an_empty_one_is_empty(tmp_path: Path) -> None:
+    trees = loads("{k: 'é'}\n(a)")
+
+    dump(trees, tmp_path / "a.gram")
+    dump((), tmp_path / "empty.gram")
+
+    assert (tmp_path / "a.gram").read_bytes() == '{k: "é"}\n(a)\n'.encode()
+    assert (tmp_path / "empty.gram").read_bytes() == b""
+    assert load(tmp_path / "a.gram") == trees
+
+
+def test_open_files_are_written_as_text_or_utf_8() -> None:
+    text, binary = io.StringIO(), io.BytesIO()
+
+    dump(loads("(`é`)"), text)
+    dump(loads("(`é`)"), binary)
+
+    assert text.getvalue() == "(`é`)\n"
+    assert binary.getvalue() == "(`é`)\n".encode()
+
+
+def test_line_breaks_are_written_as_they_are(file: Path) -> None:
+    tree = loads("(a {k: 'one\\r\\ntwo'})")
+
+    dump(tree, file)
+
+    assert b"\r\ntwo" in file.read_bytes()
+    assert b"\r\r" not in file.read_bytes()
+    assert load(file) == tree
+
+
+def test_the_mode_of_a_file_is_kept(file: Path) -> None:
+    file.chmod(0o640)
+
+    dump(loads("(new)"), file)
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert file.read_text(encoding="utf-8") == "(new)\n"
+
+
+def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+
+    dump(loads("(new)"), tmp_path / "new.gram")
+
+    assert (tmp_path / "new.gram").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_symbolic_link_is_followed(file: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.gram"
+    link.symlink_to(file)
+
+    dump(loads("(new)"), link)
+
+    assert link.is_symlink()
+    assert file.read_text(encoding="utf-8") == "(new)\n"
+
+
+def test_a_dangling_link_is_filled(tmp_path: Path) -> None:
+    link = tmp_path / "link.gram"
+    link.symlink_to(tmp_path / "target.gram")
+
+    dump(loads("(new)"), link)
+
+    assert (tmp_path / "target.gram").read_text(encoding="utf-8") == "(new)\n"
+
+
+def test_the_old_content_stays_when_the_trees_cannot_be_written(file: Path) -> None:
+    def broken(_: Any) -> Any:
+        raise RuntimeError("the style fails")
+
+    with pytest.raises(RuntimeError):
+        dump(loads("(new)"), file, style=broken)
+
+    assert file.read_bytes() == b"(old)\n"
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_the_old_content_stays_when_the_disk_fails(
+    file: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def fails(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, fails)
+    monkeypatch.setattr(Path, "replace", fails if step == "replace" else Path.replace)
+
+    with pytest.raises(OSError, match="No space left"):
+        dump(loads("(new)"), file)
+
+    assert file.read_bytes() == b"(old)\n"
+    assert [path.name for path in file.parent.iterdir()] == ["a.gram"]
+
+
+def test_a_directory_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        dump(loads("(a)"), tmp_path / "absent" / "a.gram")
+
+
+def test_what_is_dumped_is_what_dumps_gives(file: Path) -> None:
+    trees = loads("[a:A {k: [1, 2]} | (b), c]")
+
+    dump(trees[0], file)
+
+    assert file.read_text(encoding="utf-8") == dumps(trees) + "\n"

@@ -1,0 +1,142 @@
+"""The C grammar as an oracle: whatever it accepts is read here too.
+
+Where the two differ, by intent or by a fault of tree-sitter-gram 0.3.11, it is listed:
+
+- Read here alone: arrays in arrays and maps, maps in maps and arrays, the empty array, a
+  measurement with a fraction. These are the extensions of the notation.
+- Read there, refused here: a fence tagged true or false (they are no tags), and by a fault a string
+  with a line break just before its closing quote, text after a NUL, and broken strings in which
+  `//` is taken for a comment.
+- Refused there by a fault: strings in which `//` is taken for a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import tree_sitter
+import tree_sitter_gram
+from attrs import fields
+from hypothesis import assume, given, settings
+
+from gram import GramDecodeError, parse
+from gram.syntax import Array, Map, Value
+from tests.strategies import source_texts, spoilt_texts, token_texts
+
+ORACLE = tree_sitter.Parser(tree_sitter.Language(tree_sitter_gram.language()))
+
+FAULTS_OF_THE_ORACLE = {
+    "it stops at NUL": r"\0",
+    "it accepts a line break just before a closing quote": r"\n[\"'`]",
+    "it takes // inside quotes for a comment": r"[\"'`][^\n]*//",
+}
+NO_TAG = r"```[ \t\r\f\v]*(true|false)[ \t\r\f\v]*\n"
+
+
+def oracle_accepts(text: str) -> bool:
+    return not ORACLE.parse(text.encode()).root_node.has_error
+
+
+def accepts(text: str) -> bool:
+    try:
+        parse(text)
+    except GramDecodeError:
+        return False
+    return True
+
+
+def is_excused(text: str) -> bool:
+    """Whether a known fault of the oracle may show in a text, or a fence tagged true or false."""
+    return any(re.search(fault, text) for fault in (*FAULTS_OF_THE_ORACLE.values(), NO_TAG))
+
+
+def uses_an_extension(text: str) -> bool:
+    values = [
+        part for item in parse(text).items for part in parts_of(item) if isinstance(part, Value)
+    ]
+    return any(
+        (isinstance(value, Array) and not value.items)
+        or any(isinstance(inner, Array | Map) for inner in inside(value))
+        or (value.style == "MEASUREMENT" and "." in text[value.start : value.end])
+        or (value.style == "range" and re.search(r"\d\.\d+[A-Za-z]", text[value.start : value.end]))
+        for value in values
+    )
+
+
+def parts_of(construct: object) -> Iterator[object]:
+    """A construct of the syntax with everything in it."""
+    yield construct
+    below = construct if isinstance(construct, tuple) else ()
+    if hasattr(type(construct), "__attrs_attrs__") and type(construct).__module__ == "gram.syntax":
+        below = tuple(
+            getattr(construct, field.name)
+            for field in fields(type(construct))
+            if field.name not in ("pattern", "subject") or type(construct).__name__ != "SubjectPart"
+        )
+    for part in below:
+        yield from parts_of(part)
+
+
+def inside(value: Value) -> tuple[Value, ...]:
+    """The values directly inside an array or a map."""
+    if isinstance(value, Array):
+        return value.items
+    return tuple(entry.value for entry in value.entries) if isinstance(value, Map) else ()
+
+
+@settings(max_examples=150)
+@given(source_texts() | spoilt_texts() | token_texts())
+def test_what_the_oracle_accepts_is_read(text: str) -> None:
+    assume(not is_excused(text))
+
+    if oracle_accepts(text):
+        parse(text)
+
+
+@settings(max_examples=150)
+@given(source_texts() | spoilt_texts() | token_texts())
+def test_what_only_we_read_uses_an_extension(text: str) -> None:
+    assume(not is_excused(text) and accepts(text))
+
+    assert oracle_accepts(text) or uses_an_extension(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(a {k: [[1]]})",
+        "(a {k: [{b: 1}]})",
+        "(a {k: {b: [1]}})",
+        "(a {k: {b: {c: 1}}})",
+        "(a {k: []})",
+        "(a {k: 2.5kg})",
+        "(a {k: 2.5kg...})",
+    ],
+)
+def test_the_extensions_are_read_here_alone(text: str) -> None:
+    assert accepts(text)
+    assert uses_an_extension(text)
+    assert not oracle_accepts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '(a {k: "x\n"})',
+        "(a {k: 'x\n'})",
+        "(a {k: ```true\nx\n```})",
+        "(a {k: ```false \nx\n```})",
+    ],
+)
+def test_these_are_read_by_the_oracle_alone(text: str) -> None:
+    assert oracle_accepts(text)
+    assert not accepts(text)
+
+
+def test_no_array_is_too_long_for_the_oracle() -> None:
+    text = f"(a {{k: [{', '.join(map(str, range(1000)))}]}})"
+
+    assert accepts(text)
+    assert oracle_accepts(text)

@@ -1,0 +1,201 @@
+"""``gram get``, ``set``, ``del`` and ``add``: edits that keep every other byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import gram
+
+PROGRAM = """\
+// Who greets.
+[greeter:Agent {   // odd   spacing stays
+  model : 'OpenAI/gpt-5.6-luna',
+  instruction: "Greet."   } |
+  [math.add:Tool {description: "Adds"} |   // the tool
+    (x::Integer {default: 0x10})==>(::Integer)],
+]
+""".replace("],\n]", "]\n]")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program with comments and odd spacing."""
+    path = tmp_path / "p.gram"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_get_prints_what_stands_there(program: Path) -> None:
+    assert gram("get", str(program), "greeter.instruction").stdout == "Greet.\n"
+    assert gram("get", str(program), "*.model").stdout == "greeter.model: OpenAI/gpt-5.6-luna\n"
+    assert json.loads(
+        gram("get", str(program), "greeter.tools.*.description", "--json").stdout
+    ) == {"greeter.tools.`math.add`.description": "Adds"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "old", "new"),
+    [
+        ("greeter.model", "A/b", "'OpenAI/gpt-5.6-luna'", "'A/b'"),
+        ("greeter.name", "host", "[greeter:", "[host:"),
+        ("greeter.tools.`math.add`.parameters.x.default", "17", "0x10", "0x11"),
+        ("greeter.tools.*.description", "Sums", '"Adds"', '"Sums"'),
+        ("greeter.tools.*.signature", "()==>(::Text)", "(x::Integer {default: 0x10})==>(::Integer)",
+         "()==>(::Text)"),
+    ],
+)  # fmt: skip
+def test_set_changes_only_what_it_sets(
+    program: Path, path: str, value: str, old: str, new: str
+) -> None:
+    done = gram("set", str(program), path, value)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == PROGRAM.replace(old, new)
+    assert program.read_text() == PROGRAM
+
+
+@pytest.mark.parametrize(
+    "path", ["greeter.model", "greeter.tools.`math.add`.parameters.x.default", "greeter.name",
+             "greeter.tools.`math.add`.signature", "greeter.tools.`math.add`"],
+)  # fmt: skip
+def test_getting_and_setting_the_same_leaves_every_byte(program: Path, path: str) -> None:
+    value = gram("get", str(program), path).stdout.removesuffix("\n")
+
+    assert gram("set", str(program), path, value).stdout == PROGRAM
+
+
+def test_set_writes_in_place_keeping_mode_and_link(program: Path, tmp_path: Path) -> None:
+    program.chmod(0o600)
+    link = tmp_path / "link.gram"
+    link.symlink_to(program)
+
+    assert gram("set", "-i", str(link), "greeter.model", "A/b").stdout == ""
+
+    assert link.is_symlink()
+    assert program.read_text() == PROGRAM.replace("OpenAI/gpt-5.6-luna", "A/b")
+    assert stat.S_IMODE(program.stat().st_mode) == 0o600
+
+
+def test_set_shows_a_diff(program: Path) -> None:
+    done = gram("set", "--diff", str(program), "greeter.instruction", "Wave.")
+
+    assert [line for line in done.stdout.splitlines() if line[:1] in "+-"][2:] == [
+        '-  instruction: "Greet."   } |',
+        '+  instruction: "Wave."   } |',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["greeter.instruction", ""], "empty-instruction"),
+        (["greeter.model", "luna"], "'luna' names no provider"),
+        (["greeter.tools.*.signature", "(x::Txet)"], 'unknown type "Txet"'),
+        (["greeter.tools.*.schema", "{}"], "tool_spec_schema is computed"),
+        (["greeter.tools.*.parameters.x.default", "many"], "its type is integer"),
+    ],
+)
+def test_set_refuses_what_makes_the_program_invalid(
+    program: Path, arguments: list[str], message: str
+) -> None:
+    done = gram("set", "-i", str(program), *arguments)
+
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert program.read_text() == PROGRAM
+
+
+def test_set_does_it_by_force(program: Path) -> None:
+    done = gram("set", "--force", str(program), "greeter.instruction", "")
+
+    assert (done.returncode, done.stdout) == (0, PROGRAM.replace('"Greet."', '""'))
+
+
+@pytest.mark.parametrize("command", [["get"], ["del"], ["set", "x"]])
+def test_a_path_that_matches_nothing_names_the_nearest(program: Path, command: list[str]) -> None:
+    name, *value = command
+    done = gram(name, str(program), "greter.model", *value)
+
+    assert done.returncode == 1
+    assert "did you mean greeter?" in done.stderr
+
+
+def test_get_of_a_part_that_is_not_set_is_a_no(program: Path) -> None:
+    done = gram("get", str(program), "greeter.description")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "`greeter.description` is not set" in done.stderr
+
+
+def test_an_ill_typed_part_is_an_error_never_a_default(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text('[a:Agent {instruction: 3, model: "A/b"}]')
+
+    done = gram("get", str(path), "a.instruction")
+
+    assert done.returncode == 3
+    assert "expected str, found int 3 at value.properties.instruction of [a:Agent]" in done.stderr
+
+
+def test_del_removes_a_tool_and_add_puts_one(program: Path) -> None:
+    removed = gram("del", str(program), "greeter.tools.*").stdout
+    added = gram("add", str(program), "greeter.tools", '[b:Tool {description: "B"} | ()==>(::Any)]')
+    property_ = gram("add", str(program), "greeter.description", "Greets people")
+
+    assert "math.add" not in removed
+    assert removed.startswith("// Who greets.\n[greeter:Agent {   // odd   spacing stays\n")
+    assert added.stdout == PROGRAM.replace(
+        "(::Integer)]\n]", '(::Integer)],\n  [b:Tool {description: "B"} | ()==>(::Any)]\n]'
+    )
+    assert 'description: "Greets people"' in property_.stdout
+
+
+def test_del_keeps_what_has_to_be_there(program: Path) -> None:
+    done = gram("del", str(program), "greeter.model")
+
+    assert done.returncode == 1
+    assert "model has to be there" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
+def test_a_file_that_may_not_be_written_stays_whole(program: Path) -> None:
+    program.chmod(0o400)
+
+    assert gram("set", "-i", str(program), "greeter.model", "A/b").returncode == 2
+    assert program.read_text() == PROGRAM
+
+
+def test_paths_are_completed_by_the_shell(program: Path) -> None:
+    done = gram(
+        _GRAM_COMPLETE="bash_complete",
+        COMP_WORDS=f"gram get {program} greeter.mo",
+        COMP_CWORD="3",
+    )
+
+    assert done.stdout == "plain,greeter.model\n"
+
+
+def test_git_diff_shows_only_the_lines_that_were_meant(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+        return subprocess.run(
+            ["git", *identity, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.gram").write_text(PROGRAM.replace("greeter", name))
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "x")
+
+    for name in ("a", "b"):
+        gram("set", "-i", str(tmp_path / f"{name}.gram"), "*.model", "Ollama/llama4")
+    gram("set", "-i", str(tmp_path / "a.gram"), "*.tools.*.parameters.x.default", "2")
+
+    assert git("diff", "--numstat") == "2\t2\ta.gram\n1\t1\tb.gram\n"

@@ -1,0 +1,119 @@
+"""``gram fmt``, ``gram convert`` and ``gram check --fix``: commands on any gram text."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from gram import loads, to_json
+from tests.interp.cli.process import gram
+from tests.paths import EXAMPLES
+
+UGLY = '(a:Person{name:"A", // who\n age:3})   -->(b)'
+LAID_OUT = '(a:Person {\n  name: "A", // who\n  age: 3\n})-->(b)\n'
+
+
+@pytest.fixture
+def ugly(tmp_path: Path) -> Path:
+    """A file that is not laid out."""
+    path = tmp_path / "ugly.gram"
+    path.write_text(UGLY)
+    return path
+
+
+def test_fmt_lays_a_file_out_in_place_and_keeps_its_mode(ugly: Path) -> None:
+    ugly.chmod(0o640)
+
+    done = gram("fmt", str(ugly))
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert ugly.read_text() == LAID_OUT
+    assert stat.S_IMODE(ugly.stat().st_mode) == 0o640
+    assert gram("fmt", "--check", str(ugly)).returncode == 0
+
+
+def test_fmt_check_and_diff_write_nothing(ugly: Path) -> None:
+    checked, shown = gram("fmt", "--check", str(ugly)), gram("fmt", "--diff", str(ugly))
+
+    assert (checked.returncode, checked.stderr) == (1, f"{ugly} would change\n")
+    assert shown.returncode == 1
+    assert '+(a:Person {\n+  name: "A", // who\n' in shown.stdout
+    assert ugly.read_text() == UGLY
+
+
+def test_fmt_reads_standard_input() -> None:
+    assert gram("fmt", "-", stdin=UGLY).stdout == LAID_OUT
+
+
+def test_fmt_leaves_what_is_not_gram(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text("(a")
+
+    done = gram("fmt", str(path))
+
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"{path}:1:3: unexpected end of the text")
+    assert path.read_text() == "(a"
+
+
+def test_the_examples_are_laid_out() -> None:
+    assert gram("fmt", "--check", *map(str, sorted(EXAMPLES.glob("*.gram")))).returncode == 0
+
+
+def test_convert_goes_to_json_and_back(ugly: Path, tmp_path: Path) -> None:
+    as_json = gram("convert", str(ugly)).stdout
+    path = tmp_path / "p.json"
+    path.write_text(as_json)
+
+    assert json.loads(as_json) == to_json(loads(UGLY))
+    assert loads(gram("convert", str(path)).stdout) == loads(UGLY)
+    assert loads(gram("convert", "-", "--to", "gram", stdin=as_json).stdout) == loads(UGLY)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "code", "message"),
+    [
+        (["convert", "-"], "", 2, "say what to print: --to json or --to gram"),
+        (["convert", "-", "--to", "gram"], "[1", 3, "<stdin>:1:3: not JSON: Expecting"),
+        (["convert", "-", "--to", "gram"], "[1]", 3, "<stdin>: $[0]: expected an object, found"),
+        (["convert", "-", "--to", "json"], "(a", 3, "<stdin>:1:3: unexpected end of the text"),
+    ],
+)
+def test_convert_says_what_it_cannot_read(
+    arguments: list[str], stdin: str, code: int, message: str
+) -> None:
+    done = gram(*arguments, stdin=stdin)
+
+    assert done.returncode == code
+    assert message in done.stderr
+
+
+def test_check_reports_every_syntax_error_it_can_recover_to(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text("(a {k = 1})\n(b)\n(c:)\n")
+
+    done = gram("check", str(path))
+
+    assert done.returncode == 1
+    assert [line.split(" ")[0] for line in done.stdout.splitlines() if " syntax " in line] == [
+        f"{path}:1:7:",
+        f"{path}:3:4:",
+    ]
+
+
+def test_check_fix_mends_what_keeps_the_trees(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text("(a {k: 1, j: 2, k: 3}) // kept\n")
+
+    assert gram("check", str(path)).returncode == 1
+    done = gram("check", "--fix", str(path))
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert path.read_text() == "(a {j: 2, k: 3}) // kept\n"
+
+
+def test_check_fix_refuses_standard_input() -> None:
+    assert gram("check", "--fix", "-", stdin="(a)").returncode == 2

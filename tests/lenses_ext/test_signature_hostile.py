@@ -1,0 +1,232 @@
+"""Whatever is thrown at signatures is handled or refused, soon and with a SignatureError."""
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gram import GramEncodeError, Pattern, Subject, loads_one
+from lenses_ext import (
+    SignatureError,
+    json_schema_faults,
+    json_schema_to_type_signature,
+    parse_type_signature,
+    result_schema,
+    type_signature_to_json_schema,
+    write_type_signature,
+)
+from lenses_ext.schema_comparison import canonical, first_difference
+from tests.strategies import forests, json_values, patterns, texts
+
+
+def comes_back(schema: dict[str, Any]) -> bool:
+    text = json_schema_to_type_signature(schema)
+    return bool(type_signature_to_json_schema(text) == schema)
+
+
+SNIPPETS = [
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "::",
+    "-->",
+    "==>",
+    "Maybe",
+    "IO",
+    "Text",
+    "Int",
+]
+SNIPPETS += [
+    "a",
+    "b",
+    "Object",
+    "Array",
+    "Type",
+    "|",
+    " ",
+    "<--",
+    "User",
+    '"',
+    "`",
+    "fields",
+    "json`",
+]
+
+
+def outcome(function: Callable[[Any], Any], x: Any) -> Any:
+    """What a function gives, or the one error it may raise."""
+    try:
+        return function(x)
+    except SignatureError as error:
+        return error
+
+
+@given(texts() | st.lists(st.sampled_from(SNIPPETS), max_size=14).map("".join))
+@example("(" * 5000)
+@example("(a: " + "[" * 5000)
+@example("(a: " + "Maybe " * 5000)
+@example("(a: Int) --> " + "(" * 5000)
+def test_any_text_is_a_signature_or_a_signature_error(text: str) -> None:
+    result = outcome(parse_type_signature, text)
+
+    if isinstance(result, SignatureError):
+        assert result.faults
+        assert str(result)
+    else:
+        assert parse_type_signature(write_type_signature(result)) is not None
+
+
+@given(forests())
+def test_any_tool_has_a_signature_or_a_signature_error(elements: tuple[Pattern, ...]) -> None:
+    try:
+        tool = Pattern(Subject("t", {"Tool"}), elements)
+    except GramEncodeError:
+        return
+
+    assert outcome(result_schema, tool) != []
+    assert outcome(type_signature_to_json_schema, tool)
+
+
+@given(patterns())
+def test_any_pattern_is_a_signature_or_a_signature_error(pattern: Pattern) -> None:
+    assert outcome(type_signature_to_json_schema, pattern)
+
+
+@given(json_values())
+def test_any_json_becomes_a_signature_or_a_signature_error(value: Any) -> None:
+    result = outcome(json_schema_to_type_signature, value)
+    errors = [fault for fault in json_schema_faults(value) if fault.severity == "error"]
+
+    assert isinstance(result, SignatureError) == bool(errors)
+
+
+def test_a_thousand_parameters_keep_their_order() -> None:
+    names = [f"p{index}" for index in range(1000)]
+    properties = {name: {"type": "integer", "default": 1, "minimum": 0} for name in names}
+    schema = {"type": "object", "properties": properties, "required": []}
+
+    text = json_schema_to_type_signature(schema)
+
+    assert list(type_signature_to_json_schema(text)["properties"]) == names
+
+
+def test_a_thousand_types_that_lead_to_each_other() -> None:
+    definitions: dict[str, Any] = {
+        f"D{index}": {"type": "array", "items": {"$ref": f"#/$defs/D{index + 1}"}}
+        for index in range(1000)
+    }
+    definitions["D1000"] = {"$ref": "#/$defs/D0"}
+
+    assert comes_back({"type": "object", "properties": {}, "required": [], "$defs": definitions})
+
+
+@pytest.mark.parametrize("levels", [39, 40, 41, 60])
+def test_schemas_nested_deeply_come_back(levels: int) -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        inner = {"type": "object", "properties": {"x": schema}, "required": ["x"]}
+        schema = {"type": "array", "items": inner} if _ % 2 else inner
+
+    assert comes_back({"type": "object", "properties": {"a": schema}, "required": ["a"]})
+
+
+def test_schemas_nested_too_deeply_are_refused() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5000):
+        schema = {"not": schema}
+
+    with pytest.raises(SignatureError, match="nests deeper than 200 levels"):
+        json_schema_to_type_signature({"type": "object", "properties": {"a": schema}})
+
+
+def test_shapes_that_would_expand_without_end_are_refused() -> None:
+    doubled = "".join(
+        f"[S{index}::Object | (a::S{index + 1}), (b::S{index + 1})]" for index in range(40)
+    )
+
+    with pytest.raises(SignatureError, match="expands to too many types"):
+        parse_type_signature(f"(x::S0)==>(::String) {doubled} [S40::String]")
+
+
+def test_a_long_chain_of_shapes_is_refused() -> None:
+    chain = "".join(f"[S{index}::Object | (a::S{index + 1})]" for index in range(2000))
+
+    with pytest.raises(SignatureError, match="expands to too many types"):
+        parse_type_signature(f"(x::S0)==>(::String) {chain} [S2000::String]")
+
+
+def test_references_that_only_lead_to_themselves_come_back() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/A", "default": 1}},
+        "required": [],
+        "$defs": {"A": {"$ref": "#/$defs/A"}},
+    }
+
+    assert comes_back(schema)
+    assert first_difference(schema, schema) is None
+
+
+def test_references_that_double_do_not_hold_the_check_of_a_default() -> None:
+    definitions: dict[str, Any] = {
+        f"D{index}": {"allOf": [{"$ref": f"#/$defs/D{index + 1}"}] * 2} for index in range(60)
+    }
+    definitions["D60"] = {"type": "integer"}
+    properties = {"a": {"$ref": "#/$defs/D0", "default": "x"}}
+
+    assert comes_back(
+        {"type": "object", "properties": properties, "required": [], "$defs": definitions}
+    )
+
+
+def test_a_pattern_that_backtracks_does_not_hold_the_check_of_a_default() -> None:
+    schema = {"type": "string", "pattern": "^(a+)+$", "default": "a" * 40 + "!"}
+
+    assert comes_back({"type": "object", "properties": {"a": schema}, "required": []})
+
+
+def test_references_that_double_are_compared_soon() -> None:
+    definitions: dict[str, Any] = {
+        f"D{index}": {
+            "anyOf": [{"$ref": f"#/$defs/D{index + 1}"}, {"not": {"$ref": f"#/$defs/D{index + 1}"}}]
+        }
+        for index in range(60)
+    }
+    definitions["D60"] = {}
+
+    assert canonical({"$ref": "#/$defs/D0", "$defs": definitions})
+
+
+def test_an_error_survives_pickling() -> None:
+    with pytest.raises(SignatureError) as caught:
+        parse_type_signature("(a)==>(::String)")
+
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_importing_loads_no_validator_and_no_network() -> None:
+    code = (
+        "import sys, lenses_ext; "
+        "print([m for m in ('jsonschema_rs', 'openai', 'httpx', 'http.client', 'socket') "
+        "if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_tool_without_elements_has_no_return_type() -> None:
+    with pytest.raises(SignatureError, match="no return type"):
+        parse_type_signature(loads_one("[t:Tool]"))

@@ -1,0 +1,147 @@
+"""What a signature says in JSON Schema and back, case by case."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gram import loads, loads_one, parse
+from lenses_ext import (
+    SignatureError,
+    json_schema_to_type_signature,
+    parse_type_signature,
+    result_schema,
+    type_signature_to_json_schema,
+    write_type_signature,
+)
+
+DATA = Path(__file__).parent.parent / "data" / "signatures"
+
+
+def cases(name: str, title: str, *, in_a_tool: bool = False) -> Any:
+    rows = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    if in_a_tool:  # the text form and broken gram are no pattern
+        rows = [row for row in rows if not re.search("text form|not gram|empty", row[title])]
+    assert rows
+    return pytest.mark.parametrize("row", rows, ids=[row[title] for row in rows])
+
+
+@cases("signatures", "claim")
+def test_a_signature_says_its_schema(row: dict[str, Any]) -> None:
+    expected = {"type": "object", "properties": row["properties"], "required": row["required"]}
+
+    schema = type_signature_to_json_schema(row["signature"])
+
+    assert schema == {**expected, **row.get("rest", {})}
+    assert list(schema["properties"]) == list(row["properties"])
+    if "result" in row:
+        assert result_schema(row["signature"]) == row["result"]
+
+
+@cases("signatures", "claim")
+def test_a_signature_has_one_written_form(row: dict[str, Any]) -> None:
+    written = row.get("written", row["signature"])
+
+    assert write_type_signature(parse_type_signature(row["signature"])) == written
+    assert write_type_signature(parse_type_signature(written)) == written
+    assert type_signature_to_json_schema(written) == type_signature_to_json_schema(row["signature"])
+
+
+@cases("signatures", "claim")
+def test_a_tool_says_the_same_as_its_signature(row: dict[str, Any]) -> None:
+    elements = row.get("written", row["signature"]).replace("\n", ", ")
+    tool = loads_one(f"[t:Tool | {elements}]")
+
+    assert type_signature_to_json_schema(tool) == type_signature_to_json_schema(row["signature"])
+
+
+@cases("schemas", "claim")
+def test_a_schema_has_one_signature_and_comes_back(row: dict[str, Any]) -> None:
+    text = json_schema_to_type_signature(row["schema"], return_schema=row.get("returns"))
+
+    assert text == row["signature"]
+    assert type_signature_to_json_schema(text) == {"required": [], **row["schema"]}
+    assert result_schema(text) == row.get("returns")
+
+
+@cases("errors", "case")
+def test_an_error_says_all_that_is_wrong_and_where(row: dict[str, Any]) -> None:
+    with pytest.raises(SignatureError) as caught:
+        parse_type_signature(row["signature"])
+
+    assert [fault.message for fault in caught.value.faults] == row["faults"]
+    if "place" in row:
+        assert [caught.value.lineno, caught.value.colno] == row["place"]
+
+
+@cases("errors", "case", in_a_tool=True)
+def test_an_error_of_a_tool_in_a_file_cites_the_file(row: dict[str, Any]) -> None:
+    elements = row["signature"].replace(") [", "), [").replace("] [", "], [")
+    elements = elements.replace(") (", "), (")
+    document = parse(f"\n[t:Tool | {elements}]", "agents.gram")
+
+    with pytest.raises(SignatureError) as caught:
+        parse_type_signature(document.patterns[0])
+
+    fault = caught.value.faults[0]
+    assert (fault.filename, fault.lineno) == ("agents.gram", 2)
+    assert str(caught.value).startswith(f"agents.gram:2:{fault.colno}: ")
+    assert len(caught.value.faults) == len(row["faults"])
+
+
+def test_file_level_shapes_are_visible_to_a_tool_when_passed() -> None:
+    tool, *shapes = loads("[t:Tool | (u::User)==>(::String)] [User:Object | (id::Id)] [Id:Text]")
+
+    schema = type_signature_to_json_schema(tool, shapes=shapes)
+
+    assert schema["properties"]["u"]["properties"] == {"id": {"type": "string"}}
+    with pytest.raises(SignatureError, match='unknown type "User"'):
+        type_signature_to_json_schema(tool)
+
+
+def test_a_text_may_hold_the_tool_and_the_shapes_of_its_file() -> None:
+    text = "[t:Tool | (u::User)==>(::String)] [User:Object | (a::Text)] [x:Agent {k: 1}]"
+
+    schema = type_signature_to_json_schema(text)
+
+    assert schema["properties"]["u"]["properties"] == {"a": {"type": "string"}}
+
+
+def test_file_level_shapes_come_along_when_the_signature_is_written() -> None:
+    tool, *shapes = loads("[t:Tool | (u::User)==>(::String)] [User:Object | (a::Text)] [No:Text]")
+
+    text = write_type_signature(parse_type_signature(tool, shapes=shapes))
+
+    assert text == "(u::User)==>(::String)\n[User::Object | (a::Text)]"
+
+
+def test_a_schema_is_a_fresh_copy_each_time() -> None:
+    tool = loads_one("[t:Tool | (a::Text {enum: ['x']})==>(::String)]")
+
+    type_signature_to_json_schema(tool)["properties"]["a"]["enum"].append("y")
+
+    assert type_signature_to_json_schema(tool)["properties"]["a"]["enum"] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (True, "the parameters of a tool are an object schema, got true"),
+        ({"type": "string"}, 'are an object, but the schema has type "string"'),
+        (
+            {"type": "object", "properties": {"age": {"minimum": "0"}}},
+            '"minimum" of "age" must be a number, got "0"',
+        ),
+        ({"$ref": "http://x.org"}, '"$ref" to "http://x.org" is not local'),
+        ({"type": "object", "default": {1}}, "the schema is not JSON: $.default: set is not"),
+        ({"type": "object", "default": float("nan")}, "nan is not a JSON value"),
+        ({"type": "object", "title": "\ud800"}, "lone surrogate"),
+    ],
+)
+def test_what_no_signature_can_carry_is_refused(schema: Any, message: str) -> None:
+    with pytest.raises(SignatureError) as caught:
+        json_schema_to_type_signature(schema)
+
+    assert message in str(caught.value)
