@@ -4,21 +4,29 @@
 is, and means what it would mean there: its labels and members are the type, its record holds JSON
 Schema keywords. Its own name, when it has one, is what providers call the schema. Labelled ``Type``
 too, its members may refer to it by the label ``Answer``.
+
+Without another label it holds what a signature without parameters holds, a type and the shapes
+that it names: ``[:Answer | (:Array {elementType: Person}), [Person:Object | (name::String)]]``. An
+answer of the first form that names a type shared by the document is resolved to this one.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from gram import Pattern, Subject, origin
-from gram.origin import remember
+from gram import Fault, Pattern, Subject
+from gram.faults import fault
+from gram.origin import carry_origin
 
 from .labels import ANSWER, TOOL
 from .memo import Memo
+from .shared_shapes import with_shared_shapes
 from .signature import TypeSignature
+from .signature_errors import SignatureError
 from .type_signatures import parse_type_signature, result_schema
 
 _REFERENCE = Pattern(Subject("", {ANSWER}))
@@ -46,14 +54,45 @@ def answer_schema(answer: Pattern) -> dict[str, Any]:
     return copy.deepcopy(_schema(answer))
 
 
-def _read(answer: Pattern) -> TypeSignature:
+def answer_faults(answer: Pattern) -> tuple[Fault, ...]:
+    """All the faults of an answer, in the order of the text."""
+    try:
+        answer_signature(answer)
+    except SignatureError as error:
+        if _holds_a_signature(answer):
+            return error.faults
+        # the type stands second in the signature that it is read as
+        return tuple(attrs.evolve(each, path=each.path[1:]) for each in error.faults)
+    return ()
+
+
+def answer_with_shared_shapes(answer: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
+    """An answer with the shared shapes that it uses put beside its type; itself when none."""
+    whole = Pattern(Subject(answer.value.identity, {ANSWER}), _signature_elements(answer))
+    completed = with_shared_shapes(whole, shapes)
+    return answer if completed is whole else carry_origin(completed, answer)
+
+
+def _holds_a_signature(answer: Pattern) -> bool:
+    return answer.value.labels == {ANSWER} and bool(answer.elements)
+
+
+def _signature_elements(answer: Pattern) -> tuple[Pattern, ...]:
+    """The elements of a tool without parameters that returns an answer."""
+    if _holds_a_signature(answer):
+        return answer.elements
     subject = answer.value
     named = attrs.evolve(subject, identity=ANSWER, labels=subject.labels - {ANSWER})
-    shape = attrs.evolve(answer, value=named)
-    place = origin(answer)
-    if place is not None:  # faults of the type cite the answer's place
-        remember(shape, place.source, place.span.start, place.span.end)
-    return parse_type_signature(Pattern(Subject("answer", {TOOL}), (_REFERENCE, shape)))
+    return _REFERENCE, carry_origin(attrs.evolve(answer, value=named), answer)
+
+
+def _read(answer: Pattern) -> TypeSignature:
+    tool = Pattern(Subject("answer", {TOOL}), _signature_elements(answer))
+    signature = parse_type_signature(tool)
+    if signature.parameters:
+        message = "an answer has no parameters: write the type alone, [:Answer | (::Person), …]"
+        raise SignatureError([fault("answer-parameters", message, answer)])
+    return signature
 
 
 _signature: Memo[Pattern, TypeSignature] = Memo(_read)

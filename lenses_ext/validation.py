@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from attrs import evolve
 from pyrsistent import PMap
 
 from gram import Fault, Pattern
@@ -16,7 +15,7 @@ from gram.faults import fault
 from gram.serializer import is_reference
 
 from .agent import agent_model, agent_tool_specs
-from .answer import answer_signature
+from .answer import answer_faults
 from .errors import FocusError
 from .labels import AGENT, ANSWER, TOOL, TOOLS
 from .optics import view
@@ -92,7 +91,7 @@ def _element(element: Pattern) -> tuple[Fault, ...]:
     if AGENT in labels:
         return validate_agent_pattern(element)
     if ANSWER in labels:
-        return tuple(_answer(element))
+        return answer_faults(element)
     if is_reference(element):
         return (undefined_reference(element, ()),)
     found = f"the label {_listed(labels)}" if labels else "no label"
@@ -165,13 +164,6 @@ def _one_answer(agent: Pattern) -> Iterator[Fault]:
     for answer in answers[1:]:
         message = f'"{agent.value.identity}" has {len(answers)} answers; keep one'
         yield fault("duplicate-answer", message, answer)
-
-
-def _answer(answer: Pattern) -> Iterator[Fault]:
-    try:
-        answer_signature(answer)
-    except SignatureError as error:  # the answer stands second in the tool it is read as
-        yield from (evolve(each, path=each.path[1:]) for each in error.faults)
 
 
 def _signature(tool: Pattern) -> Iterator[Fault]:

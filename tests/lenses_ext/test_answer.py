@@ -15,6 +15,7 @@ from lenses_ext import (
     dumps,
     parse,
     put,
+    resolve_references,
     validate_agent_pattern,
     validate_program,
     view,
@@ -65,6 +66,49 @@ def test_the_type_of_an_answer_is_a_schema(answer: str, schema: dict[str, Any]) 
     assert view(agent_answer_schema, agent(answer)) == schema
 
 
+PERSON_SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+}
+
+
+def test_an_answer_may_hold_a_type_and_the_shapes_it_names() -> None:
+    text = (
+        '[a:Agent {instruction: "x", model: "A/b"} | '
+        '[people::Answer | (::Array {elementType: "Person"}), [Person::Object | (name::Text)]]]'
+    )
+    program = loads_one(text)
+
+    assert validate_agent_pattern(program) == ()
+    assert view(agent_answer_schema, program) == {"type": "array", "items": PERSON_SCHEMA}
+    assert dumps(program) == text
+
+
+@pytest.mark.parametrize(
+    ("answer", "schema"),
+    [
+        ("(:Answer:Person)", PERSON_SCHEMA),
+        ('(:Answer:Array {elementType: "Person"})', {"type": "array", "items": PERSON_SCHEMA}),
+        ("[:Answer | (:Person)]", PERSON_SCHEMA),
+        ("(:Answer:Text)", {"type": "string"}),
+    ],
+)
+def test_an_answer_may_name_a_type_that_the_document_shares(
+    answer: str, schema: dict[str, Any]
+) -> None:
+    text = f'[a:Agent {{instruction: "x", model: "A/b"}} | {answer}]\n[Person:Object | (name:Text)]'
+    patterns = parse(text).patterns
+
+    resolved, faults = resolve_references(patterns[0], patterns)
+
+    assert faults == ()
+    assert validate_program(patterns) == ()
+    assert validate_agent_pattern(resolved) == ()
+    assert view(agent_answer_schema, resolved) == schema
+    assert resolve_references(resolved, patterns)[0] == resolved
+
+
 def test_the_schema_is_a_fresh_copy() -> None:
     program = agent(PERSON)
 
@@ -108,6 +152,8 @@ def test_an_answer_is_written_as_the_types_of_signatures_are() -> None:
         ("[:Answer:Object | (name:Txet)]", "unknown-type", "p.gram:2:25"),
         ('(:Answer:Integer {minimum: "0"})', None, "p.gram:2:28"),
         ("(:Answer:Integer), (:Answer:Text)", "duplicate-answer", "p.gram:2:20"),
+        ("[:Answer | (x:Text)-->(:Text)]", "answer-parameters", "p.gram:2:1"),
+        ("[:Answer | (:Txet)]", "unknown-type", "p.gram:2:14"),
         ("(:Anwser:Integer)", "unexpected-element", "p.gram:2:1"),
     ],
 )
