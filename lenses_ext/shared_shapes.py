@@ -43,11 +43,8 @@ def with_shared_shapes(tool: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
 
 
 def _is_shape(pattern: Pattern) -> bool:
-    return bool(pattern.value.labels & RESERVED) and not pattern.value.labels & {
-        AGENT,
-        ANSWER,
-        *TOOLS,
-    }
+    labels = pattern.value.labels
+    return bool(labels & RESERVED) and not labels & {AGENT, ANSWER, *TOOLS}
 
 
 def _type_names(pattern: Pattern) -> Iterator[str]:
