@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gram import GramDecodeError, GramEncodeError, GramError
 from lenses_ext import (
     Model,
+    Settings,
     TypeSignature,
     create_agent_pattern,
     create_tool_specification,
@@ -20,6 +21,8 @@ from lenses_ext import (
 from .approval import ApprovalPolicy, ApprovalRule, allow_all, ask_all, deny_all
 from .arguments import validate_tool_args
 from .binding import bind_agent_tools, bind_tool, explain_binding
+from .conversation_files import load_context, save_context
+from .conversation_pattern import context_from_pattern, context_to_pattern
 from .drivers import (
     arun,
     astream,
@@ -73,7 +76,13 @@ from .messages import (
     empty_context,
 )
 from .programs import load
-from .providers import PROVIDERS, LanguageModel
+from .providers import PROVIDERS, LanguageModel, Provider
+from .response_pattern import (
+    invocation_from_pattern,
+    invocation_to_pattern,
+    response_from_pattern,
+    response_to_pattern,
+)
 from .runs import Run
 from .scripted import ScriptedModel
 from .state import State, Status
@@ -127,10 +136,12 @@ __all__ = [
     "ModelReplied",
     "Observation",
     "ProtocolError",
+    "Provider",
     "ReplayError",
     "Request",
     "Run",
     "ScriptedModel",
+    "Settings",
     "State",
     "Status",
     "TextDelta",
@@ -156,6 +167,8 @@ __all__ = [
     "begin",
     "bind_agent_tools",
     "bind_tool",
+    "context_from_pattern",
+    "context_to_pattern",
     "create_agent_pattern",
     "create_tool",
     "create_tool_specification",
@@ -167,16 +180,22 @@ __all__ = [
     "execute_agent_with_library",
     "explain_binding",
     "hello_world_tool_library",
+    "invocation_from_pattern",
+    "invocation_to_pattern",
     "invoke_tool",
     "load",
+    "load_context",
     "lookup_tool",
     "parse_type_signature",
     "pending",
     "register_tool",
     "response",
+    "response_from_pattern",
+    "response_to_pattern",
     "resume",
     "resume_run",
     "run",
+    "save_context",
     "start",
     "step",
     "stream",

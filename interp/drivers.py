@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from typing import TypedDict, Unpack
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, TypedDict, Unpack
 
 from gram import Pattern
 from gram.faults import errors
@@ -27,6 +27,8 @@ class RunOptions(TypedDict, total=False):
     model: ModelChoice
     limits: Limits
     match: Match
+    settings: Mapping[str, Any] | None
+    base_url: str | None
     policy: ApprovalPolicy | None
     approve: Approver | None
     observe: Observer | None
@@ -41,6 +43,8 @@ def begin(
     model: ModelChoice = None,
     limits: Limits = Limits(),
     match: Match = "full",
+    settings: Mapping[str, Any] | None = None,
+    base_url: str | None = None,
     policy: ApprovalPolicy | None = None,
     approve: Approver | None = None,
     observe: Observer | None = None,
@@ -64,9 +68,23 @@ def begin(
     if policy is None:
         policy = allow_all if approve is None else ask_all
     state, _ = start(
-        agent, user_input, context, model=named_model(model), limits=limits, policy=policy
+        agent,
+        user_input,
+        context,
+        model=named_model(model),
+        limits=limits,
+        policy=policy,
+        settings=settings,
     )
-    return Run(state, library, model=model, match=match, approve=approve, observe=observe)
+    return Run(
+        state,
+        library,
+        model=model,
+        match=match,
+        base_url=base_url,
+        approve=approve,
+        observe=observe,
+    )
 
 
 def run(
@@ -88,16 +106,19 @@ def run(
         context: the conversation before, such as the last response's ``context``.
         **options: ``model``: which model to ask instead of the program's. ``limits``: how much
             the run may do. ``match``: how closely tools have to match, see `bind_tool`.
-            ``policy``: which tools it may run, and which it asks about; with an approver alone it
-            asks about all. ``approve``: decides about a call that the policy asks about, by True,
-            False or the reason for a no; None leaves it open. ``observe``: called with every
-            effect and the event that answered it.
+            ``settings``: settings of the model instead of those that the program has, such as
+            ``{"temperature": 0.2}``; None as a value leaves one out. ``base_url``: where to ask
+            for the model instead of its provider's own address. ``policy``: which tools it may
+            run, and which it asks about; with an approver alone it asks about all. ``approve``:
+            decides about a call that the policy asks about, by True, False or the reason for a
+            no; None leaves it open. ``observe``: called with every effect and the event that
+            answered it.
 
     Raises:
         ValidationError: the input is empty or the program is invalid (with its ``faults``).
         ToolBindingError: the library does not implement the tools as they are written.
         ConfigurationError: the provider is unknown, or its key is missing.
-        ModelError: the model did not answer.
+        ModelError: the model did not answer, or twice not in the type that the program declares.
         LimitError: a limit was reached.
         ApprovalNeeded: a call needs approval, and nobody is there to give it.
     """
@@ -144,6 +165,7 @@ def resume_run(
     model: ModelChoice = None,
     limits: Limits | None = None,
     match: Match = "full",
+    base_url: str | None = None,
     approve: Approver | None = None,
     observe: Observer | None = None,
 ) -> AgentResponse:
@@ -154,6 +176,7 @@ def resume_run(
         model=model,
         limits=limits,
         match=match,
+        base_url=base_url,
         approve=approve,
         observe=observe,
     ).finish()

@@ -11,7 +11,7 @@ from typing import TypeAlias, Union
 from attrs import frozen
 
 from gram import Pattern
-from lenses_ext import Model
+from lenses_ext import Model, Settings
 
 from .json_text import Json, read_json
 from .messages import ConversationContext, Message, Usage
@@ -26,12 +26,16 @@ class Request:
         instruction: what the agent is told to do.
         messages: the conversation, the instruction not among it.
         tools: the specifications of the tools it may call; see `interp.wire` for their JSON.
+        settings: what is sent beside; empty when the provider's defaults hold.
+        answer: the type that the answer has to be of, see `lenses_ext.answer`; None for any text.
     """
 
     model: Model
     instruction: str
     messages: ConversationContext
     tools: tuple[Pattern, ...] = ()
+    settings: Settings = Settings()
+    answer: Pattern | None = None
 
 
 @frozen

@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from gram import Pattern
-from lenses_ext import AGENT, TOOLS
+from lenses_ext import AGENT, ANSWER, TOOLS
 
 
 @frozen
@@ -30,6 +30,7 @@ class Form:
 
 FORMS: Final[Mapping[str, Form]] = {
     AGENT: Form(runs=True),
+    ANSWER: Form(),  # neither: the type of the answer, read through `agent_answer`
     **{label: Form(is_offered=True) for label in sorted(TOOLS)},
 }
 

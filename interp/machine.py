@@ -11,16 +11,22 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import evolve
-from pyrsistent import pmap
+from pyrsistent import PMap, pmap
 
-from gram import Pattern
+from gram import Pattern, Value
 from lenses_ext import (
     Model,
+    SettingError,
+    Settings,
+    agent_answer,
+    agent_answer_schema,
     agent_instruction,
     agent_model,
+    agent_settings,
     view,
 )
 
+from .answers import answer_problem, correction
 from .approval import ApprovalPolicy, allow_all
 from .call_checks import checked_call, denied
 from .effects import (
@@ -63,6 +69,7 @@ def start(
     model: Model | None = None,
     limits: Limits = Limits(),
     policy: ApprovalPolicy = allow_all,
+    settings: Mapping[str, Any] | None = None,
 ) -> Step:
     """Begin a run: the user says ``text`` to an agent.
 
@@ -73,9 +80,11 @@ def start(
         model: the model to ask instead of the one the program names.
         limits: how much the run may do.
         policy: which tools it may run, and which it asks about.
+        settings: settings instead of those that the program has; None as a value leaves one out.
 
     Raises:
-        ValidationError: the pattern cannot be run, or the text is empty or not well-formed.
+        ValidationError: the pattern cannot be run, the text is empty or not well-formed, or a
+            setting is wrong.
     """
     if not form_of(agent).runs:
         raise ValidationError("only an Agent can be run")
@@ -85,8 +94,18 @@ def start(
         text.encode()
     except UnicodeEncodeError as error:
         raise ValidationError(f"the user's message is not well-formed: {error}") from None
-    state = State(agent, model, limits, context.append(Message(UserRole, text)), policy)
+    said = context.append(Message(UserRole, text))
+    state = State(agent, model, limits, said, policy, settings=_changes(settings or {}))
     return state, pending(state)
+
+
+def _changes(settings: Mapping[str, Any]) -> PMap[str, Value | None]:
+    """Settings as a State keeps them: checked, immutable, None for those to leave out."""
+    try:
+        given = Settings().with_changes(settings)
+    except SettingError as error:
+        raise ValidationError(str(error)) from None
+    return pmap({key: given.get(key) for key in settings})
 
 
 def step(state: State, event: Event) -> Step:
@@ -133,6 +152,7 @@ def response(state: State) -> AgentResponse:
         tools_used=tuple(iter(state.invocations)),
         context=state.context,
         usage=state.usage,
+        is_typed=view(agent_answer, state.agent) is not None and not state.context[-1].refused,
     )
 
 
@@ -147,7 +167,21 @@ def _model_replied(state: State, event: ModelReplied) -> Step:
         calls=event.message.tool_calls,
         truncated=event.truncated,
     )
-    return _call_tools(state) if state.calls else (evolve(state, status=Status.DONE), ())
+    return _call_tools(state) if state.calls else _finished(state)
+
+
+def _finished(state: State) -> Step:
+    """The reply is the answer: done, unless it is not of the type that the agent declares."""
+    reply = state.context[-1]
+    schema = None if reply.refused else view(agent_answer_schema, state.agent)
+    problem = None if schema is None else answer_problem(schema, reply.content)
+    if schema is None or problem is None:
+        return evolve(state, status=Status.DONE), ()
+    if state.corrected:
+        return evolve(state, status=Status.UNUSABLE, stopped=problem), ()
+    context = state.context.append(correction(schema, problem))
+    state = evolve(state, turn=state.turn + 1, context=context, corrected=True)
+    return state, pending(state)
 
 
 def _call_tools(state: State) -> Step:
@@ -249,6 +283,8 @@ def _request(state: State) -> Request:
         instruction=view(agent_instruction, agent),
         messages=state.context,
         tools=() if state.stopped else offered_tools(agent),
+        settings=(view(agent_settings, agent) or Settings()).with_changes(state.settings),
+        answer=view(agent_answer, agent),
     )
 
 
@@ -262,5 +298,6 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Callable[[State, Any], S
     },
     Status.DONE: {},
     Status.LIMITED: {},
+    Status.UNUSABLE: {},
 }
 """What may follow what: in each status, the events that answer it and what they lead to."""

@@ -181,14 +181,21 @@ class AgentResponse:
         tools_used: every tool call in the order of the calls.
         context: the conversation with this exchange; give it to the next run to go on.
         usage: the tokens of this run.
+        is_typed: the program declares the type of its answer, and this is of it.
     """
 
     content: str
     tools_used: tuple[ToolInvocation, ...] = ()
     context: ConversationContext = empty_context
     usage: Usage = Usage()
+    is_typed: bool = False
 
     @property
     def refused(self) -> bool:
         """Whether the answer is that the model declines."""
         return bool(self.context) and self.context[-1].refused
+
+    @property
+    def value(self) -> Json:
+        """The answer as JSON, a fresh copy; None when the program declares no type for it."""
+        return read_json(self.content) if self.is_typed else None

@@ -19,7 +19,8 @@ from .effects import Request
 from .errors import AgentError, ConfigurationError, ModelError
 from .json_text import Json, read_json
 from .model_failures import failed
-from .wire import Dialect, Reply, read_reply, reported_error, request_body
+from .redaction import redact
+from .wire import SETTING_NAMES, Dialect, Reply, read_reply, reported_error, request_body
 
 if TYPE_CHECKING:
     import openai
@@ -40,6 +41,7 @@ class OpenAIModel:
         base_url: the address, such as ``https://api.openai.com/v1``.
         key: what to authenticate with.
         dialect: how it is spoken to.
+        max_tokens: what it calls the setting ``maxTokens``.
         timeout: how many seconds of silence are taken for a failure.
         attempts: how often a request is sent at most, where sending it again can help.
 
@@ -53,6 +55,7 @@ class OpenAIModel:
         key: str,
         dialect: Dialect = "tools",
         *,
+        max_tokens: str = SETTING_NAMES["maxTokens"],
         timeout: float = _TIMEOUT,
         attempts: int = _ATTEMPTS,
     ) -> None:
@@ -65,6 +68,7 @@ class OpenAIModel:
         self._base_url = base_url
         self._key = key
         self._dialect = dialect
+        self._max_tokens = max_tokens
         self._timeout = timeout
         self._attempts = attempts
         self._client: openai.OpenAI | None = None
@@ -72,6 +76,10 @@ class OpenAIModel:
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self._base_url!r})"
+
+    def body(self, request: Request) -> dict[str, Json]:
+        """The JSON that is sent for a request."""
+        return request_body(request, self._dialect, self._max_tokens)
 
     def complete(self, request: Request) -> Reply:
         """The reply to a request.
@@ -83,7 +91,7 @@ class OpenAIModel:
         """
         import tenacity
 
-        body = request_body(request, self._dialect)
+        body = self.body(request)
 
         def ask() -> Reply:
             with self._reporting():
@@ -95,7 +103,7 @@ class OpenAIModel:
         """The reply to a request, without blocking; see `complete`."""
         import tenacity
 
-        body = request_body(request, self._dialect)
+        body = self.body(request)
 
         async def ask() -> Reply:
             with self._reporting():
@@ -216,7 +224,7 @@ class OpenAIModel:
         }
 
     def _streamed(self, request: Request) -> dict[str, Json]:
-        body = request_body(request, self._dialect)
+        body = self.body(request)
         return {**body, "stream": True, "stream_options": {"include_usage": True}}
 
     @contextmanager
@@ -300,9 +308,9 @@ def _said(error: openai.APIStatusError) -> str:
     """What the provider says went wrong, without the SDK's words around it."""
     body = error.body
     if isinstance(body, dict) and isinstance(body.get("message"), str):
-        return str(body["message"])
+        return redact(str(body["message"]))
     said = error.message if body is None or isinstance(body, bytes) else body
-    return " ".join(str(said).split())[:_LONGEST_QUOTE]
+    return redact(" ".join(str(said).split())[:_LONGEST_QUOTE])
 
 
 def _read(text: str) -> Reply:

@@ -11,6 +11,7 @@ import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 
 from lenses_ext import (
+    answer_schema,
     tool_spec_description,
     tool_spec_name,
     tool_spec_schema,
@@ -51,16 +52,13 @@ class Rehearsal:
     def complete(self, request: Request) -> Message:
         """The reply that the rules give."""
         results = _latest_results(request)
-        if results:
-            return Message(AssistantRole, "\n".join(results))
         said = _said_by_user(request)
+        if results:
+            return _answer(request, "\n".join(results), said)
         scored = [(_fit(said[0], tool_words), index) for index, tool_words in _tools(request)]
         best, index = max(scored, key=lambda pair: (pair[0], -pair[1]), default=(0, 0))
         if best < _ENOUGH:
-            return Message(
-                AssistantRole,
-                f"(rehearsal, no language model) You said: {said[0]}",
-            )
+            return _answer(request, f"(rehearsal, no language model) You said: {said[0]}", said)
         tool = request.tools[index]
         arguments = _object(view(tool_spec_schema, tool), said)
         call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
@@ -78,6 +76,15 @@ class Rehearsal:
         """The same reply, word by word."""
         for piece in word_by_word(self.complete(request)):
             yield piece
+
+
+def _answer(request: Request, text: str, said: list[str]) -> Message:
+    """A text, or a value of the type that the program declares for its answer."""
+    if request.answer is None:
+        return Message(AssistantRole, text)
+    schema = answer_schema(request.answer)
+    value = _object(schema, said) if _kind(schema) == "object" else _made_up(schema, said)
+    return Message(AssistantRole, write_json(value))
 
 
 # --- reading the request

@@ -17,9 +17,10 @@ from lenses_ext import Match, Model, agent_model, view
 
 from .binding import bind_agent_tools
 from .effects import Ask, CallModel, CallTool, Effect, Event, TimeUp
-from .errors import ApprovalNeeded, ConfigurationError, LimitError
+from .errors import ApprovalNeeded, ConfigurationError, LimitError, ModelError
 from .library import ToolLibrary, empty_tool_library
 from .limits import Limits
+from .logs import log_effect, log_event
 from .machine import pending, response, resume, step
 from .messages import AgentResponse
 from .performing import Approver, Performer, keeping_state, needs_approval
@@ -53,6 +54,7 @@ class Run:
         model: which model to ask instead of the state's.
         limits: how much the run may do from now on, instead of the state's limits.
         match: how closely tools have to match, see `bind_tool`.
+        base_url: where to ask for the model instead of its provider's own address.
         approve: decides about the calls that the policy asks about.
         observe: called with every effect and the event that answered it.
 
@@ -72,6 +74,7 @@ class Run:
         model: ModelChoice = None,
         limits: Limits | None = None,
         match: Match = "full",
+        base_url: str | None = None,
         approve: Approver | None = None,
         observe: Observer | None = None,
     ) -> None:
@@ -82,10 +85,14 @@ class Run:
         self._observe = observe
         tools = bind_agent_tools(state.agent, library, match=match)
         self._is_ours = model is None or override is not None  # so it is closed after the run
+        if base_url and not self._is_ours:
+            raise ConfigurationError(
+                "a base_url is for a model that is named; this one has its own"
+            )
         chosen = state.model or view(agent_model, state.agent)
         self._performer = Performer(
             {tool.name: tool for tool in tools},
-            language_model(chosen) if self._is_ours else _given(model),
+            language_model(chosen, base_url=base_url) if self._is_ours else _given(model),
             approve,
         )
 
@@ -120,6 +127,7 @@ class Run:
             with keeping_state(lambda: self.state):
                 while effects := pending(self.state):
                     effect = self._next(effects)
+                    log_effect(effect, self._performer.model)
                     if clock.left == 0:
                         yield from self._fold(effect, TimeUp(self.state.turn))
                     elif isinstance(effect, CallModel) and streaming and self._performer.streams:
@@ -158,6 +166,7 @@ class Run:
             with keeping_state(lambda: self.state):
                 while effects := pending(self.state):
                     if isinstance(effects[0], CallModel) and streaming and self._performer.streams:
+                        log_effect(effects[0], self._performer.model)
                         words = self._performer.astream(effects[0], clock)
                         async with aclosing(words):
                             async for each in words:
@@ -168,6 +177,7 @@ class Run:
                                     yield answer
                         continue
                     for effect in self._to_begin(effects, running.values()):
+                        log_effect(effect, self._performer.model)
                         for observation in _before(effect):
                             yield observation
                         coroutine = self._performer.aperform(effect, self.state)
@@ -228,6 +238,7 @@ class Run:
 
     def _fold(self, effect: Effect, event: Event) -> list[ToolFinished]:
         """Take the step that an event leads to; returns the calls that it answers."""
+        log_event(event)
         if self._observe:
             self._observe(effect, event)
         before, (self.state, _) = self.state, step(self.state, event)
@@ -236,6 +247,10 @@ class Run:
     def _finished(self) -> Finished:
         if self.state.status is Status.LIMITED:
             raise LimitError(f"the run stopped after {self.state.stopped}")
+        if self.state.status is Status.UNUSABLE:
+            raise ModelError(
+                f"the model's answer is not what the program declares: {self.state.stopped}"
+            )
         return Finished(response(self.state))
 
 

@@ -10,7 +10,7 @@ from enum import Enum
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
 
-from gram import Pattern
+from gram import Pattern, Value
 from lenses_ext import Model
 
 from .approval import ApprovalPolicy, allow_all
@@ -26,6 +26,7 @@ class Status(Enum):
     AWAITING_TOOLS = "awaiting tools"
     DONE = "done"
     LIMITED = "stopped at a limit"
+    UNUSABLE = "stopped at an answer that is not of the declared type"
 
 
 @frozen
@@ -47,8 +48,10 @@ class State:
         answers: the invocations of the calls that are, by index.
         invocations: the invocations of the turns before.
         usage: the tokens so far.
-        stopped: which limit was reached, or None. Where the model is still awaited, it is asked
-            for a last answer without tools.
+        stopped: which limit was reached, or what is wrong with the answer, or None. Where the
+            model is still awaited, it is asked for a last answer without tools.
+        settings: settings of the model instead of those that the program has; None leaves out.
+        corrected: the model has been told what was wrong with its answer.
     """
 
     agent: Pattern
@@ -65,6 +68,8 @@ class State:
     invocations: PVector[ToolInvocation] = field(factory=pvector)
     usage: Usage = Usage()
     stopped: str | None = None
+    settings: PMap[str, Value | None] = field(factory=pmap)
+    corrected: bool = False
 
     @property
     def asks(self) -> tuple[Ask, ...]:

@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
-from lenses_ext import wire_name
+from gram import Pattern
+from lenses_ext import answer_schema, wire_name
 
 from .arguments import read_arguments
 from .effects import Request
@@ -27,6 +28,20 @@ from .tool_definitions import function_definition
 
 Dialect: TypeAlias = Literal["tools", "functions"]
 
+SETTING_NAMES: Mapping[str, str] = {
+    "frequencyPenalty": "frequency_penalty",
+    "maxTokens": "max_completion_tokens",
+    "parallelToolCalls": "parallel_tool_calls",
+    "presencePenalty": "presence_penalty",
+    "reasoningEffort": "reasoning_effort",
+    "seed": "seed",
+    "stop": "stop",
+    "temperature": "temperature",
+    "topP": "top_p",
+    "verbosity": "verbosity",
+}
+"""What the protocol calls each setting. ``maxTokens`` has another name at some providers."""
+
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 
 # What some servers add to a reply that calls tools and want back with it: DeepSeek and OpenRouter
@@ -37,8 +52,18 @@ _ECHOED = ("reasoning_content", "reasoning", "reasoning_details", "extra_content
 # --- requests
 
 
-def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json]:
-    """The JSON body of a request. What is empty is left out."""
+def request_body(
+    request: Request,
+    dialect: Dialect = "tools",
+    max_tokens: str = SETTING_NAMES["maxTokens"],
+) -> dict[str, Json]:
+    """The JSON body of a request. What is empty is left out.
+
+    Args:
+        request: what is asked.
+        dialect: how tools are spoken of.
+        max_tokens: what the provider calls the setting ``maxTokens``.
+    """
     body: dict[str, Json] = {
         "model": request.model.name,
         "messages": [
@@ -54,7 +79,19 @@ def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json
         else:
             body["functions"] = [definition["function"] for definition in definitions]
             body["function_call"] = "auto"
+    for name, value in request.settings.as_json().items():
+        if name != "parallelToolCalls" or "tools" in body:  # refused where there are no tools
+            body[max_tokens if name == "maxTokens" else SETTING_NAMES[name]] = value
+    if request.answer is not None:
+        body["response_format"] = response_format(request.answer)
     return body
+
+
+def response_format(answer: Pattern) -> dict[str, Json]:
+    """The JSON by which a model is asked for an answer of a declared type."""
+    name = wire_name(answer.value.identity or "answer")
+    schema = {"name": name, "schema": answer_schema(answer)}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def _encode_messages(messages: Iterable[Message], dialect: Dialect) -> Iterator[Json]:

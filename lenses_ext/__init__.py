@@ -5,21 +5,26 @@ one. Importing this loads no schema validator and no network library.
 """
 
 from .agent import (
+    agent_answer,
+    agent_answer_schema,
     agent_description,
     agent_instruction,
     agent_model,
     agent_name,
+    agent_settings,
     agent_tool_specs,
     as_agent,
     create_agent_pattern,
     each_agent_tool,
 )
+from .answer import answer_schema, answer_signature
 from .errors import FocusError, ReadOnlyError
-from .labels import AGENT, TOOL, TOOLS
+from .labels import AGENT, ANSWER, TOOL, TOOLS
 from .model import Model
 from .optics import Getter, Lens, Prism, Traversal, collect, over, put, view
 from .program import find_agents, resolve_references
 from .schema_comparison import Match, first_difference
+from .settings import SETTINGS, Setting, SettingError, Settings
 from .signature import Parameter, Shape, Type, TypeSignature
 from .signature_errors import SignatureError
 from .signature_writer import signature_patterns, signature_text, write_type_signature
@@ -46,6 +51,8 @@ from .validation import validate_agent_pattern, validate_program, validate_tool_
 
 __all__ = [
     "AGENT",
+    "ANSWER",
+    "SETTINGS",
     "TOOL",
     "TOOLS",
     "FocusError",
@@ -56,17 +63,25 @@ __all__ = [
     "Parameter",
     "Prism",
     "ReadOnlyError",
+    "Setting",
+    "SettingError",
+    "Settings",
     "Shape",
     "SignatureError",
     "Traversal",
     "Type",
     "TypeSignature",
+    "agent_answer",
+    "agent_answer_schema",
     "agent_description",
     "agent_instruction",
     "agent_model",
     "agent_name",
+    "agent_settings",
     "agent_style",
     "agent_tool_specs",
+    "answer_schema",
+    "answer_signature",
     "as_agent",
     "as_tool",
     "collect",

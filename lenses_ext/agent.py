@@ -6,14 +6,17 @@ and which model it runs on, its elements are its tools.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from gram import GramEncodeError, Pattern, Subject
 
+from .answer import answer_schema
 from .errors import FocusError
-from .labels import AGENT, TOOLS
+from .labels import AGENT, ANSWER, TOOLS
 from .model import Model
 from .optics import (
+    computed,
     each_of,
     elements_with,
     identity,
@@ -23,7 +26,11 @@ from .optics import (
     prop,
     put,
     view,
+    with_property,
+    without_property,
 )
+from .settings import SettingError, Settings
+from .signature_errors import SignatureError
 
 _model_text = prop("agent_model", "model", str)
 
@@ -47,12 +54,58 @@ def _set_model(agent: Pattern, model: Model | str) -> Pattern:
     return put(_model_text, str(named), agent)
 
 
+def _get_settings(agent: Pattern) -> Settings | None:
+    written = agent.value.properties.get("settings")
+    return None if written is None else _settings(agent, written)
+
+
+def _set_settings(agent: Pattern, settings: Settings | Mapping[str, Any] | None) -> Pattern:
+    if settings is None:
+        return without_property(agent, "settings")
+    kept = _settings(agent, settings).values_by_name
+    return with_property("agent_settings", agent, "settings", kept)
+
+
+def _settings(agent: Pattern, values: Any) -> Settings:
+    try:
+        return Settings(values)
+    except SettingError as error:
+        path = "value.properties.settings"
+        raise FocusError("agent_settings", path, agent, str(error)) from None
+
+
+_answers = elements_with("agent_answer", [ANSWER])
+
+
+def _get_answer(agent: Pattern) -> Pattern | None:
+    found = view(_answers, agent)
+    if len(found) > 1:
+        raise FocusError("agent_answer", "elements", agent, f"{len(found)} answers")
+    return found[0] if found else None
+
+
+def _set_answer(agent: Pattern, answer: Pattern | None) -> Pattern:
+    _get_answer(agent)
+    return put(_answers, () if answer is None else (answer,), agent)
+
+
+def _get_answer_schema(agent: Pattern) -> dict[str, Any] | None:
+    answer = _get_answer(agent)
+    try:
+        return None if answer is None else answer_schema(answer)
+    except SignatureError as error:
+        raise FocusError("agent_answer_schema", "elements", agent, str(error)) from error
+
+
 # fmt: off
 #                   kind           name                 where           when absent
 agent_name        = identity(      "agent_name")                        # FocusError
 agent_description = optional_prop( "agent_description", "description", str)  # None
 agent_instruction = prop(          "agent_instruction", "instruction", str)  # FocusError
 agent_model       = lens_of(       "agent_model",       _get_model, _set_model)  # FocusError
+agent_settings    = lens_of(       "agent_settings",    _get_settings, _set_settings)  # None
+agent_answer      = lens_of(       "agent_answer",      _get_answer, _set_answer)  # None
+agent_answer_schema = computed(    "agent_answer_schema", _get_answer_schema)  # None
 agent_tool_specs  = elements_with( "agent_tool_specs",  TOOLS)          # ()
 each_agent_tool   = each_of(       "each_agent_tool",   agent_tool_specs)
 as_agent          = labelled(      "as_agent",          [AGENT])

@@ -6,5 +6,8 @@ AGENT = "Agent"
 TOOL = "ToolSpecification"
 """A tool as a program declares it. This is the label that is written."""
 
+ANSWER = "Answer"
+"""The type of an agent's answer, see `lenses_ext.answer`."""
+
 TOOLS = frozenset({TOOL, "Tool"})
 """The labels that are read as a tool."""

@@ -17,7 +17,8 @@ from gram.faults import fault
 from gram.origin import carry_origin
 from gram.serializer import is_reference
 
-from .labels import AGENT, TOOLS
+from .answer import answer_with_shared_shapes
+from .labels import AGENT, ANSWER, TOOLS
 from .shared_shapes import shared_shapes, with_shared_shapes
 
 UNDEFINED_REFERENCE = "undefined-reference"
@@ -82,6 +83,8 @@ def resolve_references(
             return with_shared_shapes(element, shapes)
         if AGENT in element.value.labels:
             return resolved(element, within)
+        if ANSWER in element.value.labels:
+            return answer_with_shared_shapes(element, shapes)
         return replaced(element, within)
 
     def replaced(element: Pattern, within: tuple[str, ...]) -> Pattern:

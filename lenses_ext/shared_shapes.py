@@ -10,7 +10,7 @@ from pyrsistent import PMap, PVector
 from gram import Pattern
 from gram.origin import carry_origin
 
-from .labels import AGENT, TOOLS
+from .labels import AGENT, ANSWER, TOOLS
 from .type_names import RESERVED
 
 
@@ -43,7 +43,8 @@ def with_shared_shapes(tool: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
 
 
 def _is_shape(pattern: Pattern) -> bool:
-    return bool(pattern.value.labels & RESERVED) and not pattern.value.labels & {AGENT, *TOOLS}
+    labels = pattern.value.labels
+    return bool(labels & RESERVED) and not labels & {AGENT, ANSWER, *TOOLS}
 
 
 def _type_names(pattern: Pattern) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import gram
 from gram import Document, Pattern, Spelling
 
+from .labels import AGENT, ANSWER
 from .signature_source import is_chain, is_tool, signature_of
 
 _PLAIN = Spelling()
@@ -25,7 +27,7 @@ def agent_style(within: tuple[Pattern, ...]) -> Spelling:
     *ancestors, pattern = within
     tools = [index for index, ancestor in enumerate(ancestors) if is_tool(ancestor)]
     if not tools:
-        return _PLAIN
+        return _style_of_answer(within)
     if tools[-1] < len(ancestors) - 1:
         return _part_of_signature(ancestors[tools[-1] + 1 :])
     if is_chain(pattern):
@@ -33,6 +35,14 @@ def agent_style(within: tuple[Pattern, ...]) -> Spelling:
     if not pattern.elements and signature_of(ancestors[-1].elements) is pattern:
         return _INSIDE
     return _SHAPE
+
+
+def _style_of_answer(within: tuple[Pattern, ...]) -> Spelling:
+    """An agent's answer is written as the types beside a signature are."""
+    for agent, element in pairwise(within):
+        if AGENT in agent.value.labels and ANSWER in element.value.labels:
+            return _SHAPE if element is within[-1] else _BRACKET
+    return _PLAIN
 
 
 def _part_of_signature(ancestors: list[Pattern]) -> Spelling:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
+from pyrsistent import PMap
+
 from gram import Fault, Pattern
 from gram.faults import fault
 from gram.serializer import is_reference
 
 from .agent import agent_model, agent_tool_specs
+from .answer import answer_faults
 from .errors import FocusError
-from .labels import AGENT, TOOL, TOOLS
+from .labels import AGENT, ANSWER, TOOL, TOOLS
 from .optics import view
 from .program import (
     UNDEFINED_REFERENCE,
@@ -23,6 +26,7 @@ from .program import (
     resolve_references,
     undefined_reference,
 )
+from .settings import SETTINGS, setting_problems
 from .shared_shapes import shared_shapes, with_shared_shapes
 from .signature_errors import SignatureError
 from .tool_names import wire_name
@@ -41,6 +45,8 @@ def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
         *_text(agent, "instruction", "an agent", required=True),
         *_text(agent, "description", "an agent", required=False),
         *_model(agent),
+        *_settings(agent),
+        *_one_answer(agent),
         *_unique_names(view(agent_tool_specs, agent)),
     ]
     for index, element in enumerate(agent.elements):
@@ -84,11 +90,14 @@ def _element(element: Pattern) -> tuple[Fault, ...]:
         return validate_tool_spec_pattern(element)
     if AGENT in labels:
         return validate_agent_pattern(element)
+    if ANSWER in labels:
+        return answer_faults(element)
     if is_reference(element):
         return (undefined_reference(element, ()),)
     found = f"the label {_listed(labels)}" if labels else "no label"
-    message = f"an element of an agent is a {TOOL} or an {AGENT}, this has {found}"
-    return (fault("unexpected-element", message, element, hint=_nearest(labels, {AGENT, *TOOLS})),)
+    message = f"an element of an agent is a {TOOL}, an {AGENT} or an {ANSWER}, this has {found}"
+    hint = _nearest(labels, {AGENT, ANSWER, *TOOLS})
+    return (fault("unexpected-element", message, element, hint=hint),)
 
 
 # --- one rule each
@@ -135,6 +144,26 @@ def _model(agent: Pattern) -> Iterator[Fault]:
             view(agent_model, agent)
         except FocusError as error:
             yield fault("model-name", error.reason, agent, "model")
+
+
+def _settings(agent: Pattern) -> Iterator[Fault]:
+    written = agent.value.properties.get("settings")
+    if written is None:
+        return
+    if not isinstance(written, PMap):
+        message = f"settings are a map, {{temperature: 0.2}}, found {type(written).__name__}"
+        yield fault("settings-type", message, agent, "settings")
+        return
+    for problem in setting_problems(written):
+        code = "setting-value" if problem.key in SETTINGS else "unknown-setting"
+        yield fault(code, problem.reason, agent, "settings", hint=problem.hint)
+
+
+def _one_answer(agent: Pattern) -> Iterator[Fault]:
+    answers = [element for element in agent.elements if ANSWER in element.value.labels]
+    for answer in answers[1:]:
+        message = f'"{agent.value.identity}" has {len(answers)} answers; keep one'
+        yield fault("duplicate-answer", message, answer)
 
 
 def _signature(tool: Pattern) -> Iterator[Fault]:

@@ -18,8 +18,12 @@ settings.load_profile("default")
 
 
 @pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test finds a key or an address of a model in the environment."""
+def _no_keys(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test finds a key, an address of a model or a user's own files in the environment."""
+    home = str(tmp_path_factory.getbasetemp() / "no-home")
+    for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(variable, home)
+    monkeypatch.delenv("GRAM_PROVIDERS", raising=False)
     for variable in list(os.environ):
         if variable.endswith(("_API_KEY", "_BASE_URL")):
             monkeypatch.delenv(variable)

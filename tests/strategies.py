@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString, loads
-from interp import ApprovalPolicy, ApprovalRule
+from interp import (
+    AgentResponse,
+    ApprovalPolicy,
+    ApprovalRule,
+    AssistantRole,
+    ConversationContext,
+    FunctionRole,
+    Message,
+    ToolCall,
+    ToolInvocation,
+    Usage,
+    UserRole,
+)
+from lenses_ext import Settings
 from lenses_ext.json_values import Keywords
 from lenses_ext.signature import Parameter, Shape, Type, TypeSignature
 
@@ -292,6 +305,70 @@ def approval_policies() -> st.SearchStrategy[ApprovalPolicy]:
     arguments = st.dictionaries(names().filter(bool), globs, max_size=2)
     rules = st.builds(ApprovalRule, decisions, globs, arguments)
     return st.builds(ApprovalPolicy, st.lists(rules, max_size=3), decisions)
+
+
+# --- conversations
+
+
+def message_texts() -> st.SearchStrategy[str]:
+    """Any str of Python: what UTF-8 cannot carry, too, and texts that look like our escapes."""
+    odd = ["\ud800", "\ud83d\ude00", "\0", "\\u0000", "\\\ud800", "```\n```", '{"a": 1}']
+    return json_texts() | st.text(max_size=8) | st.sampled_from(odd) | st.text("\ud800\udc00\\u0")
+
+
+def tool_calls() -> st.SearchStrategy[ToolCall]:
+    """Calls of tools as a model may write them."""
+    spelled = message_texts()
+    return st.builds(ToolCall, spelled, spelled, spelled, st.none() | spelled)
+
+
+def messages() -> st.SearchStrategy[Message]:
+    """Messages of every role, with what the types allow and no provider would send."""
+    roles = st.sampled_from([UserRole, AssistantRole]) | message_texts().map(FunctionRole)
+    calls = st.lists(tool_calls(), max_size=2)
+    maybe = st.none() | message_texts()
+    return st.builds(Message, roles, message_texts(), calls, maybe, st.booleans(), maybe)
+
+
+def contexts() -> st.SearchStrategy[ConversationContext]:
+    """Conversations, the empty one too."""
+    return st.lists(messages(), max_size=4).map(ConversationContext)
+
+
+def invocations() -> st.SearchStrategy[ToolInvocation]:
+    """Tool calls that were answered, by a result or by an error."""
+    results = st.builds(ToolInvocation, message_texts(), json_values(), json_values())
+    errors = st.builds(ToolInvocation, message_texts(), json_values(), error=message_texts())
+    return results | errors
+
+
+def responses() -> st.SearchStrategy[AgentResponse]:
+    """What a run may give."""
+    used = st.lists(invocations(), max_size=2).map(tuple)
+    usage = st.builds(Usage, st.integers(0), st.integers(0))
+    return st.builds(AgentResponse, message_texts(), used, contexts(), usage, st.just(False))
+
+
+def setting_values() -> dict[str, st.SearchStrategy[Any]]:
+    """For each setting, the values that it takes."""
+    words = texts().filter(bool)
+    return {
+        "frequencyPenalty": st.floats(-2, 2) | st.integers(-2, 2),
+        "maxTokens": st.integers(1),
+        "parallelToolCalls": st.booleans(),
+        "presencePenalty": st.floats(-2, 2) | st.integers(-2, 2),
+        "reasoningEffort": st.sampled_from(["none", "minimal", "low", "medium", "high", "xhigh"]),
+        "seed": st.integers(),
+        "stop": words | st.lists(words, min_size=1, max_size=3),
+        "temperature": st.floats(0, 2) | st.integers(0, 2),
+        "topP": st.floats(0, 1) | st.integers(0, 1),
+        "verbosity": st.sampled_from(["low", "medium", "high"]),
+    }
+
+
+def model_settings() -> st.SearchStrategy[Settings]:
+    """Valid settings, none of them too."""
+    return _some(setting_values()).map(Settings)
 
 
 def type_signatures() -> st.SearchStrategy[TypeSignature]:

@@ -5,6 +5,7 @@ A command module is imported when its command is called, so that each pays only 
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -13,10 +14,12 @@ import click
 
 from gram import GramError
 
+from ..redaction import redact
 from .failures import INTERRUPTED, exit_code_of, shown
 
 COMMANDS = {
     "add": "Add a tool, a property or a pattern at a path.",
+    "chat": "Talk to an agent, line by line.",
     "check": "Report what is wrong in gram files.",
     "convert": "Print gram as canonical JSON, and JSON as gram.",
     "del": "Remove what stands at a path.",
@@ -61,7 +64,9 @@ def main() -> None:
     try:
         gram(prog_name="gram", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        shown_error = io.StringIO()
+        error.show(shown_error)
+        click.echo(redact(shown_error.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         sys.exit(INTERRUPTED)

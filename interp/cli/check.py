@@ -16,6 +16,7 @@ from gram.files import write_atomically
 from lenses_ext import find_agents, parse
 
 from ..program_checks import check_program
+from ..redaction import redact
 from .failures import NO
 from .inputs import STDIN, read_text
 
@@ -35,11 +36,12 @@ def command(files: tuple[str, ...], as_json: bool, fix: bool) -> None:
     for file in files:
         faults.extend(_faults(file, fix))
     if as_json:
-        click.echo(json.dumps([_as_json(each) for each in faults], ensure_ascii=False, indent=2))
+        found = [_as_json(each) for each in faults]
+        click.echo(redact(json.dumps(found, ensure_ascii=False, indent=2)))
     else:
         for each in faults:
             hint = f"\n  hint: {each.hint}" if each.hint else ""
-            click.echo(f"{each}{hint}")
+            click.echo(redact(f"{each}{hint}"))
     if errors(faults):
         sys.exit(NO)
 

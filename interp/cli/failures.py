@@ -7,6 +7,7 @@ from typing import TypeAlias, Union
 from gram import GramError
 
 from ..errors import ApprovalNeeded, ConfigurationError, LimitError, ModelError, ValidationError
+from ..redaction import redact
 
 NO, USAGE, INVALID, UNAVAILABLE, LIMIT, WAITING, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 """The answer is no; the command is used wrongly; the input is not gram or the program is invalid;
@@ -30,8 +31,9 @@ def exit_code_of(failure: Failure) -> int:
 
 
 def shown(failure: Failure) -> str:
-    """The message for an error: what is wrong, where, and what to do."""
+    """The message for an error: what is wrong, where, and what to do; no keys."""
     if isinstance(failure, OSError):
         reason = failure.strerror or str(failure)
-        return f"gram: {failure.filename}: {reason}" if failure.filename else f"gram: {reason}"
-    return str(failure)
+        place = f"{failure.filename}: " if failure.filename else ""
+        return redact(f"gram: {place}{reason}")
+    return redact(str(failure))

@@ -14,11 +14,22 @@ from ..effects import Ask, CallTool
 from ..json_text import write_json
 from ..messages import AgentResponse
 from ..performing import Answer
+from ..redaction import known_keys, redact
 from ..runs import Run
 from ..streaming import Finished, TextDelta
 
 POLICIES: dict[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """What ``--approve`` may say, and the policy it means."""
+
+
+def tell(text: str) -> None:
+    """Say something that is no answer: on standard error, keys redacted."""
+    click.echo(printable(redact(text)), err=True)
+
+
+def printable(text: str) -> str:
+    """A text for the terminal: lone surrogates, which no encoding has, are replaced."""
+    return text.encode(errors="replace").decode()
 
 
 def call_text(call: CallTool | Ask) -> str:
@@ -30,7 +41,7 @@ def call_text(call: CallTool | Ask) -> str:
 def ask_person(ask: Ask) -> Answer:
     """Whether a call may be run; where nobody can be asked, it may not."""
     if not sys.stdin.isatty() or not sys.stderr.isatty():
-        click.echo(f"{call_text(ask)}: denied, since there is no terminal to ask at", err=True)
+        tell(f"{call_text(ask)}: denied, since there is no terminal to ask at")
         return "nobody is there to approve it"
     return click.confirm(f"Run {call_text(ask)}?", default=False, err=True) or (
         "the user does not allow it"
@@ -41,17 +52,22 @@ def shown_answer(run: Run) -> AgentResponse:
     """Print the answer of a run: on a terminal as the model says it, elsewhere when it is there."""
     if not sys.stdout.isatty():
         response = run.finish()
-        click.echo(response.content)
+        click.echo(printable(redact(response.content)))
         return response
+    keys = max(map(len, known_keys()), default=1)
+    held = ""  # the end of what was said, in which a key may have begun
     speaking: int | None = None  # the turn whose text the line that is being printed has
     for each in run.stream():
         if isinstance(each, TextDelta):
-            click.echo(each.text, nl=False)
-            speaking = each.turn
+            held = printable(redact(held + each.text))
+            ready = max(len(held) - keys + 1, 0)
+            click.echo(held[:ready], nl=False)
+            held, speaking = held[ready:], each.turn
         elif isinstance(each, Finished):
-            click.echo(each.response.content if speaking is None else "")
+            said = printable(redact(each.response.content))
+            click.echo(said if speaking is None else held)
             return each.response
         elif speaking is not None:  # it was said beside tool calls
-            click.echo()
-            speaking = None
+            click.echo(held)
+            held, speaking = "", None
     raise AssertionError("a stream ends with Finished")

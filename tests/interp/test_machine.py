@@ -222,7 +222,11 @@ def _states() -> dict[Status, State]:
     acting, _ = after(reply, policy=policy)
     done, _ = after(Message(AssistantRole, "hello"))
     limited, _ = after(calls(("say", {"text": "a"})), limits=Limits(iterations=0))
-    return {state.status: state for state in (begun, acting, done, limited)}
+    agent = loads_one('[a:Agent {instruction: "x", model: "A/b"} | (:Answer:Integer)]')
+    unusable, _ = start(agent, "hi")
+    for turn in range(2):
+        unusable, _ = step(unusable, ModelReplied(turn, Message(AssistantRole, "no number")))
+    return {state.status: state for state in (begun, acting, done, limited, unusable)}
 
 
 EVENTS = [

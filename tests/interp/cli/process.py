@@ -14,18 +14,23 @@ def gram(
     *arguments: str, stdin: str = "", cwd: Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command and give what it printed; the environment has no keys."""
-    kept = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.endswith(("_API_KEY", "_BASE_URL"))
-    }
     return subprocess.run(
         [sys.executable, "-c", "from interp.cli import main; main()", *arguments],
         input=stdin,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",  # so that a test can give bytes that are not UTF-8
         cwd=cwd,
-        env={**kept, "PYTHONPATH": str(ROOT), **environment},
+        env={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
         timeout=60,
         check=False,
     )
+
+
+def without_keys() -> dict[str, str]:
+    """The environment without keys and addresses of models."""
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.endswith(("_API_KEY", "_BASE_URL"))
+    }

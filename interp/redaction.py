@@ -1,0 +1,100 @@
+"""Keeps keys out of what is shown, logged and saved.
+
+A key is known when it stands in the environment, in a variable of a provider's row or in one
+named ``…_API_KEY``. It is replaced wherever it occurs, as it is and as JSON writes it, and so is
+what follows ``Authorization``, and a password within an address.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+
+from attrs import evolve
+
+from .messages import ConversationContext, FunctionRole, Message, ToolCall
+
+REDACTED = "[redacted]"
+
+_SHORTEST = 8
+"""A shorter value is no secret, and replacing it would garble words: servers on localhost get
+keys such as ``none``."""
+
+_AUTHORIZATION = re.compile(
+    r"(authorization[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?|\bbearer\s+)"
+    r"[A-Za-z0-9._~+/=\-]{8,}",
+    re.IGNORECASE,
+)
+_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']+@", re.IGNORECASE)
+
+
+def known_keys() -> tuple[str, ...]:
+    """The keys in the environment, the longest first."""
+    from .providers import key_variables
+
+    named = {name for name in os.environ if name.upper().endswith("_API_KEY")}
+    values = {os.environ.get(name, "").strip() for name in named | key_variables()}
+    return tuple(sorted((each for each in values if len(each) >= _SHORTEST), key=_longest_first))
+
+
+def redact(text: str) -> str:
+    """A text with every known key, authorization and password in it replaced.
+
+    >>> redact("Authorization: Bearer abcdefgh1234")
+    'Authorization: Bearer [redacted]'
+    """
+    return _redacted(text, known_keys())
+
+
+def redacted_context(context: ConversationContext) -> ConversationContext:
+    """A conversation with its texts redacted; the same object when there was nothing to do."""
+    keys = known_keys()
+    messages = [_redacted_message(message, keys) for message in context]
+    if all(new is old for new, old in zip(messages, context, strict=True)):
+        return context
+    return ConversationContext(messages)
+
+
+def _redacted_message(message: Message, keys: Iterable[str]) -> Message:
+    role = message.role
+    if isinstance(role, FunctionRole):
+        role = FunctionRole(_redacted(role.name, keys))
+
+    def redacted(text: str) -> str:
+        return _redacted(text, keys)
+
+    def redacted_if_any(text: str | None) -> str | None:
+        return None if text is None else redacted(text)
+
+    new = evolve(
+        message,
+        role=role,
+        content=redacted(message.content),
+        call_id=redacted_if_any(message.call_id),
+        echo=redacted_if_any(message.echo),
+        tool_calls=tuple(
+            ToolCall(
+                redacted(call.id),
+                redacted(call.name),
+                redacted(call.arguments),
+                redacted_if_any(call.echo),
+            )
+            for call in message.tool_calls
+        ),
+    )
+    return message if new == message else new
+
+
+def _redacted(text: str, keys: Iterable[str]) -> str:
+    for key in keys:
+        for spelling in {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]}:
+            text = text.replace(spelling, REDACTED)
+    text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
+    return _PASSWORD.sub(rf"\1{REDACTED}@", text)
+
+
+def _longest_first(key: str) -> tuple[int, str]:
+    """A key that contains another is replaced before it."""
+    return -len(key), key

@@ -1,0 +1,100 @@
+"""The command line at a pseudo-terminal: what is typed, and what is seen."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.interp.cli.process import without_keys
+from tests.paths import ROOT
+
+_AT_TERMINAL = (
+    "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "from interp.cli import main; main()"
+)
+_CONTROL = re.compile(r"\x1b\[[?0-9;]*[a-zA-Z]|\r")
+
+
+class Terminal:
+    """A command at a pseudo-terminal: what is typed, and what is seen.
+
+    Args:
+        arguments: the command's.
+        answers: a file for its standard output, which is the terminal too otherwise.
+        environment: variables beside those that are there.
+    """
+
+    def __init__(self, *arguments: str, answers: Path | None = None, **environment: str) -> None:
+        self._mine, theirs = pty.openpty()
+        with open(answers or os.devnull, "wb") as out:  # noqa: PTH123  # devnull is no Path
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _AT_TERMINAL, *arguments],
+                stdin=theirs,
+                stdout=out if answers else theirs,
+                stderr=theirs,
+                cwd=ROOT,
+                env=without_keys() | {"TERM": "dumb"} | environment,
+                start_new_session=True,
+            )
+        os.close(theirs)
+        self.seen = ""
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._mine)
+
+    def type(self, text: str) -> None:
+        """Type some text; a line ends with a line break."""
+        os.write(self._mine, text.encode())
+
+    def insist(self, key: str, text: str) -> None:
+        """Type a key, more than once if it has to be, until a text is seen.
+
+        Python's readline overlooks a signal that comes just before it begins to wait.
+        """
+        for _ in range(10):
+            self.type(key)
+            deadline = time.monotonic() + 2
+            while text not in self.seen and time.monotonic() < deadline:
+                self._read()
+            if text in self.seen:
+                break
+        self.until(text)
+
+    def until(self, text: str) -> str:
+        """Wait until a text is seen; give what was seen since the last wait."""
+        deadline = time.monotonic() + 30
+        while text not in self.seen:
+            assert time.monotonic() < deadline, f"never saw {text!r} in {self.seen!r}"
+            if not self._read():
+                assert text in self.seen, f"ended without {text!r}: {self.seen!r}"
+        found, _, self.seen = self.seen.partition(text)
+        return found + text
+
+    def leaves(self) -> int:
+        """Wait until the command ends; give its exit code."""
+        while self._read():
+            pass
+        return self._process.wait(30)
+
+    def _read(self) -> bool:
+        """Take in what is there; False when the other side is closed."""
+        ready, _, _ = select.select([self._mine], [], [], 0.5)
+        if not ready:
+            return self._process.poll() is None
+        try:
+            read = os.read(self._mine, 65536)
+        except OSError:  # how a pseudo-terminal says that its other side is closed
+            return False
+        self.seen += _CONTROL.sub("", read.decode(errors="replace"))
+        return bool(read)

@@ -1,0 +1,301 @@
+"""The options that ``run`` and ``chat`` share: sessions, settings, providers, what is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gram import parse
+from interp import load_context
+from tests.interp.cli.process import gram
+from tests.interp.model_server import Answer, ModelServer, tool_calls
+from tests.paths import EXAMPLES
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+GREETED = "Hello, Alice! Nice to meet you.\n"
+
+KEY = "sk-known-key-0123456789"
+
+
+def at(server: ModelServer) -> dict[str, str]:
+    """The environment in which a server is found."""
+    return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY}
+
+
+# --- sessions
+
+
+def test_a_session_is_begun_saved_and_gone_on_with(tmp_path: Path) -> None:
+    session = tmp_path / "s.gram"
+
+    gram("run", HELLO, "My name is Bob", "--offline", "--session", str(session))
+    done = gram("run", HELLO, "hello again", "--offline", "--session", str(session))
+
+    assert done.stdout == "Hello, Bob! Nice to meet you.\n"
+    assert len(load_context(session)) == 6
+
+
+def test_each_answer_is_kept_before_the_next_message(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    session = tmp_path / "s.gram"
+    model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400))
+
+    done = gram("run", HELLO, "one", "two", "--session", str(session), **at(model_server))
+
+    assert done.returncode == 4
+    assert [message.content for message in load_context(session)] == ["one", "a"]
+
+
+def test_an_empty_file_begins_a_session(tmp_path: Path) -> None:
+    session = tmp_path / "s.gram"
+    session.touch()
+
+    assert gram("run", HELLO, "hi", "--offline", "--session", str(session)).returncode == 0
+    assert len(load_context(session)) == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "message"),
+    [
+        ("(a)", 3, "s.gram:1:2: unexpected-label expected Conversation, found no label"),
+        ("[:Conversation", 3, "s.gram:1:15: unexpected end of the text"),
+    ],
+)
+def test_a_session_that_is_no_conversation_is_not_overwritten(
+    tmp_path: Path, content: str, code: int, message: str
+) -> None:
+    session = tmp_path / "s.gram"
+    session.write_text(content)
+
+    done = gram("run", HELLO, "hi", "--offline", "--session", str(session))
+
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert session.read_text() == content
+
+
+def test_a_session_in_no_folder_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    done = gram("run", HELLO, "hi", "--offline", "--session", str(tmp_path / "no" / "s.gram"))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No such directory" in done.stderr
+
+
+def test_a_message_that_is_not_utf_8_is_wrong_use() -> None:
+    done = gram("run", HELLO, "hi\udcff", "--offline")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "the message is not UTF-8\n"
+
+
+def test_an_answer_that_no_terminal_has_is_printed_all_the_same(model_server: ModelServer) -> None:
+    model_server.will_say("a\ud800b")
+
+    done = gram("run", HELLO, "hi", **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "a\ufffdb\n")
+
+
+# --- settings and providers
+
+
+def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
+    model_server.will_say("a")
+
+    gram(
+        "run", HELLO, "hi", "--set", "temperature=0.2", "--set", "stop=END",
+        "--set", 'reasoningEffort="low"', "--set", "seed=null", **at(model_server),
+    )  # fmt: skip
+
+    body = model_server.requests[0]
+    assert (body["temperature"], body["stop"], body["reasoning_effort"]) == (0.2, "END", "low")
+    assert "seed" not in body
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "temperature"], "write NAME=VALUE"),
+        (["--set", "temprature=1"], "did you mean temperature?"),
+        (["--set", "temperature=9"], "temperature is a number from 0 to 2, found 9"),
+        (["--base-url", "localhost:80"], "--base-url begins with"),
+        (["--offline", "--base-url", "http://x"], "exclude each other"),
+        (["--session", "-"], "--session is a file"),
+    ],
+)
+def test_a_wrong_option_is_wrong_use(arguments: list[str], message: str) -> None:
+    done = gram("run", HELLO, "hi", *arguments)
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_any_compatible_server_can_be_named(model_server: ModelServer) -> None:
+    model_server.will_say("a")
+
+    done = gram("run", HELLO, "hi", "--model", "Mine/a/b", "--base-url", model_server.url)
+
+    assert (done.returncode, done.stdout) == (0, "a\n")
+    assert model_server.requests[0]["model"] == "a/b"
+
+
+def test_check_knows_the_users_providers(tmp_path: Path) -> None:
+    rows, program = tmp_path / "p.toml", tmp_path / "p.gram"
+    rows.write_text('[Cloud]\nbase_url = "http://x"\n')
+    program.write_text('[a:Agent {instruction: "x", model: "Cloud/m", settings: {topk: 1}}]')
+
+    done = gram("check", str(program), GRAM_PROVIDERS=str(rows))
+
+    assert "unknown-provider" not in done.stdout
+    assert "p.gram:1:57: unknown-setting" in done.stdout
+    assert "hint: did you mean topP?" in done.stdout
+    assert done.returncode == 1
+
+
+# --- programs
+
+
+PROGRAM = """
+{title: "Two agents", version: 2}
+[sayHello:Tool {description: "Returns a friendly greeting message for the given name"} |
+  (personName::Text {default: "world"})==>(::String)]
+[first:Agent {instruction: "one", model: "OpenAI/m"} | sayHello]
+[second:Agent {instruction: "two", model: "OpenAI/m"} | sayHello]
+"""
+
+
+@pytest.mark.parametrize(("agent", "instruction"), [("first", "one"), ("second", "two")])
+def test_agents_of_one_program_share_their_tools(
+    model_server: ModelServer, tmp_path: Path, agent: str, instruction: str
+) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text(PROGRAM)
+    model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "done")
+
+    done = gram("run", str(program), "hi", "--agent", agent, **at(model_server))
+
+    body = model_server.requests[0]
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert body["messages"][0]["content"] == instruction
+    assert body["tools"][0]["function"]["name"] == "sayHello"
+    assert 'sayHello(personName: "Al")' in done.stderr
+
+
+def test_a_program_with_several_agents_asks_which(tmp_path: Path) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text(PROGRAM)
+
+    done = gram("chat", str(program), "--offline", stdin="hi\n")
+
+    assert done.returncode == 2
+    assert "the program has 2 agents, name one of them: first, second" in done.stderr
+
+
+def test_the_header_of_a_program_can_be_read() -> None:
+    header = parse(PROGRAM).header
+
+    assert header is not None
+    assert dict(header.value.properties) == {"title": "Two agents", "version": 2}
+
+
+def test_a_program_from_standard_input_has_its_session_too(tmp_path: Path) -> None:
+    program, session = (EXAMPLES / "hello_world.gram").read_text(), tmp_path / "s.gram"
+
+    done = gram(
+        "run", "-", "Hello, I'm Alice!", "--offline", "--session", str(session), stdin=program
+    )
+
+    assert done.stdout == GREETED
+    assert len(load_context(session)) == 4
+
+
+def test_an_answer_of_a_declared_type_is_printed_as_json(tmp_path: Path) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text(
+        '[a:Agent {instruction: "x", model: "OpenAI/m"} | [:Answer:Object | (name::Text)]]'
+    )
+
+    done = gram("run", str(program), "My name is Bob", "--offline")
+
+    assert json.loads(done.stdout) == {"name": "Bob"}
+
+
+# --- sight
+
+
+def test_usage_is_told_on_standard_error_even_when_a_turn_fails(model_server: ModelServer) -> None:
+    model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400))
+
+    done = gram("run", HELLO, "one", "two", "--usage", **at(model_server))
+
+    assert done.stdout == "a\n"
+    assert "10 input and 5 output tokens, 15 in all" in done.stderr
+
+
+def test_debug_shows_what_is_said_to_models_and_tools(model_server: ModelServer) -> None:
+    model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "done")
+
+    done = gram("run", HELLO, "hi", "--debug", **at(model_server))
+
+    assert done.stdout == "done\n"
+    assert 'interp.model: request to OpenAI/gpt-5.6-luna {"model": "gpt-5.6-luna"' in done.stderr
+    assert 'interp.tools: call sayHello {"personName":"Al"}' in done.stderr
+    assert 'interp.model: reply (10+5 tokens) {"role": "assistant"' in done.stderr
+
+
+def test_without_debug_nothing_of_it_is_shown(model_server: ModelServer) -> None:
+    model_server.will_say("done")
+
+    assert gram("run", HELLO, "hi", **at(model_server)).stderr == ""
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+def test_a_known_key_appears_in_no_output_and_no_file(
+    model_server: ModelServer, tmp_path: Path, command: str
+) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text((EXAMPLES / "hello_world.gram").read_text().replace("Have", f"{KEY} Have"))
+    session, state = tmp_path / "s.gram", tmp_path / "state"
+    model_server.will_say(
+        tool_calls(("c", "sayHello", {"personName": KEY})),
+        f"Your key is {KEY}.",
+        Answer({"error": {"message": f"Incorrect API key provided: {KEY}"}}, 401),
+    )
+    said = [f"my key is {KEY}", f"again {KEY}"]
+
+    done = gram(
+        command, str(program), *(said if command == "run" else []),
+        "--debug", "--usage", "--session", str(session), stdin="\n".join(said),
+        XDG_STATE_HOME=str(state), **at(model_server),
+    )  # fmt: skip
+
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and path != program]
+    assert done.returncode == 4
+    assert done.stdout == "Your key is [redacted].\n"
+    assert "refused the key (401): Incorrect API key provided: [redacted]" in done.stderr
+    assert KEY not in done.stdout + done.stderr
+    assert session in written
+    assert not any(KEY in path.read_text() for path in written)
+    assert model_server.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", HELLO, "hi", "--set", f"temperature={KEY}"],
+        ["run", HELLO, "hi", "--model", KEY],
+        ["run", HELLO, "hi", "--agent", KEY],
+        ["run", KEY, "hi"],
+        ["run", HELLO, "hi", "--session", f"{KEY}/s.gram", "--offline"],
+    ],
+)
+def test_a_key_in_the_wrong_place_is_not_repeated(arguments: list[str]) -> None:
+    done = gram(*arguments, OPENAI_API_KEY=KEY)
+
+    assert done.returncode in (2, 4)
+    assert "[redacted]" in done.stderr
+    assert KEY not in done.stderr

@@ -1,0 +1,124 @@
+"""Keys are shown, logged and saved nowhere."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gram import Pattern
+from interp import ConfigurationError, hello_world_tool_library, run
+from interp.redaction import REDACTED, redact
+from tests import strategies
+from tests.interp.model_server import Answer, ModelServer, tool_calls
+
+KEYS = st.text(st.characters(min_codepoint=33, max_codepoint=255), min_size=8, max_size=30).filter(
+    lambda key: key == key.strip() and key not in REDACTED and REDACTED not in key
+)
+
+
+@given(KEYS, strategies.texts(), strategies.texts())
+def test_a_known_key_is_redacted_in_any_text(key: str, before: str, after: str) -> None:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SOME_API_KEY", key)
+        shown = redact(before + key + after)
+        logged = redact(json.dumps({"said": before + key + after}))
+
+    assert key not in shown.replace(REDACTED, "")
+    assert key not in json.dumps(logged.replace(REDACTED, ""))
+    assert REDACTED in shown
+
+
+@given(strategies.texts())
+def test_a_text_without_a_secret_stays(text: str) -> None:
+    assert redact(text) == text or "://" in text or "earer" in text.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Authorization: Bearer abcdefgh12", "Authorization: Bearer [redacted]"),
+        ('{"authorization": "Basic YWxhZGRpbjo="}', '{"authorization": "Basic [redacted]"}'),
+        ("sent bearer sk-123456789.", "sent bearer [redacted]"),
+        ("see http://me:pa55@host/v1", "see http://[redacted]@host/v1"),
+        ("a bearer of news", "a bearer of news"),
+        ("http://host/a@b", "http://host/a@b"),
+    ],
+)
+def test_what_authorizes_is_redacted(text: str, shown: str) -> None:
+    assert redact(text) == shown
+
+
+def test_a_key_is_known_by_the_users_row_that_names_its_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = tmp_path / "p.toml"
+    rows.write_text('[Cloud]\nbase_url = "http://x"\nkey = "CLOUD_PASS"\n')
+    monkeypatch.setenv("GRAM_PROVIDERS", str(rows))
+    monkeypatch.setenv("CLOUD_PASS", "cloud-secret")
+
+    assert redact("cloud-secret") == REDACTED
+
+
+def test_a_file_of_providers_that_is_broken_shows_no_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GRAM_PROVIDERS", str(tmp_path / "nowhere.toml"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-key")
+
+    assert redact("sk-secret-key") == REDACTED
+
+
+def test_a_short_value_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    assert redact("there is none") == "there is none"
+
+
+def test_requests_replies_and_tools_are_logged_without_the_key(
+    hello_world: Pattern, model_server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = os.environ["OPENAI_API_KEY"]
+    call = tool_calls(("c1", "sayHello", {"personName": key}))
+    model_server.will_say(call, f"Your key is {key}.")
+
+    with caplog.at_level(logging.DEBUG, "interp"):
+        run(hello_world, f"I am {key}", hello_world_tool_library)
+
+    ours = [record for record in caplog.records if record.name.startswith("interp.")]
+    said = "\n".join(record.getMessage() for record in ours)
+    assert [record.name for record in ours] == [
+        "interp.model", "interp.model", "interp.tools", "interp.tools", "interp.model",
+        "interp.model",
+    ]  # fmt: skip
+    assert "I am [redacted]" in said
+    assert 'call sayHello {"personName":"[redacted]"}' in said
+    assert "Your key is [redacted]." in said
+    assert key not in said
+
+
+def test_nothing_is_made_of_what_nobody_listens_to(
+    hello_world: Pattern, model_server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    model_server.will_say("hello")
+
+    run(hello_world, "hi", hello_world_tool_library)
+
+    assert not [record for record in caplog.records if record.name.startswith("interp")]
+
+
+def test_a_provider_that_echoes_the_key_is_quoted_without_it(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    key = os.environ["OPENAI_API_KEY"]
+    model_server.will_say(Answer({"error": {"message": f"Incorrect API key: {key}"}}, 401))
+
+    with pytest.raises(ConfigurationError) as caught:
+        run(hello_world, "hi", hello_world_tool_library)
+
+    assert "Incorrect API key: [redacted]" in str(caught.value)

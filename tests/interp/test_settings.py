@@ -1,0 +1,116 @@
+"""Settings of a model: what is sent of them, and under which name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from gram import Pattern, loads_one
+from interp import (
+    ConfigurationError,
+    ScriptedModel,
+    ValidationError,
+    arun,
+    run,
+    start,
+)
+from interp.effects import Request
+from interp.messages import empty_context
+from interp.wire import SETTING_NAMES, request_body
+from lenses_ext import SETTINGS, Model, Settings
+from tests import strategies
+from tests.interp.model_server import ModelServer
+
+AGENT = loads_one(
+    '[a:Agent {instruction: "x", model: "OpenAI/m", '
+    "settings: {temperature: 0.2, maxTokens: 500, parallelToolCalls: false}}]"
+)
+
+
+def sent(settings: Mapping[str, Any], tools: tuple[Pattern, ...] = ()) -> dict[str, Any]:
+    """The body of a request with some settings."""
+    return request_body(Request(Model("A", "b"), "x", empty_context, tools, Settings(settings)))
+
+
+def test_every_setting_has_a_name_in_the_protocol() -> None:
+    assert set(SETTING_NAMES) == set(SETTINGS)
+
+
+@given(strategies.model_settings())
+def test_what_is_set_is_sent_and_nothing_else(settings: Settings) -> None:
+    names = {SETTING_NAMES[key] for key in settings if key != "parallelToolCalls"}
+
+    assert set(sent(settings)) == {"model", "messages"} | names
+
+
+def test_parallel_tool_calls_are_spoken_of_only_where_there_are_tools() -> None:
+    tool = loads_one('[t:Tool {description: "d"} | (::String)]')
+
+    assert sent({"parallelToolCalls": False}, (tool,))["parallel_tool_calls"] is False
+    assert "parallel_tool_calls" not in sent({"parallelToolCalls": False})
+
+
+def test_the_programs_settings_go_over_the_wire(model_server: ModelServer) -> None:
+    model_server.will_say("a")
+
+    run(AGENT, "hi")
+
+    (body,) = model_server.requests
+    assert body["temperature"] == 0.2
+    assert body["max_completion_tokens"] == 500
+    assert set(body) == {"model", "messages", "temperature", "max_completion_tokens"}
+
+
+def test_a_compatible_server_is_told_max_tokens(model_server: ModelServer) -> None:
+    model_server.will_say("a")
+
+    run(AGENT, "hi", model="Ollama/m", base_url=model_server.url)
+
+    assert model_server.requests[0]["max_tokens"] == 500
+    assert "max_completion_tokens" not in model_server.requests[0]
+
+
+def test_a_call_changes_the_programs_settings_and_leaves_out(model_server: ModelServer) -> None:
+    model_server.will_say("a", "b")
+    changes = {"temperature": None, "stop": ["END"], "maxTokens": 7}
+
+    run(AGENT, "hi", settings=changes)
+    asyncio.run(arun(AGENT, "hi", settings=changes))
+
+    first, second = model_server.requests
+    assert first == second
+    assert (first["stop"], first["max_completion_tokens"]) == (["END"], 7)
+    assert "temperature" not in first
+
+
+def test_the_settings_stay_for_the_whole_run() -> None:
+    model = ScriptedModel([{"function_call": {"name": "nope", "arguments": ""}}, "done"])
+
+    run(AGENT, "hi", model=model, settings={"seed": 3})
+
+    assert [request.settings["seed"] for request in model.requests] == [3, 3]
+
+
+@pytest.mark.parametrize("settings", [{"temperature": 9}, {"topp": 1}, {"topp": None}])
+def test_a_wrong_setting_in_a_call_is_a_validation_error(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        start(AGENT, "hi", settings=settings)
+
+
+def test_a_state_does_not_follow_the_callers_mapping() -> None:
+    settings = {"stop": ["a"]}
+    state, (effect,) = start(AGENT, "hi", settings=settings)
+
+    settings["stop"].append("b")
+
+    assert list(effect.request.settings["stop"]) == ["a"]  # type: ignore[union-attr]
+    assert hash(state.settings) is not None
+
+
+def test_a_model_of_ones_own_has_no_base_url() -> None:
+    with pytest.raises(ConfigurationError, match="base_url"):
+        run(AGENT, "hi", model=ScriptedModel([]), base_url="http://127.0.0.1:9/v1")
