@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lenses_ext import tool_spec_name, view, wire_name
+from lenses_ext.json_values import NotJson, check_json
 
 from .arguments import parameters_of, read_arguments
 from .effects import Ask, CallTool
@@ -13,6 +14,7 @@ from .messages import ToolCall, ToolInvocation
 from .state import State
 
 _CUT_OFF = "the reply was cut off at its length limit, so this call may be incomplete: not run"
+_AGAIN = "Call the tool again with one JSON object."
 
 
 def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | ToolInvocation:
@@ -28,8 +30,12 @@ def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | T
     name = view(tool_spec_name, tool)
     try:
         given = read_arguments(name, call.arguments)
+        check_json(given)  # 1e999 and half a character can be read, but neither checked nor sent
     except ValidationError as error:
         return ToolInvocation(name, call.arguments, error=str(error))
+    except NotJson as error:
+        message = f'arguments of "{name}" are not valid JSON: {error}. {_AGAIN}'
+        return ToolInvocation(name, call.arguments, error=message)
     try:
         args = parameters_of(tool).checked(given)
     except ValidationError as error:

@@ -44,6 +44,8 @@ from interp import (
     step,
 )
 from interp.effects import Event
+from interp.wire import well_formed
+from tests.strategies import odd_json
 
 AGENT = loads_one(
     """
@@ -135,6 +137,36 @@ def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected:
     assert told(state) == [expected]
     assert isinstance(effect, CallModel)
     assert state.invocations[0].error is not None
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1e999", "-1e999", '"\\ud800"', '{"\\udc00": 1}', "[" * 900 + "]" * 900, "9" * 5000, "NaN"],
+)
+@pytest.mark.parametrize("policy", [ApprovalPolicy(), ApprovalPolicy([ApprovalRule("ask")])])
+@pytest.mark.parametrize("name", ["anything", "add"])
+def test_arguments_that_no_json_can_carry_are_told_to_the_model(
+    value: str, policy: ApprovalPolicy, name: str
+) -> None:
+    agent = loads_one(
+        """[a:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
+          [anything:Tool {description: "Takes all"} | (x::Any)==>(::Any)],
+          [add:Tool {description: "Adds"} | (x::Integer)==>(::Integer)]]"""
+    )
+    state, _ = start(agent, "hi", policy=policy)
+
+    state, _ = step(state, ModelReplied(0, calls((name, f'{{"x": {value}}}'))))
+
+    assert state.status is Status.AWAITING_MODEL
+    assert told(state)[0].startswith("error: arguments of")
+
+
+@given(st.text() | odd_json().map(json.dumps))
+def test_whatever_arguments_a_model_writes_are_run_or_told(arguments: str) -> None:
+    state, effects = after(calls(("say", well_formed(arguments)), ("add", well_formed(arguments))))
+
+    assert effects
+    assert pickle.loads(pickle.dumps(state)) == state
 
 
 def test_calls_of_a_reply_that_was_cut_off_are_not_run() -> None:
