@@ -14,7 +14,7 @@ from .agent import (
     create_agent_pattern,
     each_agent_tool,
 )
-from .errors import FocusError, ReadOnlyError
+from .errors import FocusError, LawError, ManyPartsError, ReadOnlyError
 from .labels import AGENT, TOOL, TOOLS
 from .model import Model
 from .optics import Getter, Lens, Prism, Traversal, collect, over, put, view
@@ -34,6 +34,7 @@ from .tool_spec import (
     tool_spec_schema,
     tool_spec_type_signature,
 )
+from .traversals import each_agent, each_instruction
 from .type_signatures import (
     json_schema_faults,
     json_schema_to_type_signature,
@@ -50,7 +51,9 @@ __all__ = [
     "TOOLS",
     "FocusError",
     "Getter",
+    "LawError",
     "Lens",
+    "ManyPartsError",
     "Match",
     "Model",
     "Parameter",
@@ -73,7 +76,9 @@ __all__ = [
     "create_agent_pattern",
     "create_tool_specification",
     "dumps",
+    "each_agent",
     "each_agent_tool",
+    "each_instruction",
     "find_agents",
     "first_difference",
     "json_schema_faults",

@@ -13,17 +13,8 @@ from gram import GramEncodeError, Pattern, Subject
 from .errors import FocusError
 from .labels import AGENT, TOOLS
 from .model import Model
-from .optics import (
-    each_of,
-    elements_with,
-    identity,
-    labelled,
-    lens_of,
-    optional_prop,
-    prop,
-    put,
-    view,
-)
+from .optics import lens_of, put, view
+from .pattern_optics import each_of, elements_with, identity, labelled, optional_prop, prop
 
 _model_text = prop("agent_model", "model", str)
 

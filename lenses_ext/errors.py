@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gram import GramError, Pattern, origin
+from gram import GramError, Pattern, dumps, origin
 
 
 class FocusError(GramError, LookupError):
@@ -41,6 +41,51 @@ class ReadOnlyError(GramError, TypeError):
 
     def __str__(self) -> str:
         return f"{self.optic} is computed and cannot be set"
+
+
+class ManyPartsError(GramError, TypeError):
+    """A traversal or prism was viewed as if it looked at exactly one part.
+
+    Attributes:
+        optic: its name.
+    """
+
+    def __init__(self, optic: str) -> None:
+        super().__init__(optic)
+        self.optic = optic
+
+    def __str__(self) -> str:
+        return f"{self.optic} looks at any number of parts, not at one: collect them"
+
+
+class LawError(GramError, AssertionError):
+    """An optic breaks a law; see `lenses_ext.laws`.
+
+    Attributes:
+        law: the name of the law, such as ``put-get``.
+        optic: the name of the optic.
+        state: the whole for which it is broken.
+        reason: what the law asks for there, and what came instead.
+    """
+
+    def __init__(self, law: str, optic: str, state: object, reason: str) -> None:
+        super().__init__(law, optic, state, reason)
+        self.law = law
+        self.optic = optic
+        self.state = state
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.optic} breaks {self.law}: {self.reason}\n  of: {shown(self.state)}"
+
+
+def shown(value: object) -> str:
+    """A value for a message, patterns in gram."""
+    if isinstance(value, Pattern):
+        return dumps(value)
+    if isinstance(value, tuple) and value and all(isinstance(each, Pattern) for each in value):
+        return f"({', '.join(map(dumps, value))})"
+    return repr(value)
 
 
 def describe(state: object) -> str:
