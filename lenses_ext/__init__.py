@@ -14,12 +14,14 @@ from .agent import (
     create_agent_pattern,
     each_agent_tool,
 )
+from .compose import add_tool, overlay, remove_tool, rename_tool, replace_tool
 from .errors import FocusError, LawError, ManyPartsError, ReadOnlyError
 from .labels import AGENT, TOOL, TOOLS
 from .model import Model
 from .optics import Getter, Lens, Prism, Traversal, collect, over, put, view
 from .program import find_agents, resolve_references
 from .schema_comparison import Match, first_difference
+from .sharing import inline_tool, share_tool
 from .signature import Parameter, Shape, Type, TypeSignature
 from .signature_errors import SignatureError
 from .signature_writer import signature_patterns, signature_text, write_type_signature
@@ -64,6 +66,7 @@ __all__ = [
     "Traversal",
     "Type",
     "TypeSignature",
+    "add_tool",
     "agent_description",
     "agent_instruction",
     "agent_model",
@@ -81,14 +84,20 @@ __all__ = [
     "each_instruction",
     "find_agents",
     "first_difference",
+    "inline_tool",
     "json_schema_faults",
     "json_schema_to_type_signature",
     "over",
+    "overlay",
     "parse",
     "parse_type_signature",
     "put",
+    "remove_tool",
+    "rename_tool",
+    "replace_tool",
     "resolve_references",
     "result_schema",
+    "share_tool",
     "signature_elements",
     "signature_patterns",
     "signature_text",

@@ -6,24 +6,29 @@ from gram import GramError, Pattern, dumps, origin
 
 
 class FocusError(GramError, LookupError):
-    """The part that an optic looks at is missing, or is not what it should be.
+    """The part that an optic or an edit looks at is missing, or is not what it should be.
 
     Attributes:
-        optic: the name of the lens, traversal or prism.
+        optic: the name of the lens, traversal, prism or function.
         path: where in the pattern it looked, such as ``value.properties.model``.
         pattern: the pattern it looked at (or whatever was given in its place).
         reason: what it found there.
+        hint: how to mend it, or None.
     """
 
-    def __init__(self, optic: str, path: str, pattern: object, reason: str) -> None:
-        super().__init__(optic, path, pattern, reason)
+    def __init__(
+        self, optic: str, path: str, pattern: object, reason: str, hint: str | None = None
+    ) -> None:
+        super().__init__(optic, path, pattern, reason, hint)
         self.optic = optic
         self.path = path
         self.pattern = pattern
         self.reason = reason
+        self.hint = hint
 
     def __str__(self) -> str:
         text = f"{self.optic}: {self.reason} at {self.path} of {describe(self.pattern)}"
+        text += f"; {self.hint}" if self.hint else ""
         place = origin(self.pattern) if isinstance(self.pattern, Pattern) else None
         return f"{place}: {text}" if place else text
 
@@ -90,6 +95,8 @@ def shown(value: object) -> str:
 
 def describe(state: object) -> str:
     """A pattern in a few characters, ``[name:Label]``, for messages."""
+    if isinstance(state, tuple) and all(isinstance(each, Pattern) for each in state):
+        return "the document"
     if not isinstance(state, Pattern):
         return f"{type(state).__name__} (not a Pattern)"
     labels = "".join(f":{label}" for label in sorted(state.value.labels))
