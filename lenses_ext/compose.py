@@ -60,10 +60,7 @@ def replace_tool(agent: Pattern, name: str, tool: Pattern) -> Pattern:
             taken by another of its tools.
     """
     _check_tool("replace_tool", tool)
-    place = _place_of("replace_tool", agent, name)
-    before, after = agent.elements[:place], agent.elements[place + 1 :]
-    _check_free("replace_tool", agent, tool.value.identity, (*before, *after))
-    return _with_elements("replace_tool", agent, (*before, tool, *after))
+    return _replaced("replace_tool", agent, _place_of("replace_tool", agent, name), tool)
 
 
 def rename_tool(agent: Pattern, name: str, new_name: str) -> Pattern:
@@ -77,11 +74,12 @@ def rename_tool(agent: Pattern, name: str, new_name: str) -> Pattern:
     >>> dumps(rename_tool(loads_one("[a:Agent | (t:Tool)]"), "t", "say"))
     '[a:Agent | (say:Tool)]'
     """
-    tool = agent.elements[_place_of("rename_tool", agent, name)]
+    place = _place_of("rename_tool", agent, name)
+    tool = agent.elements[place]
     if is_reference(tool):
         reason, hint = f'"{name}" is only referred to', "inline it first (see inline_tool)"
         raise FocusError("rename_tool", "elements", agent, reason, hint)
-    return replace_tool(agent, name, put(tool_spec_name, new_name, tool))
+    return _replaced("rename_tool", agent, place, put(tool_spec_name, new_name, tool))
 
 
 def remove_tool(agent: Pattern, name: str) -> Pattern:
@@ -159,6 +157,12 @@ def _place_of(operation: str, agent: Pattern, name: str) -> int:
     if len(places) > 1:
         raise FocusError(operation, "elements", agent, f'{len(places)} tools are named "{name}"')
     return places[0]
+
+
+def _replaced(operation: str, agent: Pattern, place: int, tool: Pattern) -> Pattern:
+    before, after = agent.elements[:place], agent.elements[place + 1 :]
+    _check_free(operation, agent, tool.value.identity, (*before, *after))
+    return _with_elements(operation, agent, (*before, tool, *after))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

@@ -140,6 +140,9 @@ SIGNATURES = [
 SIGNATURE_ELEMENTS = {text: loads(text) for text in SIGNATURES}
 
 
+TOOL_NAMED = st.sampled_from(TOOL_NAMES)
+
+
 def filled_texts() -> st.SearchStrategy[str]:
     """Texts that say something: not empty, and more than blanks."""
     return st.sampled_from(["Be kind.", "x", "é", "```", "a\nb", '"', "true", " 1 ", "// c"])
@@ -171,7 +174,7 @@ def _is_valid(signature: TypeSignature) -> bool:
     return True
 
 
-def tools(names: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Pattern]:
+def tools(some_names: st.SearchStrategy[str] = TOOL_NAMED) -> st.SearchStrategy[Pattern]:
     """Valid tools."""
 
     def tool(name: str, description: str, signature: str, label: str, more: bool) -> Pattern:
@@ -180,7 +183,7 @@ def tools(names: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Patt
 
     return st.builds(
         tool,
-        names or st.sampled_from(TOOL_NAMES),
+        some_names,
         filled_texts(),
         st.sampled_from(SIGNATURES),
         st.sampled_from(["ToolSpecification", "Tool"]),
