@@ -77,8 +77,10 @@ def validate_program(patterns: Iterable[Pattern]) -> tuple[Fault, ...]:
         else:
             found = _agent_of_program(pattern, patterns)
         faults.extend(each.below(*path) for each in found)
-    once = {(each.code, each.message, each.span or each.path): each for each in reversed(faults)}
-    return tuple(sorted(reversed(once.values()), key=lambda each: each.span or (0, 0)))
+    once: dict[object, Fault] = {}
+    for each in faults:
+        once.setdefault((each.code, each.message, each.span or each.path), each)
+    return tuple(sorted(once.values(), key=lambda each: each.span or (0, 0)))
 
 
 def _agent_of_program(agent: Pattern, patterns: tuple[Pattern, ...]) -> tuple[Fault, ...]:
