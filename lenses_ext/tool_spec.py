@@ -1,4 +1,9 @@
-"""The lenses onto a tool specification: its name, what it is for, its type signature and schema."""
+"""The lenses onto a tool specification: its name, what it is for, its type signature and schema.
+
+`tool_spec_type_signature` takes a signature in any form that is read, and shows it in one: the text
+of the tool's elements. So put-get holds of the texts that it shows, but for records written with
+``fields``, which are put as shapes. A signature that is not valid is neither shown nor replaced.
+"""
 
 from __future__ import annotations
 

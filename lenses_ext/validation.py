@@ -25,6 +25,7 @@ from .program import (
 )
 from .shared_shapes import shared_shapes, with_shared_shapes
 from .signature_errors import SignatureError
+from .signature_source import is_tool, signature_of
 from .tool_names import wire_name
 from .type_signatures import parse_type_signature
 
@@ -164,6 +165,14 @@ def _model(agent: Pattern) -> Iterator[Fault]:
 
 
 def _signature(tool: Pattern) -> Iterator[Fault]:
+    if not is_tool(tool):
+        return  # its elements are no signature; that it has no label has been said
+    if signature_of(tool.elements) is None:
+        name = tool.value.identity
+        message = f'"{name}" has no type signature' if name else "a tool needs a type signature"
+        hint = "write it behind a bar: | (name::Text)==>(::String)"
+        yield fault("missing-signature", message, tool, hint=hint)
+        return
     try:
         parse_type_signature(tool)
     except SignatureError as error:

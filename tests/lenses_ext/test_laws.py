@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 
 import pytest
@@ -12,6 +14,7 @@ from gram import GramError, Pattern, Subject
 from lenses_ext import LawError, Lens, Traversal
 from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
 from lenses_ext.optics import lens_of, prism_of, traversal_of
+from tests.paths import ROOT
 
 NUMBERS = st.integers(0, 3)
 PAIRS = st.tuples(NUMBERS, NUMBERS)
@@ -105,6 +108,12 @@ def test_a_law_error_names_the_law_the_optic_and_the_smallest_state() -> None:
     assert isinstance(error, AssertionError)
     assert (error.law, error.optic, error.state) == ("put-get", "broken", Pattern(Subject("a")))
     assert str(error) == "broken breaks put-get: expected 'b', found 'a'\n  of: (a)"
+
+
+def test_the_kit_needs_hypothesis_only_when_it_checks() -> None:
+    code = "import lenses_ext.laws, sys; assert 'hypothesis' not in sys.modules"
+
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
 def test_lawful_optics_of_lenses_alone_pass() -> None:
