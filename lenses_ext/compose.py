@@ -5,8 +5,8 @@ both count as having it. None of these functions changes what it was given, so t
 a text with `gram.Document.replace`, which keeps every byte they did not change. In every agent of
 a document they are applied with ``over(each_agent, …)``.
 
-Adding, replacing, renaming, overlaying and sharing keep a valid program valid when what is put
-into it is valid: they refuse names that are taken, or that model APIs would be sent alike.
+Each keeps a valid agent valid when what is put into it is valid: names that are taken, or that
+model APIs would be sent alike, are refused. So do those of `lenses_ext.sharing`, of documents.
 """
 
 from __future__ import annotations
