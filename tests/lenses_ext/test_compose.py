@@ -396,10 +396,10 @@ def test_a_tool_is_added_behind_the_last_line() -> None:
     text = in_first(lambda agent: add_tool(agent, loads_one("(t:ToolSpecification)")))
 
     gone, new = lines_that_differ(TEAM, text)
-    assert [line.strip() for line in new] in (
-        ['(now:ToolSpecification {description: "The time"}),  // no signature',
-         "(t:ToolSpecification)"],
-    )  # fmt: skip
+    assert [line.strip() for line in new] == [
+        '(now:ToolSpecification {description: "The time"}),  // no signature',
+        "(t:ToolSpecification)",
+    ]
     assert gone == [NOW.rstrip("\n")]
 
 
