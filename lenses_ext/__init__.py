@@ -18,13 +18,16 @@ from .agent import (
     each_agent_tool,
 )
 from .answer import answer_schema, answer_signature
-from .errors import FocusError, ReadOnlyError
+from .compose import add_tool, overlay, remove_tool, rename_tool, replace_tool
+from .document_edits import edit, edit_with
+from .errors import FocusError, LawError, ManyPartsError, ReadOnlyError
 from .labels import AGENT, ANSWER, TOOL, TOOLS
 from .model import Model
 from .optics import Getter, Lens, Prism, Traversal, collect, over, put, view
 from .program import find_agents, resolve_references
 from .schema_comparison import Match, first_difference
 from .settings import SETTINGS, Setting, SettingError, Settings
+from .sharing import inline_tool, share_tool
 from .signature import Parameter, Shape, Type, TypeSignature
 from .signature_errors import SignatureError
 from .signature_writer import signature_patterns, signature_text, write_type_signature
@@ -39,6 +42,7 @@ from .tool_spec import (
     tool_spec_schema,
     tool_spec_type_signature,
 )
+from .traversals import each_agent, each_instruction
 from .type_signatures import (
     json_schema_faults,
     json_schema_to_type_signature,
@@ -57,7 +61,9 @@ __all__ = [
     "TOOLS",
     "FocusError",
     "Getter",
+    "LawError",
     "Lens",
+    "ManyPartsError",
     "Match",
     "Model",
     "Parameter",
@@ -71,6 +77,7 @@ __all__ = [
     "Traversal",
     "Type",
     "TypeSignature",
+    "add_tool",
     "agent_answer",
     "agent_answer_schema",
     "agent_description",
@@ -88,17 +95,27 @@ __all__ = [
     "create_agent_pattern",
     "create_tool_specification",
     "dumps",
+    "each_agent",
     "each_agent_tool",
+    "each_instruction",
+    "edit",
+    "edit_with",
     "find_agents",
     "first_difference",
+    "inline_tool",
     "json_schema_faults",
     "json_schema_to_type_signature",
     "over",
+    "overlay",
     "parse",
     "parse_type_signature",
     "put",
+    "remove_tool",
+    "rename_tool",
+    "replace_tool",
     "resolve_references",
     "result_schema",
+    "share_tool",
     "signature_elements",
     "signature_patterns",
     "signature_text",

@@ -15,17 +15,14 @@ from .answer import answer_schema
 from .errors import FocusError
 from .labels import AGENT, ANSWER, TOOLS
 from .model import Model
-from .optics import (
-    computed,
+from .optics import computed, lens_of, put, view
+from .pattern_optics import (
     each_of,
     elements_with,
     identity,
     labelled,
-    lens_of,
     optional_prop,
     prop,
-    put,
-    view,
     with_property,
     without_property,
 )

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from gram import GramError, Pattern, origin
+from gram import GramError, Pattern, dumps, origin
 
 
 class FocusError(GramError, LookupError):
-    """The part that an optic looks at is missing, or is not what it should be.
+    """The part that an optic or an edit looks at is missing, or is not what it should be.
 
     Attributes:
-        optic: the name of the lens, traversal or prism.
+        optic: the name of the lens, traversal, prism or function.
         path: where in the pattern it looked, such as ``value.properties.model``.
         pattern: the pattern it looked at (or whatever was given in its place).
         reason: what it found there.
+        hint: how to mend it, or None.
     """
 
-    def __init__(self, optic: str, path: str, pattern: object, reason: str) -> None:
-        super().__init__(optic, path, pattern, reason)
+    def __init__(
+        self, optic: str, path: str, pattern: object, reason: str, hint: str | None = None
+    ) -> None:
+        super().__init__(optic, path, pattern, reason, hint)
         self.optic = optic
         self.path = path
         self.pattern = pattern
         self.reason = reason
+        self.hint = hint
 
     def __str__(self) -> str:
         text = f"{self.optic}: {self.reason} at {self.path} of {describe(self.pattern)}"
+        text += f"; {self.hint}" if self.hint else ""
         place = origin(self.pattern) if isinstance(self.pattern, Pattern) else None
         return f"{place}: {text}" if place else text
 
@@ -43,8 +48,55 @@ class ReadOnlyError(GramError, TypeError):
         return f"{self.optic} is computed and cannot be set"
 
 
+class ManyPartsError(GramError, TypeError):
+    """A traversal or prism was viewed as if it looked at exactly one part.
+
+    Attributes:
+        optic: its name.
+    """
+
+    def __init__(self, optic: str) -> None:
+        super().__init__(optic)
+        self.optic = optic
+
+    def __str__(self) -> str:
+        return f"{self.optic} looks at any number of parts, not at one: collect them"
+
+
+class LawError(GramError, AssertionError):
+    """An optic breaks a law; see `lenses_ext.laws`.
+
+    Attributes:
+        law: the name of the law, such as ``put-get``.
+        optic: the name of the optic.
+        state: the whole for which it is broken.
+        reason: what the law asks for there, and what came instead.
+    """
+
+    def __init__(self, law: str, optic: str, state: object, reason: str) -> None:
+        super().__init__(law, optic, state, reason)
+        self.law = law
+        self.optic = optic
+        self.state = state
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.optic} breaks {self.law}: {self.reason}\n  of: {shown(self.state)}"
+
+
+def shown(value: object) -> str:
+    """A value for a message, patterns in gram."""
+    if isinstance(value, Pattern):
+        return dumps(value)
+    if isinstance(value, tuple) and value and all(isinstance(each, Pattern) for each in value):
+        return f"({', '.join(map(dumps, value))})"
+    return repr(value)
+
+
 def describe(state: object) -> str:
     """A pattern in a few characters, ``[name:Label]``, for messages."""
+    if isinstance(state, tuple) and all(isinstance(each, Pattern) for each in state):
+        return "the document"
     if not isinstance(state, Pattern):
         return f"{type(state).__name__} (not a Pattern)"
     labels = "".join(f":{label}" for label in sorted(state.value.labels))

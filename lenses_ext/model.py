@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from gram import GramEncodeError
 
@@ -46,6 +46,9 @@ class Model:
         if not slash:
             raise GramEncodeError(f"{text!r} names no provider: write provider/name")
         return cls(provider, name)
+
+    def _lens_setattr(self, name: str, value: str) -> Model:
+        return evolve(self, **{name: value})
 
     def __str__(self) -> str:
         return f"{self.provider}/{self.name}"

@@ -6,7 +6,8 @@ offers works on them; `view`, `put`, `over` and `collect` read as in the literat
 
 A lens looks at exactly one part, a getter at a computed one, a traversal at any number, a prism at
 one that may not be there. None invents a default: a part that is missing or of another type is a
-`FocusError`, when setting as when getting.
+`FocusError`, when setting as when getting. `lens_of`, `computed`, `traversal_of` and `prism_of`
+make them of functions; makers for the parts of patterns are in `lenses_ext.pattern_optics`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-import attrs
 from lenses import UnboundLens, optics
 from lenses.maybe import Just, Nothing
 from lenses.typeclass import fmap
 
-from gram import GramEncodeError, Pattern
+from gram import Pattern
 
-from .errors import FocusError, ReadOnlyError
+from .errors import FocusError, ManyPartsError, ReadOnlyError
 
 S = TypeVar("S")
 A = TypeVar("A")
@@ -114,10 +114,13 @@ class Traversal(_Optic, Generic[S, A]):
             """A function from the whole to its parts."""
 
         def set(self, newvalue: A) -> Callable[[S], S]:
-            """A function that sets the part."""
+            """A function that sets every part."""
+
+        def set_many(self, new_values: Iterable[A]) -> Callable[[S], S]:
+            """A function that sets each part to a value of its own, in order."""
 
         def modify(self, func: Callable[[A], A]) -> Callable[[S], S]:
-            """A function that changes the part."""
+            """A function that changes every part."""
 
         @overload
         def __and__(self, other: Lens[A, B]) -> Traversal[S, B]: ...
@@ -126,6 +129,12 @@ class Traversal(_Optic, Generic[S, A]):
         @overload
         def __and__(self, other: Any) -> Any: ...
         def __and__(self, other: Any) -> Any: ...
+
+    else:
+
+        def get(self):
+            """Refused: `lenses` would give the first part and hide the others."""
+            raise ManyPartsError(repr(self))
 
 
 class Prism(Traversal[S, A]):
@@ -147,6 +156,7 @@ def view(lens: Getter[S, A], state: S) -> A:
 
     Raises:
         FocusError: it is missing or ill-typed.
+        ManyPartsError: a traversal or prism was given.
     """
     return lens.get()(state)
 
@@ -177,7 +187,12 @@ def collect(traversal: Traversal[S, A], state: S) -> tuple[A, ...]:
     Raises:
         FocusError: one of them is ill-typed.
     """
-    return tuple(traversal.collect()(state))
+    # One optic after the other: the functor of `lenses` joins lists part by part, which is
+    # quadratic in their number.
+    parts: list[Any] = [state]
+    for optic in _steps(traversal):
+        parts = [part for whole in parts for part in optic.to_list_of(whole)]
+    return tuple(parts)
 
 
 # --- making them
@@ -194,6 +209,9 @@ class _NamedLens(optics.Lens):  # type: ignore[misc]  # lenses is untyped
     def func(self, f: Callable[[Any], Any], state: Any) -> Any:
         return fmap(f(self.getter(state)), lambda new: self.setter(state, new))
 
+    def to_list_of(self, state: Any) -> list[Any]:
+        return [self.getter(state)]
+
 
 class _NamedGetter(optics.Getter):  # type: ignore[misc]  # lenses is untyped
     def __init__(self, name: str, getter: Callable[[Any], Any]) -> None:
@@ -208,6 +226,9 @@ class _NamedTraversal(optics.Traversal):  # type: ignore[misc]  # lenses is unty
         builder: Callable[[Any, Iterable[Any]], Any],
     ) -> None:
         self.name, self.folder, self.builder = name, folder, builder
+
+    def to_list_of(self, state: Any) -> list[Any]:
+        return list(self.folder(state))
 
 
 class _NamedPrism(optics.Prism):  # type: ignore[misc]  # lenses is untyped
@@ -230,143 +251,16 @@ def computed(name: str, getter: Callable[[Pattern], A]) -> Getter[Pattern, A]:
     return Getter(_NamedGetter(name, _of_pattern(name, getter)))
 
 
-def identity(name: str) -> Lens[Pattern, str]:
-    """The lens onto a pattern's identity, which is never empty."""
-    path = "value.identity"
-
-    def get(pattern: Pattern) -> str:
-        if not pattern.value.identity:
-            raise FocusError(name, path, pattern, "no name")
-        return pattern.value.identity
-
-    def set_(pattern: Pattern, new: str) -> Pattern:
-        _expect(name, path, pattern, new, str)
-        if not new:
-            raise FocusError(name, path, pattern, "a name cannot be empty")
-        return _evolved(name, path, pattern, identity=new)
-
-    return lens_of(name, get, set_)
+def traversal_of(
+    name: str, folder: Callable[[S], Iterable[A]], builder: Callable[[S, Iterable[A]], S]
+) -> Traversal[S, A]:
+    """A traversal of two functions: the parts of a whole, and the whole with as many others."""
+    return Traversal(_NamedTraversal(name, folder, builder))
 
 
-def prop(name: str, key: str, kind: type[A]) -> Lens[Pattern, A]:
-    """The lens onto a property that has to be there, of one type."""
-    path = f"value.properties.{key}"
-
-    def get(pattern: Pattern) -> A:
-        if key not in pattern.value.properties:
-            raise FocusError(name, path, pattern, "no such property")
-        return _expect(name, path, pattern, pattern.value.properties[key], kind)
-
-    def set_(pattern: Pattern, new: A) -> Pattern:
-        _expect(name, path, pattern, new, kind)
-        return with_property(name, pattern, key, new)
-
-    return lens_of(name, get, set_)
-
-
-def optional_prop(name: str, key: str, kind: type[A]) -> Lens[Pattern, A | None]:
-    """The lens onto a property that may be absent: None, and setting None removes it."""
-    path = f"value.properties.{key}"
-
-    def get(pattern: Pattern) -> A | None:
-        if key not in pattern.value.properties:
-            return None
-        return _expect(name, path, pattern, pattern.value.properties[key], kind)
-
-    def set_(pattern: Pattern, new: A | None) -> Pattern:
-        if new is None:
-            return without_property(pattern, key)
-        _expect(name, path, pattern, new, kind)
-        return with_property(name, pattern, key, new)
-
-    return lens_of(name, get, set_)
-
-
-def elements_with(name: str, labels: Iterable[str]) -> Lens[Pattern, tuple[Pattern, ...]]:
-    """The lens onto the elements that carry one of some labels; the others stay where they are.
-
-    New elements take the places of the old ones in order; more than before go behind the last of
-    them, and places left over are given up. So get-put and put-get hold always, and put-put
-    wherever no other element stands between or behind them.
-    """
-    wanted = frozenset(labels)
-    path = "elements"
-
-    def get(pattern: Pattern) -> tuple[Pattern, ...]:
-        return tuple(each for each in pattern.elements if each.value.labels & wanted)
-
-    def set_(pattern: Pattern, new: tuple[Pattern, ...]) -> Pattern:
-        if isinstance(new, Pattern) or not isinstance(new, Iterable):
-            raise FocusError(name, path, pattern, f"expected patterns, found {_kind(new)}")
-        queue = list(new)
-        for each in queue:
-            if not isinstance(each, Pattern) or not each.value.labels & wanted:
-                some = " or ".join(sorted(wanted))
-                raise FocusError(name, path, pattern, f"expected a pattern labelled {some}")
-        places = [i for i, each in enumerate(pattern.elements) if each.value.labels & wanted]
-        last = places[-1] if places else len(pattern.elements) - 1
-        elements: list[Pattern] = [] if pattern.elements else queue
-        for index, old in enumerate(pattern.elements):
-            if index not in places:
-                elements.append(old)
-            elif queue:
-                elements.append(queue.pop(0))
-            if index == last:
-                elements.extend(queue)
-        return attrs.evolve(pattern, elements=tuple(elements))
-
-    return lens_of(name, get, set_)
-
-
-def each_of(name: str, children: Lens[Pattern, tuple[Pattern, ...]]) -> Traversal[Pattern, Pattern]:
-    """The traversal over the patterns that a lens shows as a tuple."""
-
-    def builder(pattern: Pattern, new: Iterable[Pattern]) -> Pattern:
-        return put(children, tuple(new), pattern)
-
-    return Traversal(_NamedTraversal(name, lambda state: view(children, state), builder))
-
-
-def labelled(name: str, labels: Iterable[str]) -> Prism[Pattern, Pattern]:
-    """The prism onto a pattern itself when it carries one of some labels."""
-    wanted = frozenset(labels)
-
-    def matches(state: object) -> bool:
-        return isinstance(state, Pattern) and bool(state.value.labels & wanted)
-
-    def pack(focus: Pattern) -> Pattern:
-        if not matches(focus):
-            some = " or ".join(sorted(wanted))
-            raise FocusError(name, "value.labels", focus, f"expected the label {some}")
-        return focus
-
+def prism_of(name: str, matches: Callable[[object], bool], pack: Callable[[A], A]) -> Prism[A, A]:
+    """A prism onto the whole itself where it ``matches``; ``pack`` checks one before it is set."""
     return Prism(_NamedPrism(name, matches, pack))
-
-
-def with_property(name: str, pattern: Pattern, key: str, value: object) -> Pattern:
-    """``pattern`` with a property set; ``name`` is the optic that sets it.
-
-    Raises:
-        FocusError: the value has no notation.
-    """
-    properties: Any = pattern.value.properties
-    path = f"value.properties.{key}"
-    return _evolved(name, path, pattern, properties=properties.set(key, value))
-
-
-def without_property(pattern: Pattern, key: str) -> Pattern:
-    """``pattern`` without a property; itself when it has none."""
-    if key not in pattern.value.properties:
-        return pattern
-    properties = pattern.value.properties.remove(key)
-    return attrs.evolve(pattern, value=attrs.evolve(pattern.value, properties=properties))
-
-
-def _evolved(name: str, path: str, pattern: Pattern, **changes: Any) -> Pattern:
-    try:
-        return attrs.evolve(pattern, value=attrs.evolve(pattern.value, **changes))
-    except GramEncodeError as error:
-        raise FocusError(name, path, pattern, error.msg) from None
 
 
 def _of_pattern(name: str, getter: Callable[[Pattern], A]) -> Callable[[Pattern], A]:
@@ -378,17 +272,6 @@ def _of_pattern(name: str, getter: Callable[[Pattern], A]) -> Callable[[Pattern]
     return get
 
 
-def _expect(name: str, path: str, pattern: Pattern, value: Any, kind: type[A]) -> A:
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        shown = f"expected {kind.__name__}, found {_kind(value)} {value!r:.60}"
-        raise FocusError(name, path, pattern, shown)
-    return value
-
-
-def _kind(value: object) -> str:
-    return "None" if value is None else type(value).__name__
-
-
 # --- naming and typing what `lenses` composes
 
 _CLASSES = {
@@ -397,6 +280,12 @@ _CLASSES = {
     optics.Traversal: Traversal,
     optics.Getter: Getter,
 }
+
+
+def _steps(optic: Any) -> list[Any]:
+    """What an optic is composed of, outermost first."""
+    inner = optic._optic
+    return getattr(inner, "lenses", [inner])
 
 
 def _typed(optic: Any) -> Any:

@@ -7,7 +7,7 @@ references are resolved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 import attrs
@@ -16,12 +16,14 @@ from gram import Fault, Pattern
 from gram.faults import fault
 from gram.origin import carry_origin
 from gram.serializer import is_reference
+from gram.walk import TreePath
 
 from .answer import answer_with_shared_shapes
 from .labels import AGENT, ANSWER, TOOLS
 from .shared_shapes import shared_shapes, with_shared_shapes
 
 UNDEFINED_REFERENCE = "undefined-reference"
+REFERENCE_CYCLE = "reference-cycle"
 
 
 def find_agents(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
@@ -29,15 +31,24 @@ def find_agents(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
 
     An agent inside another is part of that one.
     """
+    return tuple(agent for _, agent in outermost(patterns, {AGENT}))
+
+
+def outermost(
+    patterns: Iterable[Pattern], labels: Collection[str]
+) -> list[tuple[TreePath, Pattern]]:
+    """The patterns with one of some labels and the paths to them, but none inside another."""
     found = []
-    pending = list(patterns)[::-1]
+    pending: list[tuple[TreePath, Pattern]] = [((i,), each) for i, each in enumerate(patterns)]
+    pending.reverse()
     while pending:
-        pattern = pending.pop()
-        if AGENT in pattern.value.labels:
-            found.append(pattern)
+        path, pattern = pending.pop()
+        if not pattern.value.labels.isdisjoint(labels):
+            found.append((path, pattern))
         else:
-            pending.extend(reversed(pattern.elements))
-    return tuple(found)
+            below = list(enumerate(pattern.elements))
+            pending.extend(((*path, index), element) for index, element in reversed(below))
+    return found
 
 
 def definitions(patterns: Iterable[Pattern]) -> dict[str, Pattern]:
@@ -65,43 +76,46 @@ def resolve_references(
 
     Returns:
         The agent, and a fault for every reference that names nothing or leads back to an agent
-        it stands in; these references are left as they are.
+        it stands in, with the path to it; these references are left as they are.
     """
     patterns = tuple(patterns)
     known, shapes = definitions(patterns), shared_shapes(patterns)
     faults: list[Fault] = []
 
-    def resolved(pattern: Pattern, within: tuple[str, ...]) -> Pattern:
+    def resolved(pattern: Pattern, within: tuple[str, ...], path: TreePath) -> Pattern:
         inside = (*within, pattern.value.identity)
-        elements = tuple(completed(element, inside) for element in pattern.elements)
+        elements = tuple(
+            completed(element, inside, (*path, index))
+            for index, element in enumerate(pattern.elements)
+        )
         if all(new is old for new, old in zip(elements, pattern.elements, strict=True)):
             return pattern
         return carry_origin(attrs.evolve(pattern, elements=elements), pattern)
 
-    def completed(element: Pattern, within: tuple[str, ...]) -> Pattern:
+    def completed(element: Pattern, within: tuple[str, ...], path: TreePath) -> Pattern:
         if element.value.labels & TOOLS:
             return with_shared_shapes(element, shapes)
         if AGENT in element.value.labels:
-            return resolved(element, within)
+            return resolved(element, within, path)
         if ANSWER in element.value.labels:
             return answer_with_shared_shapes(element, shapes)
-        return replaced(element, within)
+        return replaced(element, within, path)
 
-    def replaced(element: Pattern, within: tuple[str, ...]) -> Pattern:
+    def replaced(element: Pattern, within: tuple[str, ...], path: TreePath) -> Pattern:
         name = element.value.identity
         if not is_reference(element):
             return element
         if name not in known:
-            faults.append(undefined_reference(element, known))
+            faults.append(undefined_reference(element, known).below(*path))
             return element
         if name in within:
             chain = " -> ".join((*within[within.index(name) :], name))
             message = f'agent "{name}" contains itself: {chain}'
-            faults.append(fault("reference-cycle", message, element))
+            faults.append(fault(REFERENCE_CYCLE, message, element).below(*path))
             return element
-        return completed(known[name], within)
+        return completed(known[name], within, path)
 
-    return resolved(agent, ()), tuple(faults)
+    return resolved(agent, (), ()), tuple(faults)
 
 
 def undefined_reference(element: Pattern, known: Iterable[str]) -> Fault:

@@ -9,7 +9,8 @@ from pyrsistent import PMap, pmap
 from gram import Pattern, Value
 
 from .errors import FocusError
-from .optics import Lens, lens_of, with_property, without_property
+from .optics import Lens, lens_of
+from .pattern_optics import with_property, without_property
 
 
 def any_property(key: str, *inside: str) -> Lens[Pattern, Value | None]:

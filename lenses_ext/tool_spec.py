@@ -1,4 +1,9 @@
-"""The lenses onto a tool specification: its name, what it is for, its type signature and schema."""
+"""The lenses onto a tool specification: its name, what it is for, its type signature and schema.
+
+`tool_spec_type_signature` takes a signature in any form that is read, and shows it in one: the text
+of the tool's elements. So put-get holds of the texts that it shows, but for records written with
+``fields``, which are put as shapes. A signature that is not valid is neither shown nor replaced.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +15,31 @@ from gram import Pattern, Subject
 
 from .errors import FocusError
 from .labels import TOOL, TOOLS
-from .optics import computed, identity, labelled, lens_of, prop, put
+from .optics import computed, lens_of, put
+from .pattern_optics import identity, labelled, prop
 from .signature_errors import SignatureError
 from .signature_writer import signature_text
-from .type_signatures import signature_elements, type_signature_to_json_schema
+from .type_signatures import (
+    parse_type_signature,
+    signature_elements,
+    type_signature_to_json_schema,
+)
 
 
 def _get_signature(tool: Pattern) -> str:
     try:
+        parse_type_signature(tool)  # what is not a signature cannot be set, so it is not shown
         return signature_text(tool)
     except SignatureError as error:
         raise FocusError("tool_spec_type_signature", "elements", tool, str(error)) from error
 
 
 def _set_signature(tool: Pattern, text: str) -> Pattern:
+    if not isinstance(text, str):
+        reason = f"expected str, found {type(text).__name__}"
+        raise FocusError("tool_spec_type_signature", "elements", tool, reason)
+    if text == signature_text(tool):
+        return tool  # in the very form it has, which `signature_elements` might make plainer
     try:
         elements = signature_elements(text)
     except SignatureError as error:

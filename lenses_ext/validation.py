@@ -14,23 +14,27 @@ from gram import Fault, Pattern
 from gram.faults import fault
 from gram.serializer import is_reference
 
-from .agent import agent_model, agent_tool_specs
+from .agent import agent_model
 from .answer import answer_faults
 from .errors import FocusError
 from .labels import AGENT, ANSWER, TOOL, TOOLS
 from .optics import view
 from .program import (
+    REFERENCE_CYCLE,
     UNDEFINED_REFERENCE,
-    definitions,
-    find_agents,
+    outermost,
     resolve_references,
     undefined_reference,
 )
 from .settings import SETTINGS, setting_problems
 from .shared_shapes import shared_shapes, with_shared_shapes
 from .signature_errors import SignatureError
+from .signature_source import is_tool, signature_of
 from .tool_names import wire_name
 from .type_signatures import parse_type_signature
+
+_OF_THE_REFERENCE = {REFERENCE_CYCLE, "duplicate-tool", "tool-name-collision"}
+"""Faults of what is referred to from where, not of the definitions."""
 
 
 def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
@@ -47,7 +51,7 @@ def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
         *_model(agent),
         *_settings(agent),
         *_one_answer(agent),
-        *_unique_names(view(agent_tool_specs, agent)),
+        *_unique_names(agent),
     ]
     for index, element in enumerate(agent.elements):
         faults.extend(each.below(index) for each in _element(element))
@@ -68,20 +72,43 @@ def validate_tool_spec_pattern(tool: Pattern) -> tuple[Fault, ...]:
 def validate_program(patterns: Iterable[Pattern]) -> tuple[Fault, ...]:
     """All the faults of a document's agents and tools, each once, in the order of the text.
 
-    References are resolved first; a document without agents and tools has no faults.
+    References are resolved first; a document without agents and tools has no faults. Paths begin
+    with the index of a top-level pattern.
     """
     patterns = tuple(patterns)
+    shapes = shared_shapes(patterns)
     faults: list[Fault] = []
-    for agent in find_agents(patterns):
-        resolved, unresolved = resolve_references(agent, patterns)
-        faults.extend(unresolved)
-        faults.extend(f for f in validate_agent_pattern(resolved) if f.code != UNDEFINED_REFERENCE)
-    for pattern in definitions(patterns).values():
+    for path, pattern in outermost(patterns, {AGENT, *TOOLS}):
         if pattern.value.labels & TOOLS:
-            completed = with_shared_shapes(pattern, shared_shapes(patterns))
-            faults.extend(validate_tool_spec_pattern(completed))
-    once = {(each.code, each.message, each.span): each for each in faults}
+            found = validate_tool_spec_pattern(with_shared_shapes(pattern, shapes))
+        else:
+            found = _agent_of_program(pattern, patterns)
+        faults.extend(each.below(*path) for each in found)
+    once: dict[object, Fault] = {}
+    for each in faults:
+        once.setdefault((each.code, each.message, each.span or each.path), each)
     return tuple(sorted(once.values(), key=lambda each: each.span or (0, 0)))
+
+
+def _agent_of_program(agent: Pattern, patterns: tuple[Pattern, ...]) -> tuple[Fault, ...]:
+    """The faults of an agent, but for those of the definitions it refers to."""
+    resolved, unresolved = resolve_references(agent, patterns)
+    found = [each for each in validate_agent_pattern(resolved) if each.code != UNDEFINED_REFERENCE]
+    return tuple(each for each in (*unresolved, *found) if not _is_elsewhere(each, agent))
+
+
+def _is_elsewhere(found: Fault, agent: Pattern) -> bool:
+    """Whether a fault is one of a definition that the agent only refers to."""
+    if found.code in _OF_THE_REFERENCE:
+        return False
+    here = agent
+    for step in found.path[:-1]:
+        if not isinstance(step, int) or step >= len(here.elements):
+            return False
+        here = here.elements[step]
+        if is_reference(here):
+            return True
+    return False
 
 
 def _element(element: Pattern) -> tuple[Fault, ...]:
@@ -167,6 +194,14 @@ def _one_answer(agent: Pattern) -> Iterator[Fault]:
 
 
 def _signature(tool: Pattern) -> Iterator[Fault]:
+    if not is_tool(tool):
+        return  # its elements are no signature; that it has no label has been said
+    if signature_of(tool.elements) is None:
+        name = tool.value.identity
+        message = f'"{name}" has no type signature' if name else "a tool needs a type signature"
+        hint = "write it behind a bar: | (name::Text)==>(::String)"
+        yield fault("missing-signature", message, tool, hint=hint)
+        return
     try:
         parse_type_signature(tool)
     except SignatureError as error:
@@ -180,20 +215,21 @@ def _wire_name(tool: Pattern) -> Iterator[Fault]:
         yield fault("tool-name", message, tool, "identity", severity="warning")
 
 
-def _unique_names(tools: Iterable[Pattern]) -> Iterator[Fault]:
+def _unique_names(agent: Pattern) -> Iterator[Fault]:
     seen: dict[str, str] = {}
-    for tool in tools:
+    for index, tool in enumerate(agent.elements):
         name = tool.value.identity
-        if not name:
+        if not name or tool.value.labels.isdisjoint(TOOLS):
             continue
         sent = wire_name(name)
         if sent not in seen:
             seen[sent] = name
         elif seen[sent] == name:
-            yield fault("duplicate-tool", f'two tools are named "{name}"', tool, "identity")
+            message = f'two tools are named "{name}"'
+            yield fault("duplicate-tool", message, tool, "identity").below(index)
         else:
             message = f'tools "{seen[sent]}" and "{name}" are both sent as "{sent}"'
-            yield fault("tool-name-collision", message, tool, "identity")
+            yield fault("tool-name-collision", message, tool, "identity").below(index)
 
 
 def _listed(labels: Iterable[str]) -> str:

@@ -23,7 +23,14 @@ from interp import (
     Usage,
     UserRole,
 )
-from lenses_ext import Settings
+from lenses_ext import (
+    Model,
+    Settings,
+    SignatureError,
+    parse_type_signature,
+    signature_text,
+    write_type_signature,
+)
 from lenses_ext.json_values import Keywords
 from lenses_ext.signature import Parameter, Shape, Type, TypeSignature
 
@@ -130,6 +137,133 @@ def walks(atoms: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
 def forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
     """The patterns of a document."""
     return st.lists(patterns(), max_size=4).map(tuple)
+
+
+# --- agents and tools
+
+TOOL_NAMES = ["sayHello", "add", "look_up", "tell-time", "count"]
+SIGNATURES = [
+    '(personName::Text {default: "world"})==>(::String)',
+    "()==>(::String)",
+    "(::Integer)",
+    "(a::Int)==>(b::Number {optional: true})==>(::Number)",
+    '(u::User)==>(::Any)\n[User::Object | (name::Text), (tags::Array {elementType: "String"})]',
+    '(u::Object {fields: [{name: "n", type: "Text"}]})==>(::Boolean)',
+    "(a::AB)==>(::String)\n[AB::AnyOf | (::Text), (::Null)]",
+]
+SIGNATURE_ELEMENTS = {text: loads(text) for text in SIGNATURES}
+
+
+TOOL_NAMED = st.sampled_from(TOOL_NAMES)
+
+
+def filled_texts() -> st.SearchStrategy[str]:
+    """Texts that say something: not empty, and more than blanks."""
+    return st.sampled_from(["Be kind.", "x", "é", "```", "a\nb", '"', "true", " 1 ", "// c"])
+
+
+def models() -> st.SearchStrategy[Model]:
+    """Names of models, slashes in some."""
+    providers = st.sampled_from(["OpenAI", "Offline", "é", "a b"])
+    return st.builds(Model, providers, st.sampled_from(["gpt-5.6-luna", "qwen/qwen3", "/", "x "]))
+
+
+def signature_texts() -> st.SearchStrategy[str]:
+    """Signatures as the lens writes them: the text of a valid tool's elements, without `fields`."""
+    plain = [text for text in SIGNATURES if "fields" not in text]
+    written = st.sampled_from([signature_text_of(SIGNATURE_ELEMENTS[text]) for text in plain])
+    return written | type_signatures().filter(_is_valid).map(write_type_signature)
+
+
+def signature_text_of(elements: tuple[Pattern, ...]) -> str:
+    """The text of the elements of a tool."""
+    return signature_text(Pattern(Subject("", {"ToolSpecification"}), elements))
+
+
+def _is_valid(signature: TypeSignature) -> bool:
+    try:
+        parse_type_signature(write_type_signature(signature))
+    except SignatureError:
+        return False
+    return True
+
+
+def tools(some_names: st.SearchStrategy[str] = TOOL_NAMED) -> st.SearchStrategy[Pattern]:
+    """Valid tools."""
+
+    def tool(name: str, description: str, signature: str, label: str, more: bool) -> Pattern:
+        properties = {"description": description, **({"version": 2} if more else {})}
+        return Pattern(Subject(name, {label}, properties), SIGNATURE_ELEMENTS[signature])
+
+    return st.builds(
+        tool,
+        some_names,
+        filled_texts(),
+        st.sampled_from(SIGNATURES),
+        st.sampled_from(["ToolSpecification", "Tool"]),
+        st.booleans(),
+    )
+
+
+def agents(name: str | None = None, depth: int = 1) -> st.SearchStrategy[Pattern]:
+    """Valid agents: tools of different names, and at times an agent among them."""
+
+    def agent(
+        name: str, properties: dict[str, Any], model: Model, elements: list[Pattern]
+    ) -> Pattern:
+        subject = Subject(name, {"Agent"}, {**properties, "model": str(model)})
+        return Pattern(subject, elements)
+
+    properties = st.fixed_dictionaries(
+        {"instruction": filled_texts()},
+        optional={"description": filled_texts(), "temperature": st.just(0.5)},
+    )
+    elements = st.lists(tools(), max_size=3, unique_by=lambda each: each.value.identity)
+    if depth:
+        inner = agents("inner", depth - 1).map(lambda each: [each])
+        parts = st.tuples(elements, st.just([]) | st.just([]) | inner).map(
+            lambda two: [*two[0], *two[1]]
+        )
+        elements = parts.flatmap(st.permutations).map(list)
+    named = st.just(name) if name else st.sampled_from(["greeter", "a", "é b"])
+    return st.builds(agent, named, properties, models(), elements)
+
+
+def programs() -> st.SearchStrategy[tuple[Pattern, ...]]:
+    """Valid documents: agents of different names, in a group at times, and plain data."""
+    two = st.tuples(agents("first"), agents("second"))
+    grouped = two.map(lambda both: (both[0], Pattern(Subject("team"), both[1:])))
+    data = st.just((Pattern(Subject("note", (), {"by": "someone"})),)) | st.just(())
+    return st.tuples(data, two | grouped).map(lambda parts: (*parts[0], *parts[1]))
+
+
+def like_tools() -> st.SearchStrategy[Pattern]:
+    """Tools, and patterns that miss one thing or another to be one."""
+    return tools() | _spoilt("Tool", st.lists(patterns(3), max_size=2))
+
+
+def like_agents() -> st.SearchStrategy[Pattern]:
+    """Agents, and patterns that miss one thing or another to be one, other elements between."""
+    elements = st.lists(like_tools() | st.just(Pattern(Subject("other"))), max_size=4)
+    return agents() | _spoilt("Agent", elements)
+
+
+def _spoilt(label: str, elements: st.SearchStrategy[list[Pattern]]) -> st.SearchStrategy[Pattern]:
+    keys = ["description", "instruction", "model"]
+    odd = st.sampled_from(["", "OpenAI/x", "OpenAI", "/", 3, True, Symbol("OpenAI")]) | texts()
+    subject = st.builds(
+        Subject,
+        st.just("") | names(),
+        st.sampled_from([{label}, {label, "Other"}, {"Other"}, set()]),
+        st.dictionaries(st.sampled_from(keys), odd),
+    )
+    return st.builds(Pattern, subject, elements)
+
+
+def agent_forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
+    """Documents of agents, good and spoilt, in groups, beside anything."""
+    group = st.lists(like_agents(), max_size=2).map(lambda some: Pattern(Subject("g"), some))
+    return st.lists(like_agents() | group | patterns(3), max_size=3).map(tuple)
 
 
 # --- JSON Schemas and signatures

@@ -13,9 +13,9 @@ from gram.canonical_json import Json
 from lenses_ext import (
     agent_tool_specs,
     dumps,
+    signature_text,
     tool_spec_from_json,
     tool_spec_name,
-    tool_spec_type_signature,
     view,
 )
 
@@ -82,7 +82,7 @@ def _row(spec: Pattern, library: ToolLibrary | None, match: str) -> dict[str, Js
     name = view(tool_spec_name, spec)
     row: dict[str, Json] = {
         "name": name,
-        "signature": view(tool_spec_type_signature, spec),
+        "signature": signature_text(spec),
         "place": str(origin(spec) or ""),
     }
     if library is not None:

@@ -1,0 +1,281 @@
+"""Every exported optic keeps the laws of its kind, over good and malformed patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from lenses import lens as raw
+
+import lenses_ext
+from gram import Pattern, Subject, dumps, parse
+from lenses_ext import (
+    FocusError,
+    Getter,
+    Lens,
+    Model,
+    Prism,
+    ReadOnlyError,
+    Traversal,
+    agent_description,
+    agent_instruction,
+    agent_model,
+    agent_name,
+    agent_tool_specs,
+    as_agent,
+    as_tool,
+    collect,
+    each_agent,
+    each_agent_tool,
+    each_instruction,
+    over,
+    put,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    tool_spec_type_signature,
+    view,
+)
+from lenses_ext.errors import ManyPartsError
+from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
+from lenses_ext.pattern_optics import elements_with
+from tests.strategies import (
+    agent_forests,
+    agents,
+    filled_texts,
+    like_agents,
+    like_tools,
+    models,
+    patterns,
+    programs,
+    signature_texts,
+    symbols,
+    texts,
+    tools,
+)
+
+NAMES = texts().filter(bool)
+LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any]]] = [
+    (agent_name, like_agents(), NAMES),
+    (agent_description, like_agents(), texts() | st.none()),
+    (agent_instruction, like_agents(), texts()),
+    (agent_model, like_agents(), models()),
+    (tool_spec_name, like_tools(), NAMES),
+    (tool_spec_description, like_tools(), texts()),
+    (tool_spec_type_signature, like_tools(), signature_texts()),
+]
+PRISMS = [
+    (as_agent, like_agents() | patterns(), agents()),
+    (as_tool, like_tools() | patterns(), tools()),
+]
+TRAVERSALS: list[tuple[Traversal[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any]]] = [
+    (each_agent_tool, like_agents(), tools()),
+    (each_instruction, agent_forests() | programs(), texts()),
+    (each_agent & agent_model, agent_forests() | programs(), models()),
+    (each_agent_tool & tool_spec_description, like_agents(), texts()),
+    (as_agent & agent_name, like_agents(), NAMES),
+]
+
+
+def names_of(rows: list[Any]) -> list[str]:
+    return [repr(row[0]) for row in rows]
+
+
+def test_every_exported_optic_is_in_these_tables() -> None:
+    exported = {
+        name
+        for name in lenses_ext.__all__
+        if isinstance(getattr(lenses_ext, name), (Getter, Lens, Prism, Traversal))
+    }
+
+    apart = {"agent_tool_specs", "tool_spec_schema", "each_agent", "each_instruction"}
+    assert exported == {*names_of(LENSES), *names_of(PRISMS), "each_agent_tool", *apart}
+
+
+@pytest.mark.parametrize(("lens", "states", "values"), LENSES, ids=names_of(LENSES))
+def test_a_lens_keeps_the_laws(lens: Any, states: Any, values: Any) -> None:
+    check_lens(lens, states, values)
+
+
+@pytest.mark.parametrize(("prism", "states", "values"), PRISMS, ids=names_of(PRISMS))
+def test_a_prism_keeps_the_laws(prism: Any, states: Any, values: Any) -> None:
+    check_prism(prism, states, values)
+
+
+@pytest.mark.parametrize(("traversal", "states", "values"), TRAVERSALS, ids=names_of(TRAVERSALS))
+def test_a_traversal_keeps_the_laws(traversal: Any, states: Any, values: Any) -> None:
+    check_traversal(traversal, states, values)
+
+
+def test_the_tools_of_an_agent_keep_get_put_and_put_get_among_other_elements() -> None:
+    values = st.lists(tools(), max_size=3).map(tuple)
+
+    check_lens(agent_tool_specs, like_agents(), values, put_put=False)
+
+
+def test_the_tools_of_an_agent_without_other_elements_keep_all_laws() -> None:
+    check_lens(agent_tool_specs, agents(depth=0), st.lists(tools(), max_size=3).map(tuple))
+
+
+def test_put_put_of_filtered_elements_fails_where_the_docstring_says_so() -> None:
+    tool, other = Pattern(Subject("t", {"Tool"})), Pattern(Subject("other"))
+    agent = Pattern(Subject("a", {"Agent"}), [tool, other])
+
+    emptied_first = put(agent_tool_specs, (tool,), put(agent_tool_specs, (), agent))
+
+    assert (dumps(agent), dumps(emptied_first)) == (
+        "[a:Agent | (t:Tool), other]",
+        "[a:Agent | other, (t:Tool)]",
+    )
+    assert "Put-put holds" in str(elements_with.__doc__)
+
+
+def test_every_agent_keeps_the_laws_where_none_stands_in_another() -> None:
+    flat = st.lists(agents(depth=0) | patterns(3), max_size=3).map(tuple)
+
+    check_traversal(each_agent, flat, agents(depth=0))
+
+
+def test_the_schema_is_a_getter() -> None:
+    check_getter(tool_spec_schema, like_tools())
+
+
+# --- what is done to every agent
+
+
+def test_every_agent_is_found_at_any_depth() -> None:
+    document = parse("[a:Agent | [b:Agent | [c:Agent]], d] [g | (e:Agent)]")
+
+    found = [agent.value.identity for agent in collect(each_agent, document.patterns)]
+
+    assert found == ["a", "b", "c", "e"]
+
+
+def test_agents_inside_agents_are_changed_with_them() -> None:
+    document = parse("[a:Agent | [b:Agent | [c:Agent]], d] [g | (e:Agent)]")
+
+    renamed = over(each_agent & agent_name, str.upper, document.patterns)
+
+    assert document.replace(renamed).text == "[A:Agent | [B:Agent | [C:Agent]], d] [g | (E:Agent)]"
+
+
+def test_an_agent_inside_another_is_changed_where_it_still_stands() -> None:
+    def with_a_first_element(agent: Pattern) -> Pattern:
+        return Pattern(agent.value, (Pattern(Subject("new")), *agent.elements))
+
+    patterns = parse("[a:Agent | (b:Agent)]").patterns
+
+    assert (
+        dumps(over(each_agent, with_a_first_element, patterns))
+        == "[a:Agent | new, [b:Agent | new]]"
+    )
+
+
+def test_what_does_not_change_is_shared() -> None:
+    patterns = parse("[a:Agent {instruction: 'x'} | [t:Tool | (::String)]] [b | c]").patterns
+
+    (changed, same) = put(each_instruction, "y", patterns)
+
+    assert same is patterns[1]
+    assert changed.elements[0] is patterns[0].elements[0]
+
+
+def test_only_an_agent_can_be_put_for_an_agent() -> None:
+    with pytest.raises(FocusError, match=r"as_agent: expected the label Agent at value.labels of"):
+        put(each_agent, Pattern(Subject("t", {"Tool"})), parse("(a:Agent)").patterns)
+
+
+def test_a_document_is_a_tuple_of_patterns() -> None:
+    with pytest.raises(FocusError, match="each_agent: expected a tuple of Patterns at the root of"):
+        collect(each_agent, [Pattern()])  # type: ignore[arg-type]
+
+
+def test_a_thousand_agents_are_collected_and_changed() -> None:
+    one = parse("(a:Agent {instruction: 'x'})").patterns
+
+    changed = put(each_instruction, "y", one * 1000)
+
+    assert set(collect(each_instruction, changed)) == {"y"}
+
+
+# --- composing with `lenses`, both ways
+
+
+def test_our_optics_compose_with_those_of_lenses_in_both_directions() -> None:
+    agent = parse('(a:Agent {instruction: "be kind", model: "OpenAI/x"})').patterns[0]
+    provider = agent_model & raw.GetAttr("provider")
+    inside = raw["agent"] & agent_instruction
+
+    assert provider.get()(agent) == "OpenAI"
+    assert view(agent_model, provider.set("Offline")(agent)) == Model("Offline", "x")
+    assert inside.modify(str.upper)({"agent": agent})["agent"] == put(
+        agent_instruction, "BE KIND", agent
+    )
+
+
+def test_compositions_keep_the_laws_in_both_directions() -> None:
+    words = filled_texts()
+    check_lens(agent_model & raw.GetAttr("name"), agents(), words)
+    check_lens(raw[0] & agent_instruction, st.tuples(like_agents()) | st.just(()), texts())
+    check_lens(raw.value & raw.identity, patterns(), texts())
+    check_traversal(raw.Each() & agent_name, st.lists(like_agents(), max_size=2), symbols())
+    check_traversal(each_agent_tool & raw.value.identity, agents(), symbols())
+    check_lens(
+        raw["a"] & agent_model & raw.GetAttr("name"), agents().map(lambda a: {"a": a}), words
+    )
+
+
+def test_the_class_of_a_composition_says_what_it_can_do() -> None:
+    assert type(agent_model & raw.GetAttr("name")) is Lens
+    assert type(each_agent & agent_model) is Traversal
+    assert type(each_agent_tool & tool_spec_schema) not in (Lens, Traversal)
+
+
+# --- errors
+
+
+def test_an_error_names_lens_path_and_pattern_and_the_place_in_the_document() -> None:
+    document = parse("(a:Agent)\n[b:Agent {instruction: 3} |\n  (t:Tool)]", "team.gram")
+
+    with pytest.raises(FocusError) as missing:
+        view(agent_instruction, document.patterns[0])
+    with pytest.raises(FocusError) as ill_typed:
+        put(agent_instruction, "x", document.patterns[1])
+    with pytest.raises(FocusError) as below:
+        collect(each_agent_tool & tool_spec_description, document.patterns[1])
+
+    assert [str(each.value) for each in (missing, ill_typed, below)] == [
+        "team.gram:1:1: agent_instruction: no such property at value.properties.instruction"
+        " of [a:Agent]",
+        "team.gram:2:1: agent_instruction: expected str, found int 3"
+        " at value.properties.instruction of [b:Agent]",
+        "team.gram:3:3: tool_spec_description: no such property at value.properties.description"
+        " of [t:Tool]",
+    ]
+
+
+def test_a_getter_is_not_set_and_a_traversal_not_viewed_as_one() -> None:
+    tool: Any = Pattern(Subject("t", {"Tool"}))
+
+    with pytest.raises(ReadOnlyError, match="tool_spec_schema is computed and cannot be set"):
+        put(tool_spec_schema, {}, tool)  # type: ignore[arg-type]
+    with pytest.raises(ManyPartsError, match="each_agent_tool looks at any number of parts"):
+        view(each_agent_tool, tool)  # type: ignore[arg-type]
+
+
+def test_a_signature_that_is_none_is_neither_seen_nor_overwritten() -> None:
+    tool = parse("[t:Tool | (a::Txt)==>(::String)]").patterns[0]
+
+    with pytest.raises(FocusError, match='type "Txt"'):
+        view(tool_spec_type_signature, tool)
+    with pytest.raises(FocusError, match='type "Txt"'):
+        put(tool_spec_type_signature, "(::String)", tool)
+
+
+def test_a_signature_is_put_in_any_form_and_shown_in_one() -> None:
+    tool = parse("[t:Tool | (::String)]").patterns[0]
+
+    changed = put(tool_spec_type_signature, "(name: Text) --> IO Text", tool)
+
+    assert view(tool_spec_type_signature, changed) == "(name::Text)==>(::Text)"
