@@ -87,8 +87,8 @@ from .runs import Run
 from .scripted import ScriptedModel
 from .state import State, Status
 from .streaming import Finished, Observation, TextDelta, ToolFinished, ToolStarted
-from .tool import Tool, create_tool
 from .tool_context import ToolContext
+from .tools import Tool, create_tool
 from .wire import detect_tool_call
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from gram import Pattern
 from lenses_ext import tool_spec_schema, view
 from lenses_ext.json_values import NotJson
 from lenses_ext.memo import Memo
-from lenses_ext.schema_checks import schema_validator
+from lenses_ext.signatures.schema_checks import schema_validator
 
 from .errors import ValidationError
 from .json_text import Json, read_json, write_json

@@ -20,7 +20,7 @@ from lenses_ext import (
 
 from .errors import ToolBindingError
 from .library import ToolLibrary
-from .tool import Tool
+from .tools import Tool
 
 
 def bind_tool(spec: Pattern, library: ToolLibrary, *, match: Match = "full") -> Tool | None:

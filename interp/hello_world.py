@@ -5,7 +5,7 @@ from __future__ import annotations
 from lenses_ext import create_tool_specification, tool_spec_schema, view
 
 from .library import ToolLibrary, empty_tool_library, register_tool
-from .tool import create_tool
+from .tools import create_tool
 
 _SPECIFICATION = create_tool_specification(
     "sayHello",

@@ -17,7 +17,7 @@ from lenses_ext.json_values import NotJson
 from .errors import ToolError
 from .json_text import Json, write_json
 from .threads import call_in_thread
-from .tool import Tool
+from .tools import Tool
 
 
 def invoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:

@@ -11,7 +11,7 @@ from pyrsistent import PMap, pmap
 
 from .errors import ToolError
 from .functions.function_tools import tool
-from .tool import Tool
+from .tools import Tool
 
 
 @frozen(repr=False)

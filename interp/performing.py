@@ -34,8 +34,8 @@ from .state import State
 from .streaming import TextDelta
 from .threads import TookTooLongError, Worker, call_in_thread, within
 from .timing import Clock
-from .tool import Tool
 from .tool_context import ToolContext, providing
+from .tools import Tool
 from .wire import read_reply
 
 Answer: TypeAlias = Union[bool, str, None]

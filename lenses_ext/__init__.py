@@ -25,12 +25,20 @@ from .labels import AGENT, ANSWER, TOOL, TOOLS
 from .model import Model
 from .optics import Getter, Lens, Prism, Traversal, collect, over, put, view
 from .program import find_agents, resolve_references
-from .schema_comparison import Match, first_difference
 from .settings import SETTINGS, Setting, SettingError, Settings
 from .sharing import inline_tool, share_tool
-from .signature import Parameter, Shape, Type, TypeSignature
-from .signature_errors import SignatureError
-from .signature_writer import signature_patterns, signature_text, write_type_signature
+from .signatures.errors import SignatureError
+from .signatures.forms import (
+    json_schema_faults,
+    json_schema_to_type_signature,
+    parse_type_signature,
+    result_schema,
+    signature_elements,
+    type_signature_to_json_schema,
+)
+from .signatures.schema_comparison import Match, first_difference
+from .signatures.values import Parameter, Shape, Type, TypeSignature
+from .signatures.writer import signature_patterns, signature_text, write_type_signature
 from .style import agent_style, dumps, parse
 from .tool_json import tool_spec_from_json, tool_spec_to_json
 from .tool_names import wire_name
@@ -43,14 +51,6 @@ from .tool_spec import (
     tool_spec_type_signature,
 )
 from .traversals import each_agent, each_instruction
-from .type_signatures import (
-    json_schema_faults,
-    json_schema_to_type_signature,
-    parse_type_signature,
-    result_schema,
-    signature_elements,
-    type_signature_to_json_schema,
-)
 from .validation import validate_agent_pattern, validate_program, validate_tool_spec_pattern
 
 __all__ = [

@@ -27,7 +27,7 @@ from .pattern_optics import (
     without_property,
 )
 from .settings import SettingError, Settings
-from .signature_errors import SignatureError
+from .signatures.errors import SignatureError
 
 _model_text = prop("agent_model", "model", str)
 

@@ -25,9 +25,9 @@ from gram.origin import carry_origin
 from .labels import ANSWER, TOOL
 from .memo import Memo
 from .shared_shapes import with_shared_shapes
-from .signature import TypeSignature
-from .signature_errors import SignatureError
-from .type_signatures import parse_type_signature, result_schema
+from .signatures.errors import SignatureError
+from .signatures.forms import parse_type_signature, result_schema
+from .signatures.values import TypeSignature
 
 _REFERENCE = Pattern(Subject("", {ANSWER}))
 

@@ -9,7 +9,7 @@ from gram.operations import para
 
 from .errors import FocusError
 from .optics import Getter, Lens, computed, lens_of
-from .signature_source import signature_of
+from .signatures.source import signature_of
 
 
 def _get_nodes(tool: Pattern) -> tuple[Pattern, ...]:

@@ -11,7 +11,7 @@ from gram import Pattern
 from gram.origin import carry_origin
 
 from .labels import AGENT, ANSWER, TOOLS
-from .type_names import RESERVED
+from .signatures.type_names import RESERVED
 
 
 def shared_shapes(patterns: Iterable[Pattern]) -> dict[str, Pattern]:

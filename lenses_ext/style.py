@@ -9,7 +9,7 @@ import gram
 from gram import Document, Pattern, Spelling
 
 from .labels import AGENT, ANSWER
-from .signature_source import is_chain, is_tool, signature_of
+from .signatures.source import is_chain, is_tool, signature_of
 
 _PLAIN = Spelling()
 _INSIDE = Spelling("::", "=")

@@ -17,13 +17,13 @@ from .errors import FocusError
 from .labels import TOOL, TOOLS
 from .optics import computed, lens_of, put
 from .pattern_optics import identity, labelled, prop
-from .signature_errors import SignatureError
-from .signature_writer import signature_text
-from .type_signatures import (
+from .signatures.errors import SignatureError
+from .signatures.forms import (
     parse_type_signature,
     signature_elements,
     type_signature_to_json_schema,
 )
+from .signatures.writer import signature_text
 
 
 def _get_signature(tool: Pattern) -> str:

@@ -28,10 +28,10 @@ from .program import (
 )
 from .settings import SETTINGS, setting_problems
 from .shared_shapes import shared_shapes, with_shared_shapes
-from .signature_errors import SignatureError
-from .signature_source import is_tool, signature_of
+from .signatures.errors import SignatureError
+from .signatures.forms import parse_type_signature
+from .signatures.source import is_tool, signature_of
 from .tool_names import wire_name
-from .type_signatures import parse_type_signature
 
 _OF_THE_REFERENCE = {REFERENCE_CYCLE, "duplicate-tool", "tool-name-collision"}
 """Faults of what is referred to from where, not of the definitions."""

@@ -32,7 +32,7 @@ from lenses_ext import (
     write_type_signature,
 )
 from lenses_ext.json_values import Keywords
-from lenses_ext.signature import Parameter, Shape, Type, TypeSignature
+from lenses_ext.signatures.values import Parameter, Shape, Type, TypeSignature
 
 ODD_TEXTS = ["", "true", "false", "null", "0", "-1", "042", "a b", "é", "`", "```", '"', "\\", "//"]
 

@@ -13,7 +13,7 @@ from gram.files import decode
 
 from ..errors import ConfigurationError
 from ..library import ToolLibrary
-from ..tool import Tool
+from ..tools import Tool
 
 STDIN = "-"
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, overload
 
 from ..errors import ToolError
 from ..json_text import Json
-from ..tool import Tool
 from ..tool_context import ToolContext, current_context
+from ..tools import Tool
 from .callables import documentation_of, hints_of, is_async, name_of, place_of, signature_of
 from .docstrings import Documentation
 from .json_values import to_json_value

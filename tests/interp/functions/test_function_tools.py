@@ -20,8 +20,8 @@ from interp.arguments import validate_tool_args
 from interp.errors import ToolError, ValidationError
 from interp.functions.function_tools import tool, tool_spec_from_function
 from interp.json_text import Json
-from interp.tool import Tool
 from interp.tool_context import ToolContext, providing
+from interp.tools import Tool
 from lenses_ext import dumps, tool_spec_schema, view
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import frozen
 
-from .json_values import dump_json, json_levels
+from ..json_values import dump_json, json_levels
 from .subschemas import Schema, SchemaPath
 from .validation_steps import steps_of_validation
 

@@ -20,7 +20,7 @@ from lenses_ext import (
     type_signature_to_json_schema,
     write_type_signature,
 )
-from lenses_ext.schema_comparison import canonical, first_difference
+from lenses_ext.signatures.schema_comparison import canonical, first_difference
 from tests.strategies import forests, json_values, patterns, texts
 
 

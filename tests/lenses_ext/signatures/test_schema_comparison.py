@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lenses_ext.schema_comparison import canonical, first_difference
+from lenses_ext.signatures.schema_comparison import canonical, first_difference
 from tests.strategies import parameter_schemas
 
 SAME: list[tuple[str, Any, Any]] = [

@@ -15,8 +15,8 @@ from gram.serializer import is_edge
 from gram.spans import Construct, Hop, elements_of
 from gram.syntax import Annotated, Arrow, Bracket, Node, Path, Record
 
-from .labels import TOOLS
-from .signature_errors import SignatureError
+from ..labels import TOOLS
+from .errors import SignatureError
 from .type_names import PARAMETERS
 
 _WALK = Subject("", {WALK})

@@ -9,15 +9,15 @@ from attrs import evolve
 
 from gram import Fault, Severity
 
-from .json_values import Keywords, NotJson, check_json, dump_json
+from ..json_values import Keywords, NotJson, check_json, dump_json
+from .checks import dotted, remote_reference
+from .errors import SignatureError
 from .record_reader import RESERVED_KEYS
 from .schema_checks import breaches, default_misfits
-from .schema_from_signature import reference_to
-from .signature import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
-from .signature_checks import dotted, remote_reference
-from .signature_errors import SignatureError
 from .subschemas import Schema, SchemaPath, remote_references, subschemas
+from .to_schema import reference_to
 from .type_names import ANY, COMBINATORS, JSON_TYPES, LABELS, PARAMETERS, RESERVED
+from .values import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
 
 _MAX_LEVELS = 40
 """How deep members nest in each other; deeper schemas pass through whole."""

@@ -10,14 +10,14 @@ from attrs import evolve
 
 from gram import MAX_LEVELS
 
-from .json_values import dump_json
+from ..json_values import dump_json
+from .reader import SignatureReader
 from .record_reader import Written
 from .schema_checks import breaches, default_misfits
-from .schema_from_signature import SchemaWriter, parameters_schema
-from .signature import Shape, Type, TypeSignature
-from .signature_reader import SignatureReader
 from .subschemas import SchemaPath, remote_references
+from .to_schema import SchemaWriter, parameters_schema
 from .type_names import NAMED, basic
+from .values import Shape, Type, TypeSignature
 
 MAX_TYPES = 20_000
 """How many types a signature may have once its local shapes are expanded."""

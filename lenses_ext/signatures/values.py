@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from .json_values import Keywords
+from ..json_values import Keywords
 from .type_names import ANY, PARAMETERS
 
 NO_KEYWORDS = Keywords()

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +15,13 @@ from lenses_ext import (
     type_signature_to_json_schema,
     write_type_signature,
 )
+from tests.paths import DATA
 
-DATA = Path(__file__).parent.parent / "data" / "signatures"
+CASES = DATA / "signatures"
 
 
 def cases(name: str, title: str, *, in_a_tool: bool = False) -> Any:
-    rows = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    rows = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))
     if in_a_tool:  # the text form and broken gram are no pattern
         rows = [row for row in rows if not re.search("text form|not gram|empty", row[title])]
     assert rows

@@ -10,10 +10,9 @@ from pyrsistent import PMap, PVector
 
 from gram import Pattern, TaggedString, Value, origin
 
-from .json_values import NotJson, from_json_value, to_json_value
+from ..json_values import NotJson, from_json_value, to_json_value
 from .record_reader import Owner, RecordReader, Role, Written, owner_of
-from .signature import Parameter, Type
-from .signature_source import Place, is_tool
+from .source import Place, is_tool
 from .type_names import (
     ANY,
     COMBINATORS,
@@ -24,6 +23,7 @@ from .type_names import (
     haskell_type,
     unknown_type,
 )
+from .values import Parameter, Type
 
 _JUST_ANY = frozenset({ANY})
 

@@ -7,9 +7,9 @@ from typing import NamedTuple, NoReturn
 
 from gram import Fault, Source, Span
 
-from .signature import Parameter, Type, TypeSignature
-from .signature_errors import SignatureError
+from .errors import SignatureError
 from .type_names import ANY, basic, haskell_type, unknown_type
+from .values import Parameter, Type, TypeSignature
 
 _MAX_LEVELS = 100
 _TOKEN = re.compile(r"\s*(-->|==>|~~>|[A-Za-z_][\w.@]*|`[^`\n]*`|\S|$)", re.ASCII)

@@ -10,9 +10,9 @@ from attrs import frozen
 from gram import Fault, Value
 from gram.faults import fault
 
-from .json_values import Keywords, NotJson, dump_json, to_json_value
-from .signature import NO_KEYWORDS, Type
-from .signature_source import Place
+from ..json_values import Keywords, NotJson, dump_json, to_json_value
+from .source import Place
+from .values import NO_KEYWORDS, Type
 
 RESERVED_KEYS = frozenset({"optional", "elementType", "of", "paramName", "fields", "keywords"})
 """Keys of a record that say something of their own here; all others are JSON Schema keywords."""

@@ -8,17 +8,17 @@ from typing import Any, TypeAlias, Union
 
 from gram import Pattern
 
+from ..memo import Memo
+from .checks import check_signature
+from .errors import SignatureError
+from .from_schema import json_schema_faults, signature_from_schema
 from .hindley_milner import is_hindley_milner, parse_hindley_milner
-from .memo import Memo
-from .schema_from_signature import parameters_schema
-from .schema_from_signature import result_schema as schema_of_result
-from .signature import TypeSignature
-from .signature_checks import check_signature
-from .signature_errors import SignatureError
-from .signature_from_schema import json_schema_faults, signature_from_schema
-from .signature_reader import SignatureReader
-from .signature_source import SignatureSource, is_tool, source_of_pattern, source_of_text
-from .signature_writer import signature_patterns, signature_text, write_type_signature
+from .reader import SignatureReader
+from .source import SignatureSource, is_tool, source_of_pattern, source_of_text
+from .to_schema import parameters_schema
+from .to_schema import result_schema as schema_of_result
+from .values import TypeSignature
+from .writer import signature_patterns, signature_text, write_type_signature
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
 """A signature in any form: text, a tool or signature pattern, or what was parsed of these."""

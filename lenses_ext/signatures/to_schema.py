@@ -8,16 +8,16 @@ from urllib.parse import quote
 
 from gram import Fault
 
-from .signature import Parameter, Shape, Type, TypeSignature
-from .signature_errors import SignatureError
+from .errors import SignatureError
 from .subschemas import Schema
 from .type_names import ANY, COMBINATORS, PARAMETERS, basic, json_types, unknown_type
+from .values import Parameter, Shape, Type, TypeSignature
 
 
 def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
     """The schema of the object that holds a tool's arguments.
 
-    >>> from .signature import UNCONSTRAINED
+    >>> from lenses_ext.signatures.values import UNCONSTRAINED
     >>> name = Parameter("name", Type(frozenset({"Text"})))
     >>> parameters_schema(TypeSignature((name,), UNCONSTRAINED))["properties"]
     {'name': {'type': 'string'}}

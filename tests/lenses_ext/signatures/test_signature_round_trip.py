@@ -17,7 +17,7 @@ from lenses_ext import (
     type_signature_to_json_schema,
     write_type_signature,
 )
-from lenses_ext.signature import TypeSignature
+from lenses_ext.signatures.values import TypeSignature
 from tests.strategies import json_schemas, parameter_schemas, type_signatures
 
 _TREE_SITTER = Parser(Language(language()))

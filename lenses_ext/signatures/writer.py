@@ -12,12 +12,12 @@ from gram import Fault, GramEncodeError, Pattern, Subject, Value
 from gram.pattern import WALK
 from gram.serializer import write_pattern
 
-from .json_values import from_json_value, json_literal
+from ..json_values import from_json_value, json_literal
+from ..style import agent_style
+from .errors import SignatureError
 from .record_reader import RESERVED_KEYS
-from .signature import Parameter, Shape, Type, TypeSignature
-from .signature_errors import SignatureError
-from .style import agent_style
 from .type_names import NAMED, PARAMETERS, RESERVED
+from .values import Parameter, Shape, Type, TypeSignature
 
 _ON_THE_NODE = ("title", "description", "default")
 """What is said of a parameter rather than of its type: it stays when its type gets a shape."""

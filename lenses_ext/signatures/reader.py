@@ -8,10 +8,10 @@ from gram import Pattern
 from gram.pattern import WALK
 
 from .record_reader import Owner, Written, owner_of
-from .signature import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
-from .signature_source import Place, SignatureSource, is_chain
+from .source import Place, SignatureSource, is_chain
 from .type_names import NAMED, PARAMETERS, RESERVED
 from .type_reader import TypeReader
+from .values import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
 
 
 class SignatureReader(TypeReader):

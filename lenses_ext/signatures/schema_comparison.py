@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
-from .json_values import check_json, dump_json
+from ..json_values import check_json, dump_json
 from .subschemas import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, resolve
 
 Match: TypeAlias = Literal["full", "types", "name"]
