@@ -1,15 +1,23 @@
-"""What becomes of a call that a model makes: run, asked about, or refused with a reason."""
+"""What becomes of a call that a model makes: run, asked about, or refused with a reason.
+
+And what becomes of its result: told to the model, or told to be of the wrong type.
+"""
 
 from __future__ import annotations
 
-from lenses_ext import tool_spec_name, view, wire_name
-from lenses_ext.json_values import NotJson, check_json
+from collections.abc import Callable
+from functools import partial
 
-from .arguments import parameters_of, read_arguments
+from gram import Pattern
+from lenses_ext import result_schema, tool_spec_name, view, wire_name
+from lenses_ext.json_values import NotJson, check_json
+from lenses_ext.memo import Memo
+
+from .arguments import check, parameters_of, read_arguments
 from .effects import Ask, CallTool
 from .errors import ValidationError
 from .forms import offered_tools
-from .json_text import write_json
+from .json_text import Json, write_json
 from .messages import ToolCall, ToolInvocation
 from .state import State
 
@@ -45,6 +53,30 @@ def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | T
         return ToolInvocation(name, args, error=denied("the policy of this run forbids it"))
     effect = CallTool if decision == "allow" else Ask
     return effect(state.turn, index, name, write_json(args))
+
+
+def checked_result(state: State, call: CallTool, result: Json) -> ToolInvocation:
+    """The invocation of a call that has returned.
+
+    A result that is not of the type the program declares is told to the model as an error, unless
+    the run allows it.
+    """
+    tools = {view(tool_spec_name, tool): tool for tool in offered_tools(state.agent)}
+    if state.check_results:
+        try:
+            _check_result(tools[call.name])(result)
+        except ValidationError as error:
+            message = f'the result of "{call.name}" is not what it declares:\n{error}'
+            return ToolInvocation(call.name, call.args, error=message)
+    return ToolInvocation(call.name, call.args, result)
+
+
+def _result_check(tool: Pattern) -> Callable[[Json], None]:
+    schema = result_schema(tool)
+    return partial(check, schema) if schema else lambda _: None
+
+
+_check_result: Memo[Pattern, Callable[[Json], None]] = Memo(_result_check)
 
 
 def denied(reason: str) -> str:

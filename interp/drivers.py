@@ -29,6 +29,7 @@ class RunOptions(TypedDict, total=False):
     match: Match
     settings: Mapping[str, Any] | None
     base_url: str | None
+    check_results: bool
     policy: ApprovalPolicy | None
     approve: Approver | None
     observe: Observer | None
@@ -45,6 +46,7 @@ def begin(
     match: Match = "full",
     settings: Mapping[str, Any] | None = None,
     base_url: str | None = None,
+    check_results: bool = True,
     policy: ApprovalPolicy | None = None,
     approve: Approver | None = None,
     observe: Observer | None = None,
@@ -75,6 +77,7 @@ def begin(
         limits=limits,
         policy=policy,
         settings=settings,
+        check_results=check_results,
     )
     return Run(
         state,
@@ -108,11 +111,12 @@ def run(
             the run may do. ``match``: how closely tools have to match, see `bind_tool`.
             ``settings``: settings of the model instead of those that the program has, such as
             ``{"temperature": 0.2}``; None as a value leaves one out. ``base_url``: where to ask
-            for the model instead of its provider's own address. ``policy``: which tools it may
-            run, and which it asks about; with an approver alone it asks about all. ``approve``:
-            decides about a call that the policy asks about, by True, False or the reason for a
-            no; None leaves it open. ``observe``: called with every effect and the event that
-            answered it.
+            for the model instead of its provider's own address. ``check_results``: whether a
+            tool's result has to be of the type that the program declares; the model is told of
+            one that is not. ``policy``: which tools it may run, and which it asks about; with an
+            approver alone it asks about all. ``approve``: decides about a call that the policy
+            asks about, by True, False or the reason for a no; None leaves it open. ``observe``:
+            called with every effect and the event that answered it.
 
     Raises:
         ValidationError: the input is empty or the program is invalid (with its ``faults``).

@@ -28,7 +28,7 @@ from lenses_ext import (
 
 from .answers import answer_problem, correction
 from .approval import ApprovalPolicy, allow_all
-from .call_checks import checked_call, denied
+from .call_checks import checked_call, checked_result, denied
 from .effects import (
     Ask,
     CallFailed,
@@ -70,6 +70,7 @@ def start(
     limits: Limits = Limits(),
     policy: ApprovalPolicy = allow_all,
     settings: Mapping[str, Any] | None = None,
+    check_results: bool = True,
 ) -> Step:
     """Begin a run: the user says ``text`` to an agent.
 
@@ -81,6 +82,7 @@ def start(
         limits: how much the run may do.
         policy: which tools it may run, and which it asks about.
         settings: settings instead of those that the program has; None as a value leaves one out.
+        check_results: whether a tool's result has to be of the type that the program declares.
 
     Raises:
         ValidationError: the pattern cannot be run, the text is empty or not well-formed, or a
@@ -95,7 +97,15 @@ def start(
     except UnicodeEncodeError as error:
         raise ValidationError(f"the user's message is not well-formed: {error}") from None
     said = context.append(Message(UserRole, text))
-    state = State(agent, model, limits, said, policy, settings=_changes(settings or {}))
+    state = State(
+        agent,
+        model,
+        limits,
+        said,
+        policy,
+        settings=_changes(settings or {}),
+        check_results=check_results,
+    )
     return state, pending(state)
 
 
@@ -211,7 +221,7 @@ def _at_limit(state: State, limit: str) -> Step:
 
 def _tool_returned(state: State, event: ToolReturned) -> Step:
     call = _waiting(state, event.index, CallTool)
-    return _with_answer(state, call, ToolInvocation(call.name, call.args, read_json(event.result)))
+    return _with_answer(state, call, checked_result(state, call, read_json(event.result)))
 
 
 def _call_failed(state: State, event: CallFailed) -> Step:

@@ -52,6 +52,7 @@ class State:
             model is still awaited, it is asked for a last answer without tools.
         settings: settings of the model instead of those that the program has; None leaves out.
         corrected: the model has been told what was wrong with its answer.
+        check_results: whether results have to be of the types that the program declares.
     """
 
     agent: Pattern
@@ -70,6 +71,7 @@ class State:
     stopped: str | None = None
     settings: PMap[str, Value | None] = field(factory=pmap)
     corrected: bool = False
+    check_results: bool = True
 
     @property
     def asks(self) -> tuple[Ask, ...]:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -10,9 +9,8 @@ from hypothesis import given
 
 from gram import GramDecodeError, Pattern, apply_fixes, check, loads, parse
 from gram.checks import CHECKS, syntax_fault
+from tests.paths import SHARED_CORPUS
 from tests.strategies import commented_texts, forests
-
-CORPUS = Path(__file__).parents[2].parent / "shared" / "conformance" / "corpus.jsonl"
 
 
 def is_tool(pattern: Pattern) -> bool:
@@ -174,9 +172,9 @@ def test_no_tree_makes_a_check_fail(trees: tuple[Pattern, ...]) -> None:
 
 
 def test_what_only_this_grammar_reads_is_not_portable() -> None:
-    if not CORPUS.exists():
+    if not SHARED_CORPUS.exists():
         pytest.skip("the shared corpus is not beside this checkout")
-    rows = map(json.loads, CORPUS.read_text(encoding="utf-8").splitlines())
+    rows = map(json.loads, SHARED_CORPUS.read_text(encoding="utf-8").splitlines())
     accepted = [row for row in rows if row["superset_accepts"]]
 
     assert accepted

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +20,7 @@ from gram import (
     loads,
     to_json,
 )
-
-CORPUS = Path(__file__).parents[2].parent / "shared" / "conformance" / "corpus.jsonl"
+from tests.paths import SHARED_CORPUS as CORPUS
 
 if not CORPUS.exists():
     pytest.skip(

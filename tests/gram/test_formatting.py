@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from gram import Pattern, dumps, formatting, loads
 from gram.formatting import format_text
+from tests.paths import DATA, SHARED_CORPUS
 from tests.strategies import commented_texts, forests
 
-CASES = sorted((Path(__file__).parents[1] / "data" / "format").glob("*.before.gram"))
-CORPUS = Path(__file__).parents[2].parent / "shared" / "conformance" / "corpus.jsonl"
+CASES = sorted((DATA / "format").glob("*.before.gram"))
 
 
 def test_there_are_golden_examples() -> None:
@@ -49,9 +49,9 @@ def test_canonical_text_keeps_its_trees(trees: tuple[Pattern, ...]) -> None:
 
 
 def test_every_corpus_text_keeps_its_trees() -> None:
-    if not CORPUS.exists():
+    if not SHARED_CORPUS.exists():
         pytest.skip("the shared corpus is not beside this checkout")
-    rows = map(json.loads, CORPUS.read_text(encoding="utf-8").splitlines())
+    rows = map(json.loads, SHARED_CORPUS.read_text(encoding="utf-8").splitlines())
     accepted = [row["source"] for row in rows if row["superset_accepts"]]
 
     assert accepted

@@ -3,7 +3,6 @@
 import json
 import re
 from collections import Counter
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,9 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from gram import Document, GramEncodeError, Pattern, Span, Spelling, Subject, loads, parse
+from tests.paths import SHARED_CORPUS
 from tests.strategies import TreeEditor, forests, gram_texts, tree_editors, values
-
-CORPUS = Path(__file__).parents[2].parent / "shared" / "conformance" / "corpus.jsonl"
 
 
 def edited(editor: TreeEditor, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
@@ -282,9 +280,9 @@ def test_the_edits_turn_the_old_text_into_the_new(text: str, editor: TreeEditor)
 
 
 def accepted_rows() -> list[dict[str, object]]:
-    if not CORPUS.exists():
+    if not SHARED_CORPUS.exists():
         pytest.skip("the conformance corpus is not beside the project")
-    rows = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in SHARED_CORPUS.read_text(encoding="utf-8").splitlines()]
     return [row for row in rows if row["superset_accepts"]]
 
 

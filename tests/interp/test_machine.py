@@ -52,7 +52,7 @@ AGENT = loads_one(
     [a:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
       [add:ToolSpecification {description: "Adds"} |
         (x::Integer)==>(y::Integer {default: 1})==>(::Integer)],
-      [say:Tool {description: "Says"} | (text::String)==>(::String)]]
+      [say:Tool {description: "Says"} | (text::String)==>(::Any)]]
     """
 )
 
@@ -417,3 +417,21 @@ def test_a_step_of_a_long_conversation_costs_what_one_of_a_short_one_costs() -> 
 
     peak(1)
     assert peak(20_000) < peak(1) + 4_000
+
+
+def test_a_result_of_another_type_than_declared_is_told_as_an_error() -> None:
+    state, _ = after(calls(("add", {"x": 1})))
+
+    state, _ = step(state, ToolReturned(0, 0, '"two"'))
+
+    assert told(state) == [
+        'error: the result of "add" is not what it declares:\n$: "two" is not of type "integer"'
+    ]
+
+
+def test_a_run_may_allow_results_of_any_type() -> None:
+    state, _ = after(calls(("add", {"x": 1})), check_results=False)
+
+    state, _ = step(state, ToolReturned(0, 0, '"two"'))
+
+    assert told(state) == ["two"]

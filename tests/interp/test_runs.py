@@ -48,7 +48,7 @@ from tests.paths import ROOT
 AGENT = loads_one(
     """
     [a:Agent {instruction: "Help.", model: "OpenAI/x"} |
-      [work:Tool {description: "Works"} | (n::Integer)==>(::Integer)]]
+      [work:Tool {description: "Works"} | (n::Integer)==>(::Any)]]
     """
 )
 
