@@ -1,7 +1,10 @@
 """Every example runs as a program of its own."""
 
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,10 @@ PRINTED = {
         "result='Hello, Alice! Nice to meet you.'),)\n"
     ),
     "ab_greetings.py": "A: Hello, Alice! How lovely to see you.\nB: Hi Alice.\n",
+    "switch_models.py": (
+        'hello_world.gram: "OpenAI/gpt-5.6-luna" -> "Ollama/llama4"\n'
+        'hello_world.gram: "world" -> "friend"\n'
+    ),
 }
 
 
@@ -22,12 +29,15 @@ def test_every_example_is_listed() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PRINTED))
-def test_an_example_prints_what_it_should(name: str) -> None:
+def test_an_example_prints_what_it_should(name: str, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "hello_world.gram", tmp_path)
+
     done = subprocess.run(
-        [sys.executable, str(EXAMPLES / name)],
+        [sys.executable, str(EXAMPLES / name), str(tmp_path)],
         capture_output=True,
         text=True,
         cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         timeout=60,
         check=False,
     )
