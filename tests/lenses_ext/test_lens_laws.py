@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lenses import lens as raw
 
 import lenses_ext
-from gram import Pattern, Subject, dumps, parse
+from gram import Pattern, Subject, dumps, loads, parse
 from lenses_ext import (
     FocusError,
     Getter,
@@ -18,10 +18,13 @@ from lenses_ext import (
     Prism,
     ReadOnlyError,
     Traversal,
+    agent_answer,
+    agent_answer_schema,
     agent_description,
     agent_instruction,
     agent_model,
     agent_name,
+    agent_settings,
     agent_tool_specs,
     as_agent,
     as_tool,
@@ -46,6 +49,7 @@ from tests.strategies import (
     filled_texts,
     like_agents,
     like_tools,
+    model_settings,
     models,
     patterns,
     programs,
@@ -56,15 +60,18 @@ from tests.strategies import (
 )
 
 NAMES = texts().filter(bool)
+SET = st.builds(put, st.just(agent_settings), model_settings(), agents(depth=0))
 LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any]]] = [
     (agent_name, like_agents(), NAMES),
     (agent_description, like_agents(), texts() | st.none()),
     (agent_instruction, like_agents(), texts()),
     (agent_model, like_agents(), models()),
+    (agent_settings, like_agents() | SET, st.none() | model_settings()),
     (tool_spec_name, like_tools(), NAMES),
     (tool_spec_description, like_tools(), texts()),
     (tool_spec_type_signature, like_tools(), signature_texts()),
 ]
+ANSWERS = loads("[:Answer:Object | (name::String)] [n:Answer:Integer] [:Answer:Nope]")
 PRISMS = [
     (as_agent, like_agents() | patterns(), agents()),
     (as_tool, like_tools() | patterns(), tools()),
@@ -90,6 +97,7 @@ def test_every_exported_optic_is_in_these_tables() -> None:
     }
 
     apart = {"agent_tool_specs", "tool_spec_schema", "each_agent", "each_instruction"}
+    apart |= {"agent_answer", "agent_answer_schema"}
     assert exported == {*names_of(LENSES), *names_of(PRISMS), "each_agent_tool", *apart}
 
 
@@ -129,6 +137,19 @@ def test_put_put_of_filtered_elements_fails_where_the_docstring_says_so() -> Non
         "[a:Agent | other, (t:Tool)]",
     )
     assert "Put-put holds" in str(elements_with.__doc__)
+
+
+def test_the_answer_of_an_agent_keeps_get_put_and_put_get_among_other_elements() -> None:
+    answers = st.sampled_from(ANSWERS)
+    asked = st.tuples(like_agents(), st.lists(answers, max_size=2)).map(_with_elements)
+
+    check_lens(agent_answer, asked, st.none() | answers, put_put=False)
+    check_getter(agent_answer_schema, asked)
+
+
+def _with_elements(parts: tuple[Pattern, list[Pattern]]) -> Pattern:
+    agent, more = parts
+    return Pattern(agent.value, (*agent.elements, *more))
 
 
 def test_every_agent_keeps_the_laws_where_none_stands_in_another() -> None:
