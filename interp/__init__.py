@@ -77,6 +77,7 @@ from .messages import (
 )
 from .programs import load
 from .providers import PROVIDERS, LanguageModel, Provider
+from .replies import detect_tool_call
 from .response_pattern import (
     invocation_from_pattern,
     invocation_to_pattern,
@@ -89,7 +90,6 @@ from .state import State, Status
 from .streaming import Finished, Observation, TextDelta, ToolFinished, ToolStarted
 from .tool_context import ToolContext
 from .tools import Tool, create_tool
-from .wire import detect_tool_call
 
 if TYPE_CHECKING:
     from .hello_world import hello_world_tool_library

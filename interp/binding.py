@@ -6,6 +6,7 @@ It happens when a program runs, so the same program can run with different libra
 from __future__ import annotations
 
 from difflib import get_close_matches
+from typing import get_args
 
 from gram import Pattern, origin
 from lenses_ext import (
@@ -18,7 +19,7 @@ from lenses_ext import (
     view,
 )
 
-from .errors import ToolBindingError
+from .errors import ConfigurationError, ToolBindingError
 from .library import ToolLibrary
 from .tools import Tool
 
@@ -63,6 +64,8 @@ def explain_binding(spec: Pattern, library: ToolLibrary, *, match: Match = "full
 
     The answer cites the specification's place in its file, and the function's in its own.
     """
+    if match not in get_args(Match):
+        raise ConfigurationError(f"match is one of {', '.join(get_args(Match))}, found {match!r}")
     name = view(tool_spec_name, spec)
     tool = library.get(name)
     place = origin(spec)

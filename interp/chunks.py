@@ -1,6 +1,6 @@
 """The chunks of a streamed reply, put together again into the completion they are parts of.
 
-What comes out is read by `interp.wire` like any other completion, so a streamed reply and one
+What comes out is read by `interp.replies` like any other completion, so a streamed reply and one
 that came whole are the same message. Nothing here does I/O.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from .errors import ModelError
 from .json_text import Json
-from .wire import json_text, reported_error, well_formed
+from .replies import json_text, reported_error, well_formed
 
 _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
 """What comes in pieces that belong after each other."""

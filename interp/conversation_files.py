@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TypeAlias, Union
 
-from gram import Fault, Span, dump
+from gram import Fault, Span, dumps, format_text
 from gram.faults import fault
-from gram.files import parse_file
+from gram.files import parse_file, write_atomically
 
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
 from .errors import ValidationError
@@ -26,8 +26,12 @@ def save_context(path: PathLike, context: ConversationContext) -> None:
 
     Raises:
         OSError: the file cannot be written.
+        ValidationError: it is no conversation.
     """
-    dump(context_to_pattern(redacted_context(context)), Path(path))
+    if not isinstance(context, ConversationContext):
+        raise ValidationError(f"a context is saved, found {type(context).__name__}")
+    pattern = context_to_pattern(redacted_context(context))
+    write_atomically(Path(path), format_text(dumps(pattern)))
 
 
 def load_context(path: PathLike) -> ConversationContext:

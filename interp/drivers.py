@@ -63,8 +63,13 @@ def begin(
             "the library and the context are swapped: run(agent, user_input, library, context), "
             "execute_agent_with_library(agent, user_input, context, library)"
         )
-    if not isinstance(agent, Pattern):
-        raise ValidationError(f"an agent is a Pattern, found {type(agent).__name__}")
+    _expect(agent, Pattern, "an agent")
+    _expect(user_input, str, "what the user says")
+    _expect(library, ToolLibrary, "a library", "make one with ToolLibrary.of([…])")
+    _expect(context, ConversationContext, "a context", "make one with ConversationContext([…])")
+    _expect(limits, Limits, "limits")
+    if policy is not None:
+        _expect(policy, ApprovalPolicy, "a policy", "such as interp.ask_all")
     if faults := errors(validate_agent_pattern(agent)):
         raise ValidationError.of(faults)
     if policy is None:
@@ -88,6 +93,13 @@ def begin(
         approve=approve,
         observe=observe,
     )
+
+
+def _expect(value: object, kind: type, what: str, hint: str | None = None) -> None:
+    """Refuse an argument of another type, before anything is done with it."""
+    if not isinstance(value, kind):
+        found = f"{what} is a {kind.__name__}, found {type(value).__name__}"
+        raise ValidationError(f"{found}: {hint}" if hint else found)
 
 
 def run(

@@ -1,7 +1,7 @@
 """The one way to the network: models behind an OpenAI-compatible address, through ``openai``.
 
 The package takes about a second to import, so that happens when the first request leaves. Bodies
-are built and replies are read by `interp.wire`; its client carries the bytes. It does not retry;
+are built and replies are read by `interp.replies`; its client carries the bytes. It does not retry;
 we do, here and nowhere else.
 """
 
@@ -20,7 +20,8 @@ from .errors import AgentError, ConfigurationError, ModelError
 from .json_text import Json, read_json
 from .model_failures import failed
 from .redaction import redact
-from .wire import SETTING_NAMES, Dialect, Reply, read_reply, reported_error, request_body
+from .replies import Reply, read_reply, reported_error
+from .wire import SETTING_NAMES, Dialect, request_body
 
 if TYPE_CHECKING:
     import openai

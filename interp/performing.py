@@ -30,13 +30,13 @@ from .errors import AgentError, ApprovalNeeded, ConfigurationError, ToolError
 from .invocation import ainvoke_tool, invoke_tool
 from .json_text import Json, write_json
 from .providers import LanguageModel
+from .replies import read_reply
 from .state import State
 from .streaming import TextDelta
 from .threads import TookTooLongError, Worker, call_in_thread, within
 from .timing import Clock
 from .tool_context import ToolContext, providing
 from .tools import Tool
-from .wire import read_reply
 
 Answer: TypeAlias = Union[bool, str, None]
 """An answer to a question for approval: yes, no, no and why, or None to leave it open."""

@@ -45,7 +45,7 @@ def choose_agent(patterns: Iterable[Pattern], agent: str | None = None) -> Patte
         near = get_close_matches(agent, names, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ValidationError(
-            f'the program has no agent "{agent}"{hint} It has: {", ".join(names)}'
+            f'the program has no agent "{agent}"{hint or "."} It has: {", ".join(names)}'
         )
     chosen = agents[0] if agent is None else agents[names.index(agent)]
     resolved, faults = resolve_references(chosen, patterns)

@@ -152,7 +152,7 @@ def unknown_provider(model: Model) -> str:
     known = [*known_providers(), OFFLINE.provider]
     near = get_close_matches(model.provider, known, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    return f'unknown provider "{model.provider}"{hint} Known: {", ".join(known)}'
+    return f'unknown provider "{model.provider}"{hint or "."} Known: {", ".join(known)}'
 
 
 def key_variables() -> frozenset[str]:

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from .effects import CallTool
 from .messages import AgentResponse, ToolInvocation
-from .wire import read_reply
+from .replies import read_reply
 
 
 @frozen

@@ -88,9 +88,15 @@ class Tool:
             place=self.place,
         )
 
-    def __call__(self, **arguments: Json) -> Any:
-        """What ``invoke`` returns for these arguments, as they are."""
-        return self.invoke(arguments)
+    def __call__(self, *values: Json, **arguments: Json) -> Any:
+        """What ``invoke`` returns for these arguments, as they are.
+
+        Those without a name are the parameters in the order of the schema.
+        """
+        names = self.schema.get("properties", {})
+        if len(values) > len(names):
+            raise TypeError(f"{self.name} takes {len(names)} arguments, {len(values)} were given")
+        return self.invoke({**dict(zip(names, values, strict=False)), **arguments})
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"

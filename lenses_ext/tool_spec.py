@@ -82,4 +82,7 @@ def create_tool_specification(name: str, description: str, type_signature: str) 
     """
     elements = signature_elements(type_signature)
     tool = Pattern(Subject("?", {TOOL}, {"description": ""}), elements)
+    if description == "":
+        path = "value.properties.description"
+        raise FocusError("tool_spec_description", path, tool, f'tool "{name}" needs a description')
     return put(tool_spec_description, description, put(tool_spec_name, name, tool))

@@ -37,6 +37,10 @@ _OF_THE_REFERENCE = {REFERENCE_CYCLE, "duplicate-tool", "tool-name-collision"}
 """Faults of what is referred to from where, not of the definitions."""
 
 
+AGENT_PROPERTIES = ("description", "instruction", "model", "settings")
+"""The properties of an agent that mean something; it may have others of its own."""
+
+
 def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
     """All the faults of an agent and its tools, in the order of the text.
 
@@ -50,6 +54,7 @@ def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
         *_text(agent, "description", "an agent", required=False),
         *_model(agent),
         *_settings(agent),
+        *_properties(agent),
         *_one_answer(agent),
         *_unique_names(agent),
     ]
@@ -161,6 +166,19 @@ def _text(pattern: Pattern, key: str, what: str, *, required: bool) -> Iterator[
         yield fault(f"{key}-type", message, pattern, key)
     elif not value.strip():
         yield fault(f"empty-{key}", f"the {key} of {whose} is empty", pattern, key)
+
+
+def _properties(agent: Pattern) -> Iterator[Fault]:
+    """Properties that look like one that counts, and are none: a slip nobody would notice."""
+    for key in sorted(agent.value.properties.keys() - set(AGENT_PROPERTIES)):
+        if key in SETTINGS:
+            hint = f"write settings: {{{key}: …}}"
+            message = f"{key} is a setting of the model, and counts only in settings"
+        elif near := get_close_matches(key, AGENT_PROPERTIES, n=1, cutoff=0.75):
+            hint, message = None, f"an agent has no property {key}; did you mean {near[0]}?"
+        else:
+            continue
+        yield fault("agent-property", message, agent, key, severity="warning", hint=hint)
 
 
 def _model(agent: Pattern) -> Iterator[Fault]:

@@ -64,7 +64,7 @@ def test_what_is_confined_stays_confined() -> None:
 
 
 PURE = ["machine", "state", "forms", "effects", "arguments", "approval", "call_checks", "limits"]
-PURE += ["chunks", "wire", "answers"]
+PURE += ["chunks", "wire", "replies", "answers"]
 
 
 @pytest.mark.parametrize("name", PURE)

@@ -34,7 +34,7 @@ DOCUMENT = "."
 def command(file: str, path: str, value: str, in_place: bool, diff: bool, force: bool) -> None:
     """Add VALUE to FILE at PATH: a tool to an agent's tools, or a property that is not there yet.
 
-    A tool is given in gram notation: gram add FILE agent.tools '[name:ToolSpecification …]'. The
+    A tool is given in gram notation: gram add FILE greeter.tools '[wave:ToolSpecification …]'. The
     path . adds a pattern at the end of the file.
     """
     document = read_document(file)

@@ -44,7 +44,7 @@ def places_in(document: Document, path: str) -> tuple[Place, ...]:
 def destination_options(command: _Command) -> _Command:
     """The options of a command that edits: where the text goes, and whether it may be invalid."""
     for option in (
-        click.option("--force", is_flag=True, help="Also when the program becomes invalid."),
+        click.option("--force", is_flag=True, help="Also when gram check then finds new errors."),
         click.option("--diff", is_flag=True, help="Print what would change; write nothing."),
         click.option("-i", "--in-place", is_flag=True, help="Write the file, atomically."),
     ):

@@ -24,7 +24,9 @@ from .inputs import read_document
 @click.argument("path", shell_complete=complete_path)
 @click.option("--json", "as_json", is_flag=True, help="Print an object from path to value.")
 def command(file: str, path: str, as_json: bool) -> None:
-    """Print what stands at PATH in FILE, such as agent.tools.sayHello.description.
+    """Print what stands at PATH in FILE, such as greeter.tools.wave.description.
+
+    The first word is an agent's name.
 
     A path with * prints each place with its own path. Exits with 1 when there is nothing.
     """

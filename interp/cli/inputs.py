@@ -92,7 +92,7 @@ def _module(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent.resolve()))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # the user's own code: anything may go wrong
+    except (Exception, SystemExit) as error:  # the user's own code: anything may go wrong
         raise ConfigurationError(f"{path} fails: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)

@@ -14,7 +14,7 @@ from ..binding import bind_agent_tools
 from ..conversation_files import load_context, save_context
 from ..drivers import begin
 from ..effects import CallFailed, CallTool, Effect, Event, ModelReplied, ToolReturned
-from ..errors import ValidationError
+from ..errors import ToolBindingError, ValidationError
 from ..library import ToolLibrary
 from ..messages import AgentResponse, ConversationContext, Usage, empty_context
 from ..programs import choose_agent
@@ -45,7 +45,13 @@ class Talk:
         self.library = read_libraries(options.tools) if options.tools else _built_in()
         if faults := errors(validate_agent_pattern(self.agent)):
             raise ValidationError.of(faults)
-        bind_agent_tools(self.agent, self.library, match=options.match)
+        try:
+            bind_agent_tools(self.agent, self.library, match=options.match)
+        except ToolBindingError as error:
+            if options.tools:
+                raise
+            hint = "hint: these are the built-in tools; bring your own with --tools FILE.py"
+            raise ToolBindingError([*error.problems, hint]) from None
         self.context = _conversation_in(options.session)
         self.usage = Usage()
         self._options = options

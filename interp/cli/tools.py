@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gram import Pattern, origin
+from gram import Pattern, format_text, origin
 from gram.canonical_json import Json
 from lenses_ext import (
     agent_tool_specs,
@@ -59,11 +59,12 @@ def command(
     Without --tools it lists the tools alone. Exits with 1 when one does not bind.
     """
     if bool(file) == bool(write):
-        raise click.UsageError("give a program, or --write with a file of tools")
+        found = "both were given" if file else "neither was given"
+        raise click.UsageError(f"give a program, or --write with a file of tools: {found}")
     if write:
         for name in write:
             for spec in _written(name):
-                click.echo(dumps(spec))
+                click.echo(format_text(dumps(spec)), nl=False)
         return
     assert file is not None
     specs = view(agent_tool_specs, choose_agent(read_document(file).patterns, agent))

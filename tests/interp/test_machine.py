@@ -44,7 +44,7 @@ from interp import (
     step,
 )
 from interp.effects import Event
-from interp.wire import well_formed
+from interp.replies import well_formed
 from tests.strategies import odd_json
 
 AGENT = loads_one(

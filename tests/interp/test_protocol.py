@@ -30,7 +30,7 @@ from interp import (
 )
 from interp.model_failures import failed
 from interp.openai_model import OpenAIModel
-from interp.wire import read_reply
+from interp.replies import read_reply
 from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
 from tests.strategies import completions, odd_json
 

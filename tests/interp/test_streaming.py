@@ -29,7 +29,7 @@ from interp import (
 )
 from interp.chunks import Chunks
 from interp.openai_model import OpenAIModel
-from interp.wire import read_reply
+from interp.replies import read_reply
 from tests.interp.model_server import (
     DONE,
     USAGE,
