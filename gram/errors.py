@@ -49,7 +49,8 @@ class GramDecodeError(GramError, ValueError):
 
     def __str__(self) -> str:
         source = Source(self.doc, self.filename)
-        text = f"{source.place(self.pos)}: {self.msg}"
+        place = source.place(self.pos) if self.doc else self.filename
+        text = f"{place}: {self.msg}" if place else self.msg
         if self.doc:
             text += f"\n{source.excerpt(self.pos)}"
         return text + (f"\nhint: {self.hint}" if self.hint else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -57,11 +58,14 @@ def parse_file(file: PathOrFile, *, style: Style | None = None) -> Document:
     """
     if isinstance(file, str | os.PathLike):
         filename: str | None = os.fspath(file)
-        content: str | bytes = Path(file).read_bytes()
+        content: str | bytes = resolved(Path(file)).read_bytes()
     else:
         name = getattr(file, "name", None)
         filename = name if isinstance(name, str) else None
-        content = file.read()
+        try:
+            content = file.read()
+        except UnicodeDecodeError as error:
+            content = bytes(error.object)
     text = content if isinstance(content, str) else decode(content, filename)
     return parse(text, filename, style=style)
 
@@ -115,9 +119,11 @@ def write_atomically(path: Path, text: str) -> None:
     """
     import tempfile  # it takes as long to import as a short program takes to read
 
-    target = path.resolve()
+    target = resolved(path)
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))
     if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(13, "Permission denied", str(path))
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
@@ -129,6 +135,18 @@ def write_atomically(path: Path, text: str) -> None:
     except BaseException:
         Path(temporary).unlink()
         raise
+
+
+def resolved(path: Path) -> Path:
+    """Where a path leads, symbolic links followed.
+
+    Raises:
+        OSError: it is no path, or leads in a circle.
+    """
+    try:
+        return path.resolve()
+    except (ValueError, RuntimeError) as error:  # a NUL in it; links that lead to each other
+        raise OSError(errno.EINVAL, str(error), str(path)) from None
 
 
 def _mode(target: Path) -> int:

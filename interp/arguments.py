@@ -16,7 +16,7 @@ from attrs import frozen
 
 from gram import Pattern
 from lenses_ext import tool_spec_schema, view
-from lenses_ext.json_values import NotJson
+from lenses_ext.json_values import NotJson, check_json
 from lenses_ext.memo import Memo
 from lenses_ext.signatures.schema_checks import schema_validator
 
@@ -70,7 +70,13 @@ def validate_tool_args(schema: Mapping[str, Json], args: Mapping[str, Json]) -> 
     >>> validate_tool_args(schema, {})
     {'n': 1}
     """
-    return _parameters(write_json(schema)).checked(args)
+    if not isinstance(args, Mapping):
+        raise ValidationError(f"arguments are an object, found {_json_type(args)}")
+    try:
+        check_json(dict(args))
+    except NotJson as error:
+        raise ValidationError(f"arguments are JSON: {error}") from None
+    return _parameters(require_schema(schema)).checked(args)
 
 
 def parameters_of(tool: Pattern) -> Parameters:
@@ -92,9 +98,11 @@ class Parameters:
         self._schema = read_json(schema)
         self._validator = _validator(schema)
         self._is_valid = self._validator.is_valid
-        self._defaults = _defaults_in(self._schema)
+        self._defaults = _defaults_in(self._schema, self._schema)
         self._not_null = frozenset(
-            key for key, below in _properties(self._schema).items() if _null_means_default(below)
+            key
+            for key, below in _properties(self._schema).items()
+            if _null_means_default(below, self._schema)
         )
 
     def checked(self, args: Mapping[str, Json]) -> dict[str, Json]:
@@ -211,7 +219,7 @@ class _Defaults:
     items: _Defaults | None
 
 
-def _defaults_in(schema: Json) -> _Defaults | None:
+def _defaults_in(schema: Json, root: Json) -> _Defaults | None:
     """The defaults anywhere in a schema, or None when there are none."""
     if not isinstance(schema, dict):
         return None
@@ -219,10 +227,12 @@ def _defaults_in(schema: Json) -> _Defaults | None:
     own = {
         key: below["default"]
         for key, below in properties.items()
-        if isinstance(below, dict) and "default" in below and _is_valid(below, below["default"])
+        if isinstance(below, dict)
+        and "default" in below
+        and _is_valid(below, below["default"], root)
     }
-    inside = {key: _defaults_in(below) for key, below in properties.items()}
-    items = _defaults_in(schema.get("items"))
+    inside = {key: _defaults_in(below, root) for key, below in properties.items()}
+    items = _defaults_in(schema.get("items"), root)
     below = {key: defaults for key, defaults in inside.items() if defaults}
     return _Defaults(own, below, items) if own or below or items else None
 
@@ -248,12 +258,17 @@ def _filled(defaults: _Defaults, value: Json) -> Json:
     return filled
 
 
-def _null_means_default(schema: Json) -> bool:
-    return isinstance(schema, dict) and "default" in schema and not _is_valid(schema, None)
+def _null_means_default(schema: Json, root: Json) -> bool:
+    return isinstance(schema, dict) and "default" in schema and not _is_valid(schema, None, root)
 
 
-def _is_valid(schema: dict[str, Any], value: Json) -> bool:
-    return _validator(write_json(schema)).is_valid(value)
+def _is_valid(schema: dict[str, Any], value: Json, root: dict[str, Any]) -> bool:
+    """Whether a part of a schema accepts a value, its references read within the whole."""
+    shared: dict[str, Any] = {key: root[key] for key in ("$defs", "definitions") if key in root}
+    try:
+        return _validator(write_json({**shared, **schema})).is_valid(value)
+    except ValidationError:  # it refers to another part of the whole: not to be judged alone
+        return value is not None
 
 
 def _properties(schema: Json) -> Mapping[str, Json]:

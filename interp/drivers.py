@@ -68,6 +68,9 @@ def begin(
     _expect(library, ToolLibrary, "a library", "make one with ToolLibrary.of([…])")
     _expect(context, ConversationContext, "a context", "make one with ConversationContext([…])")
     _expect(limits, Limits, "limits")
+    _expect(settings or {}, Mapping, "settings")
+    if observe is not None and not callable(observe):
+        raise ValidationError(f"observe is called with each effect and event, found {observe!r}")
     if policy is not None:
         _expect(policy, ApprovalPolicy, "a policy", "such as interp.ask_all")
     if faults := errors(validate_agent_pattern(agent)):

@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from lenses_ext.json_values import NotJson
-
 from .errors import ToolError
 from .json_text import Json, write_json
 from .threads import call_in_thread
@@ -32,7 +30,9 @@ def invoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
         result = tool.invoke(dict(args))
         if inspect.isawaitable(result):
             result = _finish(result)
-    except (Exception, SystemExit) as error:  # a tool may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a tool may raise anything
         raise _failure(tool, error) from error
     return _checked(tool, result)
 
@@ -63,14 +63,18 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
 
 
 def _failure(tool: Tool, error: BaseException) -> ToolError:
-    message = f'tool "{tool.name}" failed: {type(error).__name__}: {error}'
+    try:
+        said = str(error)
+    except Exception:  # noqa: BLE001  # the tool's own exception: even this may fail
+        said = "(it cannot say what)"
+    message = f'tool "{tool.name}" failed: {type(error).__name__}: {said}'
     return ToolError(message.encode(errors="backslashreplace").decode())
 
 
 def _checked(tool: Tool, result: object) -> Json:
     try:
         write_json(result)
-    except NotJson as error:
+    except Exception as error:  # noqa: BLE001  # an object of the tool's may fail in any way
         raise ToolError(f'tool "{tool.name}" returned what is not JSON: {error}') from None
     return result
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias, Union, overload
 
 from attrs import field, frozen
+from attrs.validators import deep_iterable, instance_of
 from pyrsistent import PVector, pvector
 
 from .json_text import Json, read_json, write_json
@@ -43,9 +44,9 @@ class ToolCall:
         echo: what else its server wants back with the call, a JSON object's text; mostly None.
     """
 
-    id: str
-    name: str
-    arguments: str
+    id: str = field(validator=instance_of(str))
+    name: str = field(validator=instance_of(str))
+    arguments: str = field(validator=instance_of(str))
     echo: str | None = None
 
 
@@ -67,12 +68,20 @@ class Message:
             reasoning, a JSON object's text; mostly None.
     """
 
-    role: AnyRole
-    content: str
-    tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
+    role: AnyRole = field(validator=instance_of((Role, FunctionRole)))
+    content: str = field(validator=instance_of(str))
+    tool_calls: tuple[ToolCall, ...] = field(
+        default=(), converter=_calls, validator=deep_iterable(instance_of(ToolCall))
+    )
     call_id: str | None = None
     refused: bool = False
     echo: str | None = None
+
+
+def _message(message: object) -> Message:
+    if not isinstance(message, Message):
+        raise TypeError(f"a conversation consists of messages, found {type(message).__name__}")
+    return message
 
 
 @frozen(init=False)
@@ -89,7 +98,7 @@ class ConversationContext(Sequence[Message]):
     messages: PVector[Message]
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
-        kept = messages if isinstance(messages, PVector) else pvector(messages)
+        kept = messages if isinstance(messages, PVector) else pvector(map(_message, messages))
         self.__attrs_init__(kept)
 
     @overload

@@ -300,7 +300,9 @@ class OpenAIModel:
 def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        host = parts.hostname or ""
+        known = parts.scheme in ("http", "https") and parts.port != 0
+        return known and bool(host) and host.isascii()
     except ValueError:
         return False
 

@@ -41,7 +41,7 @@ def parameter(name: str) -> Lens[Pattern, Pattern]:
         raise FocusError(optic, path, tool, f'no parameter "{name}" (there are: {known})')
 
     def set_(tool: Pattern, new: Pattern) -> Pattern:
-        if new.elements:
+        if not isinstance(new, Pattern) or new.elements:
             raise FocusError(optic, path, tool, "a parameter is an atom")
         chain = signature_of(tool.elements)
 

@@ -101,6 +101,7 @@ class Place:
         tree_path: the pattern it is in, or that it is.
         lens: from that pattern onto the part; None for the pattern itself.
         keys: of a property, its key and those of the maps it is inside of.
+        reference: of a tool that is used by name, where the name stands.
     """
 
     words: tuple[str, ...]
@@ -108,6 +109,7 @@ class Place:
     tree_path: TreePath
     lens: Getter[Pattern, Any] | None = None
     keys: tuple[str, ...] = ()
+    reference: TreePath | None = None
 
     @property
     def path(self) -> str:
@@ -135,6 +137,11 @@ class Place:
         changed: Pattern = put(self.lens, value, pattern_at(patterns, self.tree_path))  # type: ignore[arg-type]  # a getter refuses by itself
         return replace_at(patterns, self.tree_path, [changed])
 
+    @property
+    def stands_at(self) -> TreePath:
+        """The element that has to go when it is removed: of a tool used by name, the name."""
+        return self.tree_path if self.reference is None else self.reference
+
     def remove(self, patterns: Sequence[Pattern]) -> tuple[Pattern, ...]:
         """The patterns without it: an element is taken out, a property that may be absent removed.
 
@@ -142,7 +149,7 @@ class Place:
             FocusError: it has to be there.
         """
         if self.lens is None:
-            return replace_at(patterns, self.tree_path, [])
+            return replace_at(patterns, self.stands_at, [])
         try:
             return self.set(patterns, None)
         except FocusError as error:
@@ -292,7 +299,9 @@ def _tools_of(patterns: Sequence[Pattern], place: Place) -> Iterator[tuple[str, 
         elif is_reference(element):
             for path, pattern in walk(patterns):
                 if pattern.value.labels & TOOLS and pattern.value.identity == name:
-                    yield name, Place((*place.words, name), Kind.PATTERN, path)
+                    reference = (*place.tree_path, index)
+                    words = (*place.words, name)
+                    yield name, Place(words, Kind.PATTERN, path, reference=reference)
                     break
 
 

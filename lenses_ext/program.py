@@ -24,6 +24,11 @@ from .shared_shapes import shared_shapes, with_shared_shapes
 
 UNDEFINED_REFERENCE = "undefined-reference"
 REFERENCE_CYCLE = "reference-cycle"
+TOO_MANY_AGENTS = "too-many-agents"
+
+
+MAX_AGENTS = 100
+"""How many agents one may hold by reference; agents that hold each other twice grow without end."""
 
 
 def find_agents(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
@@ -81,6 +86,7 @@ def resolve_references(
     patterns = tuple(patterns)
     known, shapes = definitions(patterns), shared_shapes(patterns)
     faults: list[Fault] = []
+    expanded: list[str] = []
 
     def resolved(pattern: Pattern, within: tuple[str, ...], path: TreePath) -> Pattern:
         inside = (*within, pattern.value.identity)
@@ -113,6 +119,13 @@ def resolve_references(
             message = f'agent "{name}" contains itself: {chain}'
             faults.append(fault(REFERENCE_CYCLE, message, element).below(*path))
             return element
+        if AGENT in known[name].value.labels:
+            expanded.append(name)
+            if len(expanded) > MAX_AGENTS:
+                if len(expanded) == MAX_AGENTS + 1:
+                    message = f"more than {MAX_AGENTS} agents stand in each other by reference"
+                    faults.append(fault(TOO_MANY_AGENTS, message, element).below(*path))
+                return element
         return completed(known[name], within, path)
 
     return resolved(agent, (), ()), tuple(faults)

@@ -21,6 +21,7 @@ from .labels import AGENT, ANSWER, TOOL, TOOLS
 from .optics import view
 from .program import (
     REFERENCE_CYCLE,
+    TOO_MANY_AGENTS,
     UNDEFINED_REFERENCE,
     outermost,
     resolve_references,
@@ -33,9 +34,8 @@ from .signatures.forms import parse_type_signature
 from .signatures.source import is_tool, signature_of
 from .tool_names import wire_name
 
-_OF_THE_REFERENCE = {REFERENCE_CYCLE, "duplicate-tool", "tool-name-collision"}
+_OF_THE_REFERENCE = {REFERENCE_CYCLE, TOO_MANY_AGENTS, "duplicate-tool", "tool-name-collision"}
 """Faults of what is referred to from where, not of the definitions."""
-
 
 AGENT_PROPERTIES = ("description", "instruction", "model", "settings")
 """The properties of an agent that mean something; it may have others of its own."""

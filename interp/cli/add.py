@@ -9,7 +9,7 @@ import click
 
 from gram import Pattern
 from gram.walk import pattern_at, replace_at
-from lenses_ext.paths import Kind, Place, read_path, write_path
+from lenses_ext.paths import ANY, Kind, Place, read_path, write_path
 from lenses_ext.properties import any_property
 
 from .edits import (
@@ -43,6 +43,8 @@ def command(file: str, path: str, value: str, in_place: bool, diff: bool, force:
         patterns = (*patterns, read_pattern(value))
     else:
         *above, last = read_path(path)
+        if not above or last == ANY:
+            raise click.UsageError("a path names a place and what to add to it: agent.description")
         with refusing():
             for place in places_in(document, path if last == "tools" else write_path(above)):
                 patterns = _added(patterns, place, last, value)
@@ -56,6 +58,8 @@ def _added(
     if place.kind is Kind.TOOLS:
         grown = attrs.evolve(pattern, elements=(*pattern.elements, read_pattern(value)))
         return replace_at(patterns, place.tree_path, [grown])
+    if place.kind not in (Kind.PATTERN, Kind.PARAMETER, Kind.PROPERTY):
+        raise click.UsageError(f"{place.path} has no properties to add to: use gram set")
     lens: Any = any_property(*place.keys, last)
     if place.kind is Kind.PARAMETER:
         lens = place.lens & lens

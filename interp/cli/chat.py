@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -130,7 +131,11 @@ def _save(talk: Talk, options: TalkOptions, argument: str) -> None:
     if not path:
         tell("there is no session: write /save FILE")
         return
-    save_context(Path(path).expanduser(), talk.context)
+    try:
+        target = Path(path).expanduser()
+    except RuntimeError as error:  # ~ of nobody
+        raise OSError(errno.ENOENT, str(error), path) from None
+    save_context(target, talk.context)
     tell(f"saved to {path}")
 
 

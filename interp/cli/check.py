@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gram import Document, Fault, apply_fixes, syntax_errors
+from gram import Document, Fault, GramDecodeError, apply_fixes, syntax_errors
 from gram.checks import syntax_fault
 from gram.faults import errors
 from gram.files import write_atomically
@@ -33,8 +33,14 @@ def command(files: tuple[str, ...], as_json: bool, fix: bool) -> None:
     if fix and STDIN in files:
         raise click.UsageError("--fix writes files; it cannot mend standard input")
     faults: list[Fault] = []
+    unreadable: OSError | None = None
     for file in files:
-        faults.extend(_faults(file, fix))
+        try:
+            faults.extend(_faults(file, fix))
+        except GramDecodeError as error:  # not UTF-8
+            faults.append(syntax_fault(error))
+        except OSError as error:  # told when the others have been
+            unreadable = unreadable or error
     if as_json:
         found = [_as_json(each) for each in faults]
         click.echo(redact(json.dumps(found, ensure_ascii=False, indent=2)))
@@ -42,6 +48,8 @@ def command(files: tuple[str, ...], as_json: bool, fix: bool) -> None:
         for each in faults:
             hint = f"\n  hint: {each.hint}" if each.hint else ""
             click.echo(redact(f"{each}{hint}"))
+    if unreadable is not None:
+        raise unreadable
     if errors(faults):
         sys.exit(NO)
 

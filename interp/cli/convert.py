@@ -44,5 +44,5 @@ def _patterns(text: str, name: str) -> Pattern | tuple[Pattern, ...]:
     try:
         patterns: Pattern | tuple[Pattern, ...] = from_json(data)
     except GramDecodeError as error:
-        raise GramDecodeError(f"{name}: {error.msg}") from None
+        raise GramDecodeError(error.msg, filename=name) from None
     return patterns

@@ -17,6 +17,7 @@ def command(file: str, path: str, in_place: bool, diff: bool, force: bool) -> No
     document = read_document(file)
     patterns = document.patterns
     with refusing():
-        for place in reversed(places_in(document, path)):  # from the end: the others stay
+        places = places_in(document, path)
+        for place in sorted(places, key=lambda each: each.stands_at, reverse=True):
             patterns = place.remove(patterns)
     deliver(document, patterns, in_place=in_place, diff=diff, force=force)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import unified_diff
 
 import click
@@ -10,8 +11,8 @@ import click
 def show_diff(before: str, after: str, name: str) -> None:
     """Print the unified diff between two texts of a file."""
     lines = unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
+        _lines(before),
+        _lines(after),
         f"{name}",
         f"{name} (new)",
     )
@@ -19,3 +20,8 @@ def show_diff(before: str, after: str, name: str) -> None:
         click.echo(line, nl=False)
         if not line.endswith("\n"):
             click.echo("\n\\ No newline at end of file")
+
+
+def _lines(text: str) -> list[str]:
+    r"""The lines of a text: ``\n`` alone ends one, as for other programs that show diffs."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)

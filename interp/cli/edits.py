@@ -20,6 +20,7 @@ from ..program_checks import check_program
 from .diffs import show_diff
 from .failures import NO
 from .inputs import STDIN, read_document
+from .terminal import tell
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -37,7 +38,7 @@ def places_in(document: Document, path: str) -> tuple[Place, ...]:
     try:
         return find_places(document.patterns, path)
     except PathError as error:
-        click.echo(f"{document.filename}: {error}", err=True)
+        tell(f"{document.filename}: {error}")
         sys.exit(NO)
 
 
@@ -58,7 +59,7 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except (FocusError, ReadOnlyError) as error:
-        click.echo(f"refused: {error}", err=True)
+        tell(f"refused: {error}")
         sys.exit(NO)
 
 
@@ -91,9 +92,9 @@ def _refuse_new_errors(document: Document, edited: Document) -> None:
         fault for fault in errors(check_program(edited)) if (fault.code, fault.message) not in known
     ]
     if new:
-        click.echo("refused, since the program would be invalid (--force does it):", err=True)
+        tell("refused, since the program would be invalid (--force does it):")
         for fault in new:
-            click.echo(f"  {fault.code} {fault.message}", err=True)
+            tell(f"  {fault.code} {fault.message}")
         sys.exit(NO)
 
 

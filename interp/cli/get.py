@@ -17,6 +17,7 @@ from lenses_ext.paths import ANY, read_path
 from .edits import complete_path, places_in
 from .failures import NO
 from .inputs import read_document
+from .terminal import tell
 
 
 @click.command("get")
@@ -35,7 +36,7 @@ def command(file: str, path: str, as_json: bool) -> None:
     found = [(place.path, place.get(document.patterns)) for place in places]
     found = [(where, value) for where, value in found if value is not None]
     if not found:
-        click.echo(f"{document.filename}: `{path}` is not set", err=True)
+        tell(f"{document.filename}: `{path}` is not set")
         sys.exit(NO)
     if as_json:
         click.echo(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import sys
 from collections.abc import Iterable
@@ -26,6 +27,8 @@ def read_text(name: str) -> tuple[str, str]:
         GramDecodeError: it is not UTF-8.
     """
     if name == STDIN:
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "standard input is closed")
         return decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"
     return decode(Path(name).read_bytes(), name), name
 

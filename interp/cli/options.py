@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -12,6 +11,7 @@ from attrs import frozen
 
 from lenses_ext import Match, SettingError, Settings
 
+from ..json_text import read_json
 from ..providers import OFFLINE
 
 
@@ -146,7 +146,7 @@ def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
         if not equals:
             raise click.UsageError(f"--set {change}: write NAME=VALUE")
         try:
-            settings[name] = json.loads(text)
+            settings[name] = read_json(text)
         except ValueError:
             settings[name] = text
     try:

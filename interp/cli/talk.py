@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gram import Pattern
 from gram.faults import errors
+from gram.files import resolved
 from lenses_ext import validate_agent_pattern
 
 from ..binding import bind_agent_tools
@@ -111,7 +112,7 @@ def _conversation_in(session: str | None) -> ConversationContext:
     if session is None:
         return empty_context
     path = Path(session)
-    if not path.resolve().parent.is_dir():  # better told now than after an answer was paid for
+    if not resolved(path).parent.is_dir():  # better told now than after an answer was paid for
         raise FileNotFoundError(2, "No such directory", str(path.parent))
     return load_context(path) if path.exists() and path.stat().st_size else empty_context
 

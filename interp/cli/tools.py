@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gram import Pattern, format_text, origin
+from gram import GramDecodeError, Pattern, format_text, origin
 from gram.canonical_json import Json
 from lenses_ext import (
     agent_tool_specs,
@@ -117,4 +117,7 @@ def _written(name: str) -> list[Pattern]:
         data = read_json(text)
     except ValueError as error:
         raise ValidationError(f"{shown}: not JSON: {error}") from None
-    return [tool_spec_from_json(each) for each in (data if isinstance(data, list) else [data])]
+    try:
+        return [tool_spec_from_json(each) for each in (data if isinstance(data, list) else [data])]
+    except GramDecodeError as error:
+        raise GramDecodeError(error.msg, filename=shown) from None
