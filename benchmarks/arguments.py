@@ -1,13 +1,13 @@
 """Checking the arguments of a bound tool, against a bare call of the validator it is built on.
 
-Run it with ``python benchmarks/arguments.py``.
+Run it with ``python -m benchmarks.arguments``.
 """
 
 from __future__ import annotations
 
 import jsonschema_rs
-from compare import compare
 
+from benchmarks.compare import compare
 from interp.arguments import parameters_of
 from lenses_ext import create_tool_specification, tool_spec_schema, view
 
