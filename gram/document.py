@@ -36,6 +36,7 @@ class Document:
     __slots__ = (
         "__weakref__",
         "_items",
+        "_paths",
         "_pieces",
         "_read",
         "_source",
@@ -48,6 +49,7 @@ class Document:
     def __init__(self, source: Source, *, style: Style | None = None) -> None:
         self._items: tuple[Item, ...] | None = parse_items(source)
         self._source: Source | None = source
+        self._paths: dict[Span, tuple[int, ...]] | None = None
         self._read: Document = self
         self._pieces: tuple[Piece, ...] = ()
         self.filename = source.filename
@@ -116,7 +118,7 @@ class Document:
             return self._read
         replacement = replace(self._read.text, self._read.items, wanted, self.style)
         edited = Document.__new__(Document)
-        edited._items = edited._source = None
+        edited._items = edited._source = edited._paths = None
         edited._read, edited._pieces = self._read, replacement.pieces
         edited.filename, edited.patterns, edited.style = self.filename, wanted, self.style
         edited.rescued = replacement.rescued
@@ -141,17 +143,12 @@ class Document:
         Raises:
             LookupError: no pattern stands there.
         """
-        pending: list[tuple[tuple[int, ...], Construct]] = [
-            ((index,), item) for index, item in enumerate(self.items)
-        ]
-        while pending:
-            path, construct = pending.pop()
-            if span_of(construct) == span:
-                return path
-            if construct.start <= span.start and span.end <= construct.end:
-                below = list(enumerate(elements_of(construct)))
-                pending.extend(((*path, index), element) for index, element in reversed(below))
-        raise LookupError(f"no pattern stands at {span}")
+        if self._paths is None:
+            self._paths = _paths_of(self.items)
+        try:
+            return self._paths[span]
+        except KeyError:
+            raise LookupError(f"no pattern stands at {span}") from None
 
     def _begins_with_header(self) -> bool:
         if self._items is not None:
@@ -169,6 +166,21 @@ class Document:
 
 
 _documents = weakref.WeakKeyDictionary()
+
+
+def _paths_of(items: Iterable[Item]) -> dict[Span, tuple[int, ...]]:
+    """The path of the pattern at each span; a node shared by two hops has that of the first."""
+    paths: dict[Span, tuple[int, ...]] = {}
+    pending: list[tuple[tuple[int, ...], Construct]] = [
+        ((i,), item) for i, item in enumerate(items)
+    ]
+    pending.reverse()
+    while pending:
+        path, construct = pending.pop()
+        paths.setdefault(span_of(construct), path)
+        below = list(enumerate(elements_of(construct)))
+        pending.extend(((*path, index), element) for index, element in reversed(below))
+    return paths
 
 
 def document_of(source: Source) -> Document:

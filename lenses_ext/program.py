@@ -27,6 +27,9 @@ REFERENCE_CYCLE = "reference-cycle"
 TOO_MANY_AGENTS = "too-many-agents"
 
 
+MOST_HINTS = 50
+"""For how many references the nearest names are looked up, which takes long among many names."""
+
 MAX_AGENTS = 100
 """How many agents one may hold by reference; agents that hold each other twice grow without end."""
 
@@ -112,7 +115,8 @@ def resolve_references(
         if not is_reference(element):
             return element
         if name not in known:
-            faults.append(undefined_reference(element, known).below(*path))
+            near = known if len(faults) < MOST_HINTS else ()
+            faults.append(undefined_reference(element, near).below(*path))
             return element
         if name in within:
             chain = " -> ".join((*within[within.index(name) :], name))
