@@ -175,6 +175,8 @@ def _properties(agent: Pattern) -> Iterator[Fault]:
             hint = f"write settings: {{{key}: …}}"
             message = f"{key} is a setting of the model, and counts only in settings"
         elif near := get_close_matches(key, AGENT_PROPERTIES, n=1, cutoff=0.75):
+            if near[0] in ("instruction", "model") and near[0] not in agent.value.properties:
+                continue  # it is missed there already
             hint, message = None, f"an agent has no property {key}; did you mean {near[0]}?"
         else:
             continue

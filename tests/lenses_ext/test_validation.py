@@ -42,6 +42,13 @@ RULES: list[tuple[str, list[Expected]]] = [
         ],
     ),
     (
+        '(a:Agent {instruction: "x", model: "a/b", modle: 1, temperature: 0.2, team: "own"})',
+        [
+            ('agent-property', 'warning', 'an agent has no property modle; did you mean model?', '1', (0, 'modle'), None),
+            ('agent-property', 'warning', 'temperature is a setting of the model, and counts only in settings', '0.2', (0, 'temperature'), 'write settings: {temperature: …}'),
+        ],
+    ),
+    (
         '(a:Agent {instruction: 3, model: 4, description: true})',
         [
             ('instruction-type', 'error', 'the instruction of "a" is a string, found int', '3', (0, 'instruction'), None),
