@@ -47,10 +47,10 @@ from .values import (
     Range,
     Symbol,
     TaggedString,
+    Value as TreeValue,
     check_number,
     check_text,
 )
-from .values import Value as TreeValue
 
 _NO_SUBJECT = Subject()
 _WALK_SUBJECT = Subject("", {WALK})

@@ -2,206 +2,201 @@
 
 ``load`` a program, give `run` a message and a `ToolLibrary`, read the response. The machine
 itself is `start` and `step`, which do no I/O. Importing this loads no network library.
+
+What it offers is loaded when it is first asked for, so that a command pays only for what it uses.
 """
 
-from typing import TYPE_CHECKING
-
-from gram import GramDecodeError, GramEncodeError, GramError
-from lenses_ext import (
-    Model,
-    Settings,
-    TypeSignature,
-    create_agent_pattern,
-    create_tool_specification,
-    parse_type_signature,
-    type_signature_to_json_schema,
-    validate_agent_pattern,
-)
-
-from .approval import ApprovalPolicy, ApprovalRule, allow_all, ask_all, deny_all
-from .arguments import validate_tool_args
-from .binding import bind_agent_tools, bind_tool, explain_binding
-from .conversation_files import load_context, save_context
-from .conversation_pattern import context_from_pattern, context_to_pattern
-from .drivers import (
-    arun,
-    astream,
-    begin,
-    execute_agent,
-    execute_agent_with_library,
-    resume_run,
-    run,
-    stream,
-)
-from .effects import (
-    Ask,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    ModelReplied,
-    Request,
-    TimeUp,
-    ToolReturned,
-)
-from .errors import (
-    AgentError,
-    ApprovalNeeded,
-    ConfigurationError,
-    LimitError,
-    LLMAPIError,
-    ModelError,
-    ProtocolError,
-    ReplayError,
-    ToolBindingError,
-    ToolError,
-    ValidationError,
-)
-from .forms import FORMS
-from .functions.function_tools import tool, tool_spec_from_function
-from .invocation import invoke_tool
-from .library import ToolLibrary, empty_tool_library, lookup_tool, register_tool
-from .limits import Limits
-from .machine import TRANSITIONS, pending, response, resume, start, step
-from .messages import (
-    AgentResponse,
-    AssistantRole,
-    ConversationContext,
-    FunctionRole,
-    Message,
-    ToolCall,
-    ToolInvocation,
-    Usage,
-    UserRole,
-    empty_context,
-)
-from .programs import load
-from .providers import PROVIDERS, LanguageModel, Provider
-from .replies import detect_tool_call
-from .response_pattern import (
-    invocation_from_pattern,
-    invocation_to_pattern,
-    response_from_pattern,
-    response_to_pattern,
-)
-from .runs import Run
-from .scripted import ScriptedModel
-from .state import State, Status
-from .streaming import Finished, Observation, TextDelta, ToolFinished, ToolStarted
-from .tool_context import ToolContext
-from .tools import Tool, create_tool
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .hello_world import hello_world_tool_library
+    from gram import (
+        GramDecodeError as GramDecodeError,
+        GramEncodeError as GramEncodeError,
+        GramError as GramError,
+    )
+    from lenses_ext import (
+        Model as Model,
+        Settings as Settings,
+        TypeSignature as TypeSignature,
+        create_agent_pattern as create_agent_pattern,
+        create_tool_specification as create_tool_specification,
+        parse_type_signature as parse_type_signature,
+        type_signature_to_json_schema as type_signature_to_json_schema,
+        validate_agent_pattern as validate_agent_pattern,
+    )
+
+    from .approval import (
+        ApprovalPolicy as ApprovalPolicy,
+        ApprovalRule as ApprovalRule,
+        allow_all as allow_all,
+        ask_all as ask_all,
+        deny_all as deny_all,
+    )
+    from .arguments import validate_tool_args as validate_tool_args
+    from .binding import (
+        bind_agent_tools as bind_agent_tools,
+        bind_tool as bind_tool,
+        explain_binding as explain_binding,
+    )
+    from .conversation_files import load_context as load_context, save_context as save_context
+    from .conversation_pattern import (
+        context_from_pattern as context_from_pattern,
+        context_to_pattern as context_to_pattern,
+    )
+    from .drivers import (
+        arun as arun,
+        astream as astream,
+        begin as begin,
+        execute_agent as execute_agent,
+        execute_agent_with_library as execute_agent_with_library,
+        resume_run as resume_run,
+        run as run,
+        stream as stream,
+    )
+    from .effects import (
+        Ask as Ask,
+        CallFailed as CallFailed,
+        CallModel as CallModel,
+        CallTool as CallTool,
+        Decided as Decided,
+        ModelReplied as ModelReplied,
+        Request as Request,
+        TimeUp as TimeUp,
+        ToolReturned as ToolReturned,
+    )
+    from .errors import (
+        AgentError as AgentError,
+        ApprovalNeeded as ApprovalNeeded,
+        ConfigurationError as ConfigurationError,
+        LimitError as LimitError,
+        LLMAPIError as LLMAPIError,
+        ModelError as ModelError,
+        ProtocolError as ProtocolError,
+        ReplayError as ReplayError,
+        ToolBindingError as ToolBindingError,
+        ToolError as ToolError,
+        ValidationError as ValidationError,
+    )
+    from .forms import FORMS as FORMS
+    from .functions.function_tools import (
+        tool as tool,
+        tool_spec_from_function as tool_spec_from_function,
+    )
+    from .hello_world import hello_world_tool_library as hello_world_tool_library
+    from .invocation import invoke_tool as invoke_tool
+    from .library import (
+        ToolLibrary as ToolLibrary,
+        empty_tool_library as empty_tool_library,
+        lookup_tool as lookup_tool,
+        register_tool as register_tool,
+    )
+    from .limits import Limits as Limits
+    from .machine import (
+        TRANSITIONS as TRANSITIONS,
+        pending as pending,
+        response as response,
+        resume as resume,
+        start as start,
+        step as step,
+    )
+    from .messages import (
+        AgentResponse as AgentResponse,
+        AssistantRole as AssistantRole,
+        ConversationContext as ConversationContext,
+        FunctionRole as FunctionRole,
+        Message as Message,
+        ToolCall as ToolCall,
+        ToolInvocation as ToolInvocation,
+        Usage as Usage,
+        UserRole as UserRole,
+        empty_context as empty_context,
+    )
+    from .programs import load as load
+    from .providers import (
+        PROVIDERS as PROVIDERS,
+        LanguageModel as LanguageModel,
+        Provider as Provider,
+    )
+    from .replies import detect_tool_call as detect_tool_call
+    from .response_pattern import (
+        invocation_from_pattern as invocation_from_pattern,
+        invocation_to_pattern as invocation_to_pattern,
+        response_from_pattern as response_from_pattern,
+        response_to_pattern as response_to_pattern,
+    )
+    from .runs import Run as Run
+    from .scripted import ScriptedModel as ScriptedModel
+    from .state import State as State, Status as Status
+    from .streaming import (
+        Finished as Finished,
+        Observation as Observation,
+        TextDelta as TextDelta,
+        ToolFinished as ToolFinished,
+        ToolStarted as ToolStarted,
+    )
+    from .tool_context import ToolContext as ToolContext
+    from .tools import Tool as Tool, create_tool as create_tool
+
+_HOMES = {
+    "gram": "GramDecodeError GramEncodeError GramError",
+    "lenses_ext": (
+        "Model Settings TypeSignature create_agent_pattern create_tool_specification "
+        "parse_type_signature type_signature_to_json_schema validate_agent_pattern"
+    ),
+    ".approval": "ApprovalPolicy ApprovalRule allow_all ask_all deny_all",
+    ".arguments": "validate_tool_args",
+    ".binding": "bind_agent_tools bind_tool explain_binding",
+    ".conversation_files": "load_context save_context",
+    ".conversation_pattern": "context_from_pattern context_to_pattern",
+    ".drivers": (
+        "arun astream begin execute_agent execute_agent_with_library resume_run run stream"
+    ),
+    ".effects": (
+        "Ask CallFailed CallModel CallTool Decided ModelReplied Request TimeUp ToolReturned"
+    ),
+    ".errors": (
+        "AgentError ApprovalNeeded ConfigurationError LLMAPIError LimitError ModelError "
+        "ProtocolError ReplayError ToolBindingError ToolError ValidationError"
+    ),
+    ".forms": "FORMS",
+    ".functions.function_tools": "tool tool_spec_from_function",
+    ".hello_world": "hello_world_tool_library",
+    ".invocation": "invoke_tool",
+    ".library": "ToolLibrary empty_tool_library lookup_tool register_tool",
+    ".limits": "Limits",
+    ".machine": "TRANSITIONS pending response resume start step",
+    ".messages": (
+        "AgentResponse AssistantRole ConversationContext FunctionRole Message ToolCall "
+        "ToolInvocation Usage UserRole empty_context"
+    ),
+    ".programs": "load",
+    ".providers": "LanguageModel PROVIDERS Provider",
+    ".replies": "detect_tool_call",
+    ".response_pattern": (
+        "invocation_from_pattern invocation_to_pattern response_from_pattern response_to_pattern"
+    ),
+    ".runs": "Run",
+    ".scripted": "ScriptedModel",
+    ".state": "State Status",
+    ".streaming": "Finished Observation TextDelta ToolFinished ToolStarted",
+    ".tool_context": "ToolContext",
+    ".tools": "Tool create_tool",
+}
+"""The module of each name; the imports above say the same to type checkers."""
+
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)
 
 
-def __getattr__(name: str) -> ToolLibrary:
-    """The built-in library is made when it is first asked for: that loads a schema validator."""
-    if name == "hello_world_tool_library":
-        from .hello_world import hello_world_tool_library
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name], __name__), name)
+    globals()[name] = value
+    return value
 
-        return hello_world_tool_library
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-
-__all__ = [
-    "FORMS",
-    "PROVIDERS",
-    "TRANSITIONS",
-    "AgentError",
-    "AgentResponse",
-    "ApprovalNeeded",
-    "ApprovalPolicy",
-    "ApprovalRule",
-    "Ask",
-    "AssistantRole",
-    "CallFailed",
-    "CallModel",
-    "CallTool",
-    "ConfigurationError",
-    "ConversationContext",
-    "Decided",
-    "Finished",
-    "FunctionRole",
-    "GramDecodeError",
-    "GramEncodeError",
-    "GramError",
-    "LLMAPIError",
-    "LanguageModel",
-    "LimitError",
-    "Limits",
-    "Message",
-    "Model",
-    "ModelError",
-    "ModelReplied",
-    "Observation",
-    "ProtocolError",
-    "Provider",
-    "ReplayError",
-    "Request",
-    "Run",
-    "ScriptedModel",
-    "Settings",
-    "State",
-    "Status",
-    "TextDelta",
-    "TimeUp",
-    "Tool",
-    "ToolBindingError",
-    "ToolCall",
-    "ToolContext",
-    "ToolError",
-    "ToolFinished",
-    "ToolInvocation",
-    "ToolLibrary",
-    "ToolReturned",
-    "ToolStarted",
-    "TypeSignature",
-    "Usage",
-    "UserRole",
-    "ValidationError",
-    "allow_all",
-    "arun",
-    "ask_all",
-    "astream",
-    "begin",
-    "bind_agent_tools",
-    "bind_tool",
-    "context_from_pattern",
-    "context_to_pattern",
-    "create_agent_pattern",
-    "create_tool",
-    "create_tool_specification",
-    "deny_all",
-    "detect_tool_call",
-    "empty_context",
-    "empty_tool_library",
-    "execute_agent",
-    "execute_agent_with_library",
-    "explain_binding",
-    "hello_world_tool_library",
-    "invocation_from_pattern",
-    "invocation_to_pattern",
-    "invoke_tool",
-    "load",
-    "load_context",
-    "lookup_tool",
-    "parse_type_signature",
-    "pending",
-    "register_tool",
-    "response",
-    "response_from_pattern",
-    "response_to_pattern",
-    "resume",
-    "resume_run",
-    "run",
-    "save_context",
-    "start",
-    "step",
-    "stream",
-    "tool",
-    "tool_spec_from_function",
-    "type_signature_to_json_schema",
-    "validate_agent_pattern",
-    "validate_tool_args",
-]
+def __dir__() -> list[str]:
+    return __all__

@@ -24,8 +24,7 @@ from .errors import ValidationError
 from .json_text import Json, read_json, write_json
 
 if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError as Violation
-    from jsonschema_rs import Validator
+    from jsonschema_rs import ValidationError as Violation, Validator
 
 _MOST_VIOLATIONS = 5
 

@@ -15,13 +15,14 @@ from urllib.parse import urlsplit
 from gram import GramError
 
 from .chunks import Chunks
+from .dialects import Dialect
 from .effects import Request
 from .errors import AgentError, ConfigurationError, ModelError
 from .json_text import Json, read_json
 from .model_failures import failed
 from .redaction import redact
 from .replies import Reply, read_reply, reported_error
-from .wire import SETTING_NAMES, Dialect, request_body
+from .wire import SETTING_NAMES, request_body
 
 if TYPE_CHECKING:
     import openai

@@ -7,8 +7,7 @@ from difflib import get_close_matches
 
 from gram import Fault, Pattern
 from gram.faults import fault
-from gram.files import PathOrFile
-from gram.files import load as load_patterns
+from gram.files import PathOrFile, load as load_patterns
 from lenses_ext import find_agents, resolve_references
 
 from .errors import ValidationError

@@ -20,9 +20,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from .dialects import Dialect
 from .errors import ConfigurationError
 from .providers import MaxTokens, Provider
-from .wire import Dialect
 
 VARIABLE: Final = "GRAM_PROVIDERS"
 

@@ -11,15 +11,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 from attrs import evolve, frozen
 
 from lenses_ext import Model
 
-from .effects import Request
+from .dialects import Dialect
 from .errors import ConfigurationError
-from .wire import Dialect
+
+if TYPE_CHECKING:
+    from .effects import Request
 
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
 

@@ -11,10 +11,12 @@ import json
 import os
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from .messages import ConversationContext, FunctionRole, Message, ToolCall
+if TYPE_CHECKING:
+    from .messages import ConversationContext, Message
 
 REDACTED = "[redacted]"
 
@@ -50,6 +52,8 @@ def redact(text: str) -> str:
 
 def redacted_context(context: ConversationContext) -> ConversationContext:
     """A conversation with its texts redacted; the same object when there was nothing to do."""
+    from .messages import ConversationContext
+
     keys = known_keys()
     messages = [_redacted_message(message, keys) for message in context]
     if all(new is old for new, old in zip(messages, context, strict=True)):
@@ -58,6 +62,8 @@ def redacted_context(context: ConversationContext) -> ConversationContext:
 
 
 def _redacted_message(message: Message, keys: Iterable[str]) -> Message:
+    from .messages import FunctionRole, ToolCall
+
     role = message.role
     if isinstance(role, FunctionRole):
         role = FunctionRole(_redacted(role.name, keys))

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
 from attrs import evolve
 
 from gram import Pattern
 from lenses_ext import answer_schema, wire_name
 
+from .dialects import Dialect
 from .effects import Request
 from .json_text import Json, read_json
 from .messages import AssistantRole, FunctionRole, Message, ToolCall
 from .tool_definitions import function_definition
-
-Dialect: TypeAlias = Literal["tools", "functions"]
 
 SETTING_NAMES: Mapping[str, str] = {
     "frequencyPenalty": "frequency_penalty",

@@ -83,3 +83,17 @@ def test_importing_the_packages_loads_no_network_library() -> None:
 
     unwanted = {"openai", "httpx", "httpx2", "lark", "jsonschema_rs", "pydantic", "tenacity"}
     assert not loaded & unwanted
+
+
+def test_what_interp_offers_is_what_type_checkers_see() -> None:
+    import interp
+
+    seen = {
+        alias.name: ("." * node.level) + (node.module or "")
+        for node in ast.walk(ast.parse((ROOT / "interp" / "__init__.py").read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module not in ("typing", "importlib")
+        for alias in node.names
+    }
+
+    assert seen == interp._HOME_OF
+    assert all(hasattr(interp, name) for name in interp.__all__)

@@ -8,13 +8,15 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from gram import Document
 from gram.files import decode
 
 from ..errors import ConfigurationError
-from ..library import ToolLibrary
-from ..tools import Tool
+
+if TYPE_CHECKING:
+    from ..library import ToolLibrary
 
 STDIN = "-"
 
@@ -54,6 +56,8 @@ def read_libraries(names: Iterable[str]) -> ToolLibrary:
         OSError: a file cannot be read.
         ConfigurationError: a file fails, or has no tools under the name.
     """
+    from ..library import ToolLibrary  # most commands read no Python
+
     library = ToolLibrary()
     for name in names:
         library = library | _library(name)
@@ -61,6 +65,9 @@ def read_libraries(names: Iterable[str]) -> ToolLibrary:
 
 
 def _library(given: str) -> ToolLibrary:
+    from ..library import ToolLibrary
+    from ..tools import Tool
+
     file, colon, name = given.rpartition(":")
     if not colon or not file.endswith(".py"):
         file, name = given, ""

@@ -15,8 +15,7 @@ from .from_schema import json_schema_faults, signature_from_schema
 from .hindley_milner import is_hindley_milner, parse_hindley_milner
 from .reader import SignatureReader
 from .source import SignatureSource, is_tool, source_of_pattern, source_of_text
-from .to_schema import parameters_schema
-from .to_schema import result_schema as schema_of_result
+from .to_schema import parameters_schema, result_schema as schema_of_result
 from .values import TypeSignature
 from .writer import signature_patterns, signature_text, write_type_signature
 

@@ -9,8 +9,7 @@ from functools import cache
 
 import lark
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from gram import GramDecodeError, loads

@@ -2,8 +2,7 @@
 
 from itertools import combinations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, loads
 from gram.lossless.alignment import PATTERNS, VALUES, align, common_ends, longest_increasing

@@ -6,8 +6,7 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from gram import Document, GramEncodeError, Pattern, Span, Spelling, Subject, loads, parse
 from tests.paths import SHARED_CORPUS

@@ -9,8 +9,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from gram import Span, dumps, from_json, load, loads, loads_one, origin, parse, to_json
-from gram import origin as origin_of
+from gram import (
+    Span,
+    dumps,
+    from_json,
+    load,
+    loads,
+    loads_one,
+    origin,
+    origin as origin_of,
+    parse,
+    to_json,
+)
 from gram.origin import _places
 from tests.strategies import source_texts
 

@@ -1,8 +1,7 @@
 """Joining the occurrences of a name."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gram import GramEncodeError, GramError, Pattern, dumps, loads, parse
 from gram.reconcile import Policy, ReconcileError, reconcile

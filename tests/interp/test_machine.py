@@ -9,8 +9,7 @@ import tracemalloc
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gram import Pattern, loads_one
 from interp import (

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from gram import Document, Pattern, Subject, dumps, loads, loads_one
 from gram.faults import errors

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 
 from gram import Pattern, Subject, loads_one, parse
-from gram.faults import Path as FaultPath
-from gram.faults import errors
+from gram.faults import Path as FaultPath, errors
 from lenses_ext import validate_agent_pattern, validate_program, validate_tool_spec_pattern
 from tests.strategies import agent_forests, like_agents, programs
 

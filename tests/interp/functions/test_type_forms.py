@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal, NewType, Optional, Union
 
 import pytest
 from attrs import frozen
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from typing_extensions import TypeAliasType
 
 from interp.arguments import check

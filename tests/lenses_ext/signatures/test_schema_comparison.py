@@ -4,8 +4,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lenses_ext.signatures.schema_comparison import canonical, first_difference
 from tests.strategies import parameter_schemas
