@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gram.faults import errors
+from interp.program_checks import check_program
+from lenses_ext import parse
 from tests.paths import EXAMPLES, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -30,6 +33,12 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(
 
     for block in blocks(page.read_text(encoding="utf-8"), "python"):
         exec(compile(block, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_programs_of_a_page_are_valid(page: Path) -> None:
+    for block in blocks(page.read_text(encoding="utf-8"), "gram"):
+        assert errors(check_program(parse(block, page.name))) == ()
 
 
 def test_the_first_command_prints_what_the_readme_shows() -> None:
