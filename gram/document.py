@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Iterable, Sequence
 
 from .errors import GramEncodeError
-from .lossless.replacement import replace
 from .lossless.writer import Change, Piece, changes_of, text_of
 from .parser import parse_items
 from .pattern import Pattern
@@ -116,6 +115,8 @@ class Document:
             return self
         if wanted == self._read.patterns:
             return self._read
+        from .lossless.replacement import replace  # ten modules that only an edit needs
+
         replacement = replace(self._read.text, self._read.items, wanted, self.style)
         edited = Document.__new__(Document)
         edited._items = edited._source = edited._paths = None
