@@ -75,7 +75,7 @@ def validate_tool_args(schema: Mapping[str, Json], args: Mapping[str, Json]) -> 
         check_json(dict(args))
     except NotJson as error:
         raise ValidationError(f"arguments are JSON: {error}") from None
-    return _parameters(require_schema(schema)).checked(args)
+    return _parameters(require_schema(schema)).checked(dict(args))
 
 
 def parameters_of(tool: Pattern) -> Parameters:
@@ -98,28 +98,31 @@ class Parameters:
         self._validator = _validator(schema)
         self._is_valid = self._validator.is_valid
         self._defaults = _defaults_in(self._schema, self._schema)
+        self._plain: dict[str, Json] = {}  # most defaults: those that need no copy
+        if self._defaults and not self._defaults.below and not self._defaults.items:
+            own = self._defaults.own
+            if not any(isinstance(default, dict | list) for default in own.values()):
+                self._plain, self._defaults = own, None
         self._not_null = frozenset(
             key
             for key, below in _properties(self._schema).items()
             if _null_means_default(below, self._schema)
         )
 
-    def checked(self, args: Mapping[str, Json]) -> dict[str, Json]:
+    def checked(self, args: dict[str, Json]) -> dict[str, Json]:
         """The arguments with defaults filled in; see `validate_tool_args`.
 
         Raises:
             ValidationError: they violate the schema.
         """
-        given = dict(args)
-        if self._not_null and None in given.values():
-            for key in self._not_null:
-                if given.get(key, ...) is None:
-                    del given[key]
-        if not self._is_valid(given):
-            raise ValidationError(_violations(self._validator, self._schema, given))
+        if self._not_null and None in args.values():
+            args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
+        if not self._is_valid(args):
+            raise ValidationError(_violations(self._validator, self._schema, args))
+        filled = {**self._plain, **args}
         if self._defaults:
-            _fill(self._defaults, given)
-        return given
+            _fill(self._defaults, filled)
+        return filled
 
 
 def check(schema: Mapping[str, Json], value: Json) -> None:
