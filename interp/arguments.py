@@ -119,7 +119,7 @@ class Parameters:
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
         if not self._is_valid(args):
             raise ValidationError(_violations(self._validator, self._schema, args))
-        filled = {**self._plain, **args}
+        filled = {**args, **self._plain, **args}  # what was given first, as it was given
         if self._defaults:
             _fill(self._defaults, filled)
         return filled
