@@ -63,5 +63,5 @@ def tokens(text: str, start: int = 0) -> Iterator[Token]:
             name = ERROR if named is None else named.lastgroup or ERROR
             if len(spelling) <= _KEPT:
                 known[spelling] = name
-        yield Token(name, match.start(1), match.end())
-    yield Token(END, len(text), len(text))
+        yield Token(match.start(1), match.end(), name)
+    yield Token(len(text), len(text), END)

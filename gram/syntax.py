@@ -19,44 +19,47 @@ from . import pattern as tree
 from .values import Value as TreeValue
 
 
-@define(eq=False)
-class Token:
+@define(eq=False, repr=False)
+class Extent:
+    """Where a construct stands, which is all its repr says: its parts would fill a screen."""
+
+    start: int
+    end: int
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.start}, {self.end})"
+
+
+@define(eq=False, repr=False)
+class Token(Extent):
     """A terminal: its name in the grammar and where it stands."""
 
     type: str
-    start: int
-    end: int
 
 
-@define(eq=False)
-class Name:
+@define(eq=False, repr=False)
+class Name(Extent):
     """An identity, label name or key, bare or quoted; ``text`` is what it says."""
 
-    start: int
-    end: int
     text: str
 
 
-@define(eq=False)
-class Label:
+@define(eq=False, repr=False)
+class Label(Extent):
     """A label with the colon or double colon before it."""
 
-    start: int
-    end: int
     name: Name
 
 
-@define(eq=False)
-class Value:
+@define(eq=False, repr=False)
+class Value(Extent):
     """A value; ``style`` is the terminal or rule that spells it."""
 
-    start: int
-    end: int
     style: str
     value: TreeValue
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Array(Value):
     """``[…]`` in value position; ``levels`` is how deep it nests, itself included."""
 
@@ -64,7 +67,7 @@ class Array(Value):
     levels: int
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class Map(Value):
     """``{…}`` in value position; ``levels`` is how deep it nests, itself included."""
 
@@ -75,63 +78,51 @@ class Map(Value):
 AnyValue: TypeAlias = Union[Value, Array, Map]
 
 
-@define(eq=False)
-class Entry:
+@define(eq=False, repr=False)
+class Entry(Extent):
     """``key: value`` in a record or a map."""
 
-    start: int
-    end: int
     key: Name
     value: AnyValue
 
 
-@define(eq=False)
-class Record:
+@define(eq=False, repr=False)
+class Record(Extent):
     """The ``{…}`` of a subject, with every entry as written."""
 
-    start: int
-    end: int
     entries: tuple[Entry, ...]
 
 
-@define(eq=False)
-class SubjectPart:
+@define(eq=False, repr=False)
+class SubjectPart(Extent):
     """What stands in a node, arrow or bracket before the bar. An empty one has no width."""
 
-    start: int
-    end: int
     identity: Name | None
     labels: tuple[Label, ...]
     record: Record | None
     subject: tree.Subject
 
 
-@define(eq=False)
-class Reference:
+@define(eq=False, repr=False)
+class Reference(Extent):
     """A bare identifier as an element."""
 
-    start: int
-    end: int
     name: Name
     pattern: tree.Pattern
 
 
-@define(eq=False)
-class Node:
+@define(eq=False, repr=False)
+class Node(Extent):
     """``(…)``."""
 
-    start: int
-    end: int
     subject: SubjectPart
     pattern: tree.Pattern
 
 
-@define(eq=False)
-class Bracket:
+@define(eq=False, repr=False)
+class Bracket(Extent):
     """``[…]``; ``bar`` is the offset of its ``|``, or None."""
 
-    start: int
-    end: int
     subject: SubjectPart
     bar: int | None
     elements: tuple[Element, ...]
@@ -141,16 +132,14 @@ class Bracket:
 ArrowKind: TypeAlias = Literal["right", "left", "both", "undirected"]
 
 
-@define(eq=False)
-class Arrow:
+@define(eq=False, repr=False)
+class Arrow(Extent):
     """An arrow between two nodes.
 
     ``tail_end`` and ``head_start`` bound what stands between its halves: nothing, or the
     ``[…]`` whose inside is ``subject``.
     """
 
-    start: int
-    end: int
     kind: ArrowKind
     tail_end: int
     head_start: int
@@ -158,12 +147,10 @@ class Arrow:
     bracketed: bool
 
 
-@define(eq=False)
-class Path:
+@define(eq=False, repr=False)
+class Path(Extent):
     """Two or more nodes with the arrows between them; ``pattern`` is an edge or a walk."""
 
-    start: int
-    end: int
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
     pattern: tree.Pattern
@@ -174,44 +161,36 @@ class Path:
         return (self.pattern,) if len(self.arrows) == 1 else self.pattern.elements
 
 
-@define(eq=False)
-class Identified:
+@define(eq=False, repr=False)
+class Identified(Extent):
     """``@@name:Label`` before a pattern."""
 
-    start: int
-    end: int
     identity: Name | None
     labels: tuple[Label, ...]
 
 
-@define(eq=False)
-class Annotation:
+@define(eq=False, repr=False)
+class Annotation(Extent):
     """``@key(value)`` before a pattern."""
 
-    start: int
-    end: int
     key: Name
     value: AnyValue
 
 
-@define(eq=False)
-class Annotated:
+@define(eq=False, repr=False)
+class Annotated(Extent):
     """Annotations with the pattern they stand before."""
 
-    start: int
-    end: int
     identified: Identified | None
     annotations: tuple[Annotation, ...]
     body: Bracket | Node | Path
     pattern: tree.Pattern
 
 
-@define(eq=False)
-class Header:
+@define(eq=False, repr=False)
+class Header(Extent):
     """The record at the top of a document."""
 
-    start: int
-    end: int
     record: Record
     pattern: tree.Pattern
 

@@ -6,7 +6,9 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -85,15 +87,26 @@ def test_importing_the_packages_loads_no_network_library() -> None:
     assert not loaded & unwanted
 
 
-def test_what_interp_offers_is_what_type_checkers_see() -> None:
-    import interp
-
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_every_name_that_type_checkers_see_is_there(package: str) -> None:
+    offered = import_module(package)
     seen = {
-        alias.name: ("." * node.level) + (node.module or "")
-        for node in ast.walk(ast.parse((ROOT / "interp" / "__init__.py").read_text("utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module not in ("typing", "importlib")
+        alias.name
+        for node in ast.walk(ast.parse((ROOT / package / "__init__.pyi").read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
 
-    assert seen == interp._HOME_OF
-    assert all(hasattr(interp, name) for name in interp.__all__)
+    assert set(offered.__all__) == seen
+    assert {name for name in seen if isinstance(getattr(offered, name), ModuleType)} == set()
+
+
+def test_a_part_is_loaded_when_it_is_asked_for() -> None:
+    code = "import gram, lenses_ext, interp, sys; print(*sys.modules); interp.run"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+
+    assert {name for name in done.stdout.split() if name.split(".")[0] in MAY_IMPORT} == set(
+        MAY_IMPORT
+    )
