@@ -13,7 +13,7 @@ from .faults import Edit as Edit, Fault as Fault, Severity as Severity
 from .files import dump as dump, load as load, loads as loads, loads_one as loads_one
 from .formatting import format_text as format_text
 from .json_schema import json_schema as json_schema
-from .lossless.writer import Change as Change
+from .lossless.changes import Change as Change
 from .origin import Origin as Origin, origin as origin
 from .pattern import Pattern as Pattern, Subject as Subject
 from .recovery import syntax_errors as syntax_errors

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from .errors import GramEncodeError
-from .lossless.writer import Change, Piece, changes_of, text_of
+from .lossless.pieces import Piece, text_of
 from .parser import parse_items
 from .pattern import Pattern
 from .serializer import Style
@@ -14,6 +15,9 @@ from .source import Source, Span
 from .spans import Construct, Spans, elements_of, span_of, spans_of
 from .syntax import Header, Item
 from .trivia import text_start, trivia_end
+
+if TYPE_CHECKING:
+    from .lossless.changes import Change
 
 _documents: weakref.WeakKeyDictionary[Source, weakref.ref[Document]]
 
@@ -88,6 +92,8 @@ class Document:
     @property
     def changes(self) -> tuple[Change, ...]:
         """Where the text differs from the one that was read, in order; see `replace`."""
+        from .lossless.changes import changes_of
+
         return () if self._read is self else changes_of(self._pieces, self._read.text)
 
     def replace(self, patterns: Iterable[Pattern]) -> Document:

@@ -21,8 +21,9 @@ from ..trivia import line_break, text_start
 from .alignment import PATTERNS, align, common_ends
 from .comma_list import CellList, Place, bare_list
 from .donors import Donors
+from .pieces import Piece, text_of
 from .rewrite import Rewriter, Role, can_stand
-from .writer import Piece, Writer, text_of
+from .writer import Writer
 
 
 @frozen
