@@ -2,7 +2,7 @@
 
 The file is the only definition of the syntax. lark turns it into terminals and a parse table;
 `gram.lexer` and `gram.parser` drive them. Importing lark and building the table costs more
-than reading most programs, so the result is kept in ``grammar_table.py``, which is written by
+than reading most programs, so the result is kept in ``grammar_table.json``, which is written by
 
     python -m gram.grammar
 
@@ -12,15 +12,15 @@ left aside and the grammar is compiled anew, so an edit of ``grammar.lark`` coun
 
 from __future__ import annotations
 
+import json
 import zlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import grammar_table
-
 GRAMMAR = Path(__file__).with_name("grammar.lark")
-TABLE = Path(__file__).with_name("grammar_table.py")
+TABLE = Path(__file__).with_name("grammar_table.json")
 
 
 class Rule(NamedTuple):
@@ -48,22 +48,22 @@ class Grammar(NamedTuple):
     """
 
     terminals: dict[str, str]
-    ignored: tuple[str, ...]
+    ignored: Sequence[str]
     literals: dict[str, str]
-    rules: tuple[Rule, ...]
-    states: tuple[dict[str, int], ...]
+    rules: Sequence[Rule]
+    states: Sequence[dict[str, int]]
     start: int
     end: int
-    first: dict[str, tuple[str, ...]]
+    first: dict[str, Sequence[str]]
 
 
 @cache
 def grammar() -> Grammar:
     """The grammar of this package, from its table when that is up to date."""
     definition = GRAMMAR.read_text(encoding="utf-8")
-    if digest(definition) == grammar_table.DIGEST:
-        kept = grammar_table.GRAMMAR
-        return Grammar(**{**kept, "rules": tuple(Rule(*rule) for rule in kept["rules"])})
+    kept = json.loads(TABLE.read_text(encoding="utf-8"))
+    if kept.pop("digest") == digest(definition):
+        return Grammar(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
     return compile_grammar(definition)
 
 
@@ -94,19 +94,17 @@ def compile_grammar(definition: str) -> Grammar:
     )
     return Grammar(
         terminals={t.name: t.pattern.to_regexp() for t in terminals},
-        ignored=tuple(sorted(compiled.ignore_tokens)),
+        ignored=sorted(map(str, compiled.ignore_tokens)),
         literals={t.name: t.pattern.value for t in terminals if t.pattern.type == "str"},
-        rules=tuple(
-            Rule(str(rule.origin.name), _builder(rule), len(rule.expansion)) for rule in rules
-        ),
-        states=tuple(
+        rules=[Rule(str(rule.origin.name), _builder(rule), len(rule.expansion)) for rule in rules],
+        states=[
             {str(symbol): action(*do) for symbol, do in sorted(table.states[state].items())}
             for state in numbers
-        ),
+        ],
         start=numbers[table.start_states["start"]],
         end=numbers[table.end_states["start"]],
         first={
-            str(symbol.name): tuple(sorted(str(terminal.name) for terminal in firsts))
+            str(symbol.name): sorted(str(terminal.name) for terminal in firsts)
             for symbol, firsts in sorted(analysis.FIRST.items(), key=lambda item: str(item[0].name))
             if isinstance(symbol, NonTerminal)
         },
@@ -136,17 +134,10 @@ def _builder(rule: Any) -> str:
 
 
 def render(compiled: Grammar, source_digest: str) -> str:
-    """The text of ``grammar_table.py``."""
-    import pprint
-
-    plain = {**compiled._asdict(), "rules": tuple(tuple(rule) for rule in compiled.rules)}
-    body = pprint.pformat(plain, width=100, compact=True, sort_dicts=False)
-    return (
-        '"""Written by ``python -m gram.grammar`` from grammar.lark; do not edit."""\n\n'
-        "from typing import Any\n\n"
-        f'DIGEST = "{source_digest}"\n\n'
-        f"GRAMMAR: dict[str, Any] = {body}\n"
-    )
+    """The text of ``grammar_table.json``: one line for each attribute of the grammar."""
+    kept = {"digest": source_digest, **compiled._asdict()}
+    lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in kept.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 if __name__ == "__main__":
