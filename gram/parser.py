@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 from .builder import Builder
-from .diagnosis import depth_error, syntax_error
 from .errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError
 from .grammar import grammar
 from .lexer import tokens
@@ -44,6 +43,8 @@ def parse_items(source: Source, start: int = 0) -> tuple[Item, ...]:
                     if stack[-1] == end_of_document:
                         items: tuple[Item, ...] = parts[-1]
                         return items
+                    from .diagnosis import syntax_error  # only an error needs it
+
                     raise syntax_error(source, token, start)
                 symbol, size, build = reductions[~action]
                 if size == 1:
@@ -64,6 +65,8 @@ def parse_items(source: Source, start: int = 0) -> tuple[Item, ...]:
     except GramEncodeError as error:
         at = (_flat(taken) or [token])[0]
         if isinstance(error, TooDeepError):
+            from .diagnosis import depth_error
+
             raise depth_error(source, at.start, token.end, start) from None
         raise GramDecodeError(str(error), source.text, at.start, filename=source.filename) from None
     raise AssertionError("the lexer ends every text with END")

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gram import Document, Fault, GramDecodeError, apply_fixes, syntax_errors
+from gram import Document, Fault, GramDecodeError, apply_fixes
 from gram.checks import syntax_fault
 from gram.faults import errors
 from gram.files import write_atomically
@@ -56,10 +56,12 @@ def command(files: tuple[str, ...], as_json: bool, fix: bool) -> None:
 
 def _faults(file: str, fix: bool) -> tuple[Fault, ...]:
     text, name = read_text(file)
-    broken = syntax_errors(text, name)
-    if broken:
-        return tuple(map(syntax_fault, broken))
-    document = parse(text, name)
+    try:
+        document = parse(text, name)
+    except GramDecodeError:
+        from gram import syntax_errors  # and all that explains them
+
+        return tuple(map(syntax_fault, syntax_errors(text, name)))
     faults = check_program(document)
     if fix and (mended := apply_fixes(document, faults)) != text:
         write_atomically(Path(file), mended)
