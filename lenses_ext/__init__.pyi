@@ -50,11 +50,13 @@ from .settings import (
 from .sharing import inline_tool as inline_tool, share_tool as share_tool
 from .signatures.errors import SignatureError as SignatureError
 from .signatures.forms import (
-    json_schema_faults as json_schema_faults,
     json_schema_to_type_signature as json_schema_to_type_signature,
+    signature_elements as signature_elements,
+)
+from .signatures.from_schema import json_schema_faults as json_schema_faults
+from .signatures.parsing import (
     parse_type_signature as parse_type_signature,
     result_schema as result_schema,
-    signature_elements as signature_elements,
     type_signature_to_json_schema as type_signature_to_json_schema,
 )
 from .signatures.schema_comparison import Match as Match, first_difference as first_difference

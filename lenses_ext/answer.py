@@ -26,7 +26,7 @@ from .labels import ANSWER, TOOL
 from .memo import Memo
 from .shared_shapes import with_shared_shapes
 from .signatures.errors import SignatureError
-from .signatures.forms import parse_type_signature, result_schema
+from .signatures.parsing import parse_type_signature, result_schema
 from .signatures.values import TypeSignature
 
 _REFERENCE = Pattern(Subject("", {ANSWER}))

@@ -18,11 +18,8 @@ from .labels import TOOL, TOOLS
 from .optics import computed, lens_of, put
 from .pattern_optics import identity, labelled, prop
 from .signatures.errors import SignatureError
-from .signatures.forms import (
-    parse_type_signature,
-    signature_elements,
-    type_signature_to_json_schema,
-)
+from .signatures.forms import signature_elements
+from .signatures.parsing import parse_type_signature, type_signature_to_json_schema
 from .signatures.writer import signature_text
 
 

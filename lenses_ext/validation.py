@@ -30,7 +30,7 @@ from .program import (
 from .settings import SETTINGS, setting_problems
 from .shared_shapes import shared_shapes, with_shared_shapes
 from .signatures.errors import SignatureError
-from .signatures.forms import parse_type_signature
+from .signatures.parsing import parse_type_signature
 from .signatures.source import is_tool, signature_of
 from .tool_names import wire_name
 

@@ -1,76 +1,18 @@
-"""Type signatures for everybody: what is read, what it means in JSON Schema, how it is written."""
+"""A signature in another form: a JSON Schema as text, a text as the elements of a tool."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias, Union
+from typing import Any
 
 from gram import Pattern
 
-from ..memo import Memo
-from .checks import check_signature
-from .errors import SignatureError
-from .from_schema import json_schema_faults, signature_from_schema
-from .hindley_milner import is_hindley_milner, parse_hindley_milner
-from .reader import SignatureReader
-from .source import SignatureSource, is_tool, source_of_pattern, source_of_text
-from .to_schema import parameters_schema, result_schema as schema_of_result
+from .from_schema import signature_from_schema
+from .hindley_milner import is_hindley_milner
+from .parsing import SignatureLike, parse_type_signature
+from .source import is_tool, source_of_text
 from .values import TypeSignature
-from .writer import signature_patterns, signature_text, write_type_signature
-
-SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
-"""A signature in any form: text, a tool or signature pattern, or what was parsed of these."""
-
-
-def parse_type_signature(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> TypeSignature:
-    """The parameters, result and types of a signature.
-
-    Args:
-        x: text (a gram path with its shapes, a tool, or the form ``(name: Text) --> IO Text``),
-            a tool pattern, or the pattern of a signature (path or atom).
-        shapes: types defined beside the tool, which it may name.
-
-    Raises:
-        SignatureError: with everything that is wrong, in ``faults``.
-
-    >>> signature = parse_type_signature('(name::Text)==>(age::Int {default: 18})==>(::String)')
-    >>> [parameter.name for parameter in signature.parameters]
-    ['name', 'age']
-    """
-    if isinstance(x, TypeSignature):
-        return x
-    outer = tuple(shapes)
-    if isinstance(x, Pattern) and not outer:
-        return _signature_of_pattern(x)
-    return _parse(x, outer)
-
-
-def type_signature_to_json_schema(
-    x: SignatureLike, *, shapes: Iterable[Pattern] = ()
-) -> dict[str, Any]:
-    """The JSON Schema of a tool's parameters, a fresh copy each time.
-
-    Raises:
-        SignatureError: the signature is not valid.
-
-    >>> type_signature_to_json_schema('(name::Text)==>(::String)')
-    {'type': 'object', 'properties': {'name': {'type': 'string'}}, 'required': ['name']}
-    """
-    schema: dict[str, Any] = copy.deepcopy(_schema(parse_type_signature(x, shapes=shapes)))
-    return schema
-
-
-def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[str, Any] | None:
-    """The JSON Schema of a tool's result, a fresh copy each time; None when anything may come.
-
-    Raises:
-        SignatureError: the signature is not valid.
-
-    >>> result_schema('(name::Text)==>(::String)')
-    {'type': 'string'}
-    """
-    return schema_of_result(parse_type_signature(x, shapes=shapes))
+from .writer import signature_patterns, write_type_signature
 
 
 def json_schema_to_type_signature(
@@ -121,41 +63,3 @@ def _all_of(patterns: Iterable[Pattern]) -> Iterator[Pattern]:
     for pattern in patterns:
         yield pattern
         yield from _all_of(pattern.elements)
-
-
-def _parse(x: str | Pattern, shapes: tuple[Pattern, ...]) -> TypeSignature:
-    if isinstance(x, str):
-        if is_hindley_milner(x):
-            return parse_hindley_milner(x)
-        return _read(source_of_text(x), shapes)
-    return _read(source_of_pattern(x), shapes)
-
-
-def _read(source: SignatureSource, shapes: tuple[Pattern, ...]) -> TypeSignature:
-    reader = SignatureReader((*source.outer, *shapes))
-    signature = reader.read(source)
-    if not reader.faults:
-        check_signature(signature, reader)
-    if reader.faults:
-        raise SignatureError(sorted(reader.faults, key=lambda each: each.span or (0, 0)))
-    return signature
-
-
-_signature_of_pattern: Memo[Pattern, TypeSignature] = Memo(lambda pattern: _parse(pattern, ()))
-_schema: Memo[TypeSignature, dict[str, Any]] = Memo(parameters_schema)
-
-
-__all__ = [
-    "SignatureError",
-    "SignatureLike",
-    "TypeSignature",
-    "json_schema_faults",
-    "json_schema_to_type_signature",
-    "parse_type_signature",
-    "result_schema",
-    "signature_elements",
-    "signature_patterns",
-    "signature_text",
-    "type_signature_to_json_schema",
-    "write_type_signature",
-]
