@@ -229,9 +229,7 @@ def _defaults_in(schema: Json, root: Json) -> _Defaults | None:
     own = {
         key: below["default"]
         for key, below in properties.items()
-        if isinstance(below, dict)
-        and "default" in below
-        and _is_valid(below, below["default"], root)
+        if isinstance(below, dict) and "default" in below and accepts(below, below["default"], root)
     }
     inside = {key: _defaults_in(below, root) for key, below in properties.items()}
     items = _defaults_in(schema.get("items"), root)
@@ -261,10 +259,10 @@ def _filled(defaults: _Defaults, value: Json) -> Json:
 
 
 def _null_means_default(schema: Json, root: Json) -> bool:
-    return isinstance(schema, dict) and "default" in schema and not _is_valid(schema, None, root)
+    return isinstance(schema, dict) and "default" in schema and not accepts(schema, None, root)
 
 
-def _is_valid(schema: dict[str, Any], value: Json, root: dict[str, Any]) -> bool:
+def accepts(schema: Json, value: Json, root: Json) -> bool:
     """Whether a part of a schema accepts a value, its references read within the whole."""
     shared: dict[str, Any] = {key: root[key] for key in ("$defs", "definitions") if key in root}
     try:

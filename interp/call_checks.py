@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 from gram import Pattern
-from lenses_ext import result_schema, tool_spec_name, view, wire_name
+from lenses_ext import result_schema, tool_spec_name, tool_spec_schema, view, wire_name
 from lenses_ext.json_values import NotJson, check_json
 from lenses_ext.memo import Memo
 
@@ -20,6 +20,7 @@ from .forms import offered_tools
 from .json_text import Json, write_json
 from .messages import ToolCall, ToolInvocation
 from .state import State
+from .strict_tools import has_strict_form, without_stand_ins
 
 _CUT_OFF = "the reply was cut off at its length limit, so this call may be incomplete: not run"
 _AGAIN = "Call the tool again with one JSON object."
@@ -44,6 +45,8 @@ def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | T
     except NotJson as error:
         message = f'arguments of "{name}" are not valid JSON: {error}. {_AGAIN}'
         return ToolInvocation(name, call.arguments, error=message)
+    if state.model_settings.get("strictTools", "off") != "off" and has_strict_form(tool):
+        given = without_stand_ins(view(tool_spec_schema, tool), given)
     try:
         args = parameters_of(tool).checked(given)
     except ValidationError as error:

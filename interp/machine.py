@@ -22,7 +22,6 @@ from lenses_ext import (
     agent_answer_schema,
     agent_instruction,
     agent_model,
-    agent_settings,
     view,
 )
 
@@ -293,7 +292,7 @@ def _request(state: State) -> Request:
         instruction=view(agent_instruction, agent),
         messages=state.context,
         tools=() if state.stopped else offered_tools(agent),
-        settings=(view(agent_settings, agent) or Settings()).with_changes(state.settings),
+        settings=state.model_settings,
         answer=view(agent_answer, agent),
     )
 

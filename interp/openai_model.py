@@ -1,8 +1,8 @@
 """The one way to the network: models behind an OpenAI-compatible address, through ``openai``.
 
 The package takes about a second to import, so that happens when the first request leaves. Bodies
-are built and replies are read by `interp.replies`; its client carries the bytes. It does not retry;
-we do, here and nowhere else.
+are built by `interp.wire` and replies read by `interp.replies`; its client carries the bytes. It
+does not retry; we do, here and nowhere else.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class OpenAIModel:
         self._key = key
         self._dialect = dialect
         self._max_tokens = max_tokens
+        self._is_openai = urlsplit(base_url).hostname == "api.openai.com"
         self._timeout = timeout
         self._attempts = attempts
         self._client: openai.OpenAI | None = None
@@ -81,7 +82,9 @@ class OpenAIModel:
 
     def body(self, request: Request) -> dict[str, Json]:
         """The JSON that is sent for a request."""
-        return request_body(request, self._dialect, self._max_tokens)
+        wanted = request.settings.get("strictTools")
+        strict = wanted == "on" or (wanted == "auto" and self._is_openai)
+        return request_body(request, self._dialect, self._max_tokens, strict=strict)
 
     def complete(self, request: Request) -> Reply:
         """The reply to a request.

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Pattern, Value
-from lenses_ext import Model
+from lenses_ext import Model, Settings, agent_settings, view
 
 from .approval import ApprovalPolicy, allow_all
 from .effects import Ask, CallTool
@@ -72,6 +72,11 @@ class State:
     settings: PMap[str, Value | None] = field(factory=pmap)
     corrected: bool = False
     check_results: bool = True
+
+    @property
+    def model_settings(self) -> Settings:
+        """The settings that hold: the program's, changed by those of the run."""
+        return (view(agent_settings, self.agent) or Settings()).with_changes(self.settings)
 
     @property
     def asks(self) -> tuple[Ask, ...]:

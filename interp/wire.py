@@ -20,6 +20,7 @@ from .dialects import Dialect
 from .effects import Request
 from .json_text import Json, read_json
 from .messages import AssistantRole, FunctionRole, Message, ToolCall
+from .strict_tools import has_strict_form
 from .tool_definitions import function_definition
 
 SETTING_NAMES: Mapping[str, str] = {
@@ -34,13 +35,18 @@ SETTING_NAMES: Mapping[str, str] = {
     "topP": "top_p",
     "verbosity": "verbosity",
 }
-"""What the protocol calls each setting. ``maxTokens`` has another name at some providers."""
+"""What the protocol calls each setting. ``maxTokens`` has another name at some providers.
+
+``strictTools`` has none: it says how the tools are sent.
+"""
 
 
 def request_body(
     request: Request,
     dialect: Dialect = "tools",
     max_tokens: str = SETTING_NAMES["maxTokens"],
+    *,
+    strict: bool = False,
 ) -> dict[str, Json]:
     """The JSON body of a request. What is empty is left out.
 
@@ -48,6 +54,7 @@ def request_body(
         request: what is asked.
         dialect: how tools are spoken of.
         max_tokens: what the provider calls the setting ``maxTokens``.
+        strict: hold the model to the schemas of the tools, those that have a strict form.
     """
     body: dict[str, Json] = {
         "model": request.model.name,
@@ -57,16 +64,20 @@ def request_body(
         ],
     }
     if request.tools:
-        definitions = [function_definition(tool) for tool in request.tools]
         if dialect == "tools":
-            body["tools"] = definitions
+            body["tools"] = [
+                function_definition(tool, strict=strict and has_strict_form(tool))
+                for tool in request.tools
+            ]
             body["tool_choice"] = "auto"
         else:
-            body["functions"] = [definition["function"] for definition in definitions]
+            body["functions"] = [function_definition(tool)["function"] for tool in request.tools]
             body["function_call"] = "auto"
-    for name, value in request.settings.as_json().items():
-        if name != "parallelToolCalls" or "tools" in body:  # refused where there are no tools
-            body[max_tokens if name == "maxTokens" else SETTING_NAMES[name]] = value
+    names = {**SETTING_NAMES, "maxTokens": max_tokens}
+    if "tools" not in body:
+        del names["parallelToolCalls"]  # refused where there are no tools
+    settings = request.settings.as_json()
+    body |= {names[name]: value for name, value in settings.items() if name in names}
     if request.answer is not None:
         body["response_format"] = response_format(request.answer)
     return body

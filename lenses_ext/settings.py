@@ -90,6 +90,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
         lambda value: _is_text(value)
         or (isinstance(value, PVector) and len(value) > 0 and all(map(_is_text, value))),
     ),
+    "strictTools": _one_of("off", "auto", "on"),
     "temperature": _number(0, 2),
     "topP": _number(0, 1),
     "verbosity": _one_of("low", "medium", "high"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 from pyrsistent import PMap, PVector, pmap, pvector
@@ -370,6 +370,45 @@ def parameter_schemas() -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional=parts)
 
 
+def strict_arguments() -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
+    """A schema of parameters that has a strict form, and arguments that are valid under it."""
+    leaves: list[_Typed] = [
+        ({"type": "string"}, json_texts()),
+        ({"type": ["integer", "boolean"]}, st.booleans() | st.integers()),
+        ({"type": "integer", "default": 5}, st.integers()),
+        ({"enum": ["x", 1]}, st.sampled_from(["x", 1])),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, json_texts() | st.integers()),
+    ]
+
+    def lists(below: _Typed) -> _Typed:
+        schema, values = below
+        return {"type": "array", "items": schema}, st.lists(values, max_size=3)
+
+    def objects(below: dict[str, tuple[bool, _Typed]]) -> _Typed:
+        required = {key: values for key, (needed, (_, values)) in below.items() if needed}
+        optional = {key: values for key, (needed, (_, values)) in below.items() if not needed}
+        schema = {
+            "type": "object",
+            "properties": {key: schema for key, (_, (schema, _)) in below.items()},
+            "required": list(required),
+        }
+        return schema, st.fixed_dictionaries(required, optional=optional)
+
+    def typed_objects(below: st.SearchStrategy[_Typed]) -> st.SearchStrategy[_Typed]:
+        properties = st.dictionaries(property_names(), st.tuples(st.booleans(), below), max_size=4)
+        return properties.map(objects)
+
+    anything = st.recursive(
+        st.sampled_from(leaves),
+        lambda below: below.map(lists) | typed_objects(below),
+        max_leaves=6,
+    )
+    return typed_objects(anything).flatmap(lambda typed: st.tuples(st.just(typed[0]), typed[1]))
+
+
+_Typed: TypeAlias = tuple[dict[str, Any], st.SearchStrategy[Any]]
+
+
 def _some(parts: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """Dicts with a few of the given keys."""
     keys = st.lists(st.sampled_from(sorted(parts)), max_size=4, unique=True)
@@ -494,6 +533,7 @@ def setting_values() -> dict[str, st.SearchStrategy[Any]]:
         "reasoningEffort": st.sampled_from(["none", "minimal", "low", "medium", "high", "xhigh"]),
         "seed": st.integers(),
         "stop": words | st.lists(words, min_size=1, max_size=3),
+        "strictTools": st.sampled_from(["off", "auto", "on"]),
         "temperature": st.floats(0, 2) | st.integers(0, 2),
         "topP": st.floats(0, 1) | st.integers(0, 1),
         "verbosity": st.sampled_from(["low", "medium", "high"]),

@@ -1,0 +1,168 @@
+"""Strict tools: the schema that a provider holds a model to, and arguments read back from it.
+
+A strict schema knows no optional property. What may be left out is required there, with a null to
+stand for its absence; `without_stand_ins` takes these nulls out again, so that a tool receives the
+same arguments either way.
+"""
+
+from __future__ import annotations
+
+from gram import Pattern
+from lenses_ext import tool_spec_name, tool_spec_schema, view
+from lenses_ext.memo import Memo
+from lenses_ext.signatures.subschemas import resolve
+
+from .arguments import accepts
+from .errors import ToolError
+from .json_text import Json
+
+# What the Structured Outputs guide of OpenAI lists as supported. A `default` may be said in a
+# tool's schema, too: it is left out, since whoever calls the tool fills it in.
+# fmt: off
+_SUPPORTED = frozenset({
+    "$defs", "$ref", "anyOf", "const", "definitions", "description", "enum", "title", "type",
+    "format", "pattern",
+    "exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf",
+    "items", "maxItems", "minItems",
+    "additionalProperties", "properties", "required",
+})
+_FORMATS = frozenset({
+    "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid",
+})
+# fmt: on
+
+
+def strict_schema(schema: Json, name: str) -> dict[str, Json]:
+    """A schema in the form that providers can hold a model to.
+
+    Every property is required, those that were optional may be null instead, no object has other
+    properties, and there are no defaults: whoever calls the tool fills these in for a null.
+
+    Args:
+        schema: the schema of a tool's parameters.
+        name: the tool, for the message.
+
+    Raises:
+        ToolError: the schema says something that has no strict form.
+    """
+    made = _strict(schema, name, "$")
+    assert isinstance(made, dict)
+    return made
+
+
+def _strict(schema: Json, name: str, path: str) -> Json:
+    if not isinstance(schema, dict):
+        raise _no(name, f"{path} takes any value")
+    made = {key: value for key, value in schema.items() if key != "default"}
+    for keyword in made:
+        if keyword not in _SUPPORTED or (keyword == "format" and made[keyword] not in _FORMATS):
+            raise _no(name, f'"{keyword}" at {path}')
+    if not made.keys() & {"type", "enum", "const", "anyOf", "$ref"}:
+        raise _no(name, f"{path} takes any value")
+    if "items" in made:
+        made["items"] = _strict(made["items"], name, f"{path}.items")
+    elif _says(made, "array"):
+        raise _no(name, f"the items of {path} may be anything")
+    if "anyOf" in made:
+        made["anyOf"] = [
+            _strict(each, name, f"{path}.anyOf[{i}]") for i, each in enumerate(made["anyOf"])
+        ]
+    for group in made.keys() & {"$defs", "definitions"}:
+        made[group] = {
+            key: _strict(each, name, f"{path}.{group}.{key}") for key, each in made[group].items()
+        }
+    if _says(made, "object"):
+        if made.get("additionalProperties", "properties" not in made) is not False:
+            raise _no(name, f"{path} takes any other property")
+        made.update(_closed_object(made, name, path))
+    return made
+
+
+def _closed_object(schema: dict[str, Json], name: str, path: str) -> dict[str, Json]:
+    required, own = schema.get("required", ()), schema.get("properties", {})
+    for key in required:
+        if key not in own:
+            raise ToolError(
+                f'tool "{name}" has no strict form: {path} requires "{key}" of any type'
+            )
+    properties = {
+        key: below if key in required else _or_null(below)
+        for key, each in own.items()
+        for below in [_strict(each, name, f"{path}.{key}")]
+    }
+    return {"properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _no(name: str, reason: str) -> ToolError:
+    return ToolError(f'tool "{name}" has no strict form: {reason}')
+
+
+def _says(schema: dict[str, Json], kind: str) -> bool:
+    kinds = schema.get("type")
+    return kinds == kind or (isinstance(kinds, list) and kind in kinds)
+
+
+def _or_null(schema: dict[str, Json]) -> dict[str, Json]:
+    """The schema, or null."""
+    kinds = schema.get("type")
+    if kinds is None or schema.keys() & {"$ref", "anyOf", "const"}:
+        return {"anyOf": [schema, {"type": "null"}]}
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    made = {**schema, "type": kinds if "null" in kinds else [*kinds, "null"]}
+    if "enum" in made and None not in made["enum"]:
+        made["enum"] = [*made["enum"], None]
+    return made
+
+
+def _has_strict_form(tool: Pattern) -> bool:
+    try:
+        strict_schema(view(tool_spec_schema, tool), view(tool_spec_name, tool))
+    except ToolError:
+        return False
+    return True
+
+
+has_strict_form: Memo[Pattern, bool] = Memo(_has_strict_form)
+"""Whether the schema of a tool specification has a strict form."""
+
+
+def without_stand_ins(schema: Json, args: dict[str, Json]) -> dict[str, Json]:
+    """The arguments that a model means: without the nulls that stand for what was left out.
+
+    A null stays where the tool's own schema allows one, and where it is required.
+
+    Args:
+        schema: the tool's own schema, which has a strict form.
+        args: what the model gave; it is not changed.
+
+    >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    >>> without_stand_ins(schema, {"n": None})
+    {}
+    """
+    meant: dict[str, Json] = _meant(schema, args, schema)
+    return meant
+
+
+def _meant(schema: Json, value: Json, root: Json) -> Json:
+    if not isinstance(schema, dict) or not isinstance(value, dict | list):
+        return value
+    if "$ref" in schema:
+        value = _meant(resolve(schema["$ref"], root), value, root)
+    for branch in schema.get("anyOf", ()):
+        meant = _meant(branch, value, root)
+        if accepts(branch, meant, root):
+            value = meant
+            break
+    if isinstance(value, list):
+        return [_meant(schema.get("items"), item, root) for item in value]
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+
+    def stands_in(key: str, item: Json) -> bool:
+        optional = key in properties and key not in required
+        return item is None and optional and not accepts(properties[key], None, root)
+
+    return {
+        key: _meant(properties.get(key), item, root)
+        for key, item in value.items()
+        if not stands_in(key, item)
+    }
