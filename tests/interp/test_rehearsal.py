@@ -1,10 +1,15 @@
 """The offline stand-in: deterministic, and able to take a program from end to end."""
 
+from typing import Any
+
 import pytest
+from hypothesis import given
 
 from gram import Pattern, loads_one
 from interp import ToolLibrary, create_tool, hello_world_tool_library, run
+from interp.arguments import check
 from interp.messages import empty_context
+from interp.rehearsal_values import Filling
 from lenses_ext import (
     each_agent_tool,
     tool_spec_description,
@@ -12,6 +17,7 @@ from lenses_ext import (
     tool_spec_schema,
     view,
 )
+from tests import strategies
 
 OFFLINE = "Offline/rehearsal"
 
@@ -80,3 +86,55 @@ def test_arguments_of_every_kind_are_found_or_made_up() -> None:
     assert seen == [
         {"fruit": "pears", "count": 3, "price": 2.5, "gift": True, "note": "ripe", "tags": []}
     ]
+
+
+@given(strategies.strict_arguments())
+def test_what_is_made_up_is_of_the_type(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    schema, _ = case
+
+    check(schema, Filling(schema, ["Hello, 3 or 4?"]).value())
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "minimum": 3},
+        {"type": "integer", "maximum": -3},
+        {"type": "integer", "minimum": 4, "multipleOf": 3},
+        {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        {"type": "string", "minLength": 9},
+        {"type": "string", "maxLength": 2},
+        {"type": "string", "format": "date-time"},
+        {"type": "array", "items": {"type": "null"}, "minItems": 2},
+        {"const": [None]},
+        {"anyOf": [{"type": "null"}, {"type": "boolean"}]},
+        {"$ref": "#/$defs/A"},
+    ],
+)
+def test_what_is_made_up_keeps_within_bounds(schema: dict[str, Any]) -> None:
+    whole = {
+        "type": "object",
+        "properties": {"a": schema},
+        "required": ["a"],
+        "$defs": {"A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/A"}}}},
+    }
+
+    check(whole, Filling(whole, ["100"]).value())
+
+
+def test_a_type_without_end_is_given_up() -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}
+
+    assert Filling(schema, [""]).value()["a"]["a"]
+
+
+def test_an_answer_of_a_shared_type_is_rehearsed() -> None:
+    agent = loads_one(
+        """
+        [reader:Agent {instruction: "Who?", model: "Offline/rehearsal"} |
+          [:Answer | (:Array {elementType: "Person", minItems: 1}),
+            [Person:Type:Object | (name::String), (boss::Person {optional: true})]]]
+        """
+    )
+
+    assert run(agent, "I'm Bob").value == [{"name": "Bob"}]
