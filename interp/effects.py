@@ -47,8 +47,8 @@ class CallModel:
 
 
 @frozen
-class CallTool:
-    """Run a tool with arguments that have been checked against its schema."""
+class ToolEffect:
+    """What is done about one call of a turn, its arguments checked against the tool's schema."""
 
     turn: int
     index: int
@@ -63,19 +63,13 @@ class CallTool:
 
 
 @frozen
-class Ask:
+class CallTool(ToolEffect):
+    """Run a tool."""
+
+
+@frozen
+class Ask(ToolEffect):
     """Ask whether a tool may be run; it becomes a `CallTool` when it may."""
-
-    turn: int
-    index: int
-    name: str
-    arguments: str
-
-    @property
-    def args(self) -> dict[str, Json]:
-        """The arguments, a fresh copy."""
-        found: dict[str, Json] = read_json(self.arguments)
-        return found
 
 
 @frozen

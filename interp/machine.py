@@ -39,6 +39,7 @@ from .effects import (
     ModelReplied,
     Request,
     TimeUp,
+    ToolEffect,
     ToolReturned,
 )
 from .errors import ProtocolError, ValidationError
@@ -245,7 +246,7 @@ def _waiting(state: State, index: int, kind: type[_Waiting]) -> _Waiting:
     return found
 
 
-def _with_answer(state: State, call: CallTool | Ask, invocation: ToolInvocation) -> Step:
+def _with_answer(state: State, call: ToolEffect, invocation: ToolInvocation) -> Step:
     state = evolve(
         state,
         waiting=state.waiting.remove(call.index),

@@ -16,7 +16,7 @@ from gram import GramEncodeError
 from lenses_ext import Match, Model, agent_model, view
 
 from .binding import bind_agent_tools
-from .effects import Ask, CallModel, CallTool, Effect, Event, TimeUp
+from .effects import Ask, CallModel, CallTool, Effect, Event, TimeUp, ToolEffect
 from .errors import ApprovalNeeded, ConfigurationError, LimitError, ModelError
 from .library import ToolLibrary, empty_tool_library
 from .limits import Limits
@@ -194,7 +194,7 @@ class Run:
     def _to_begin(self, effects: Iterable[Effect], running: Iterable[Effect]) -> list[Effect]:
         """What can begin beside what is running: all tools, and one question at a time."""
         under_way = list(running)
-        begun = {each.index for each in under_way if isinstance(each, CallTool | Ask)}
+        begun = {each.index for each in under_way if isinstance(each, ToolEffect)}
         asking = any(isinstance(each, Ask) for each in under_way)
         new: list[Effect] = []
         for effect in effects:

@@ -10,7 +10,7 @@ import sys
 import click
 
 from ..approval import ApprovalPolicy, allow_all, ask_all, deny_all
-from ..effects import Ask, CallTool
+from ..effects import Ask, ToolEffect
 from ..json_text import write_json
 from ..messages import AgentResponse
 from ..performing import Answer
@@ -32,7 +32,7 @@ def printable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def call_text(call: CallTool | Ask) -> str:
+def call_text(call: ToolEffect) -> str:
     """A tool call on one line."""
     arguments = ", ".join(f"{name}: {write_json(value)}" for name, value in call.args.items())
     return f"{call.name}({arguments})"
