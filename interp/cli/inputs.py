@@ -99,11 +99,13 @@ def _module(path: Path) -> ModuleType:
         raise ConfigurationError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses and pickle look their module up
-    sys.path.insert(0, str(path.parent.resolve()))
+    folder = str(path.parent.resolve())
+    sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # the user's own code: anything may go wrong
         raise ConfigurationError(f"{path} fails: {type(error).__name__}: {error}") from error
     finally:
-        sys.path.pop(0)
+        if folder in sys.path:  # the code may have changed the path, too
+            sys.path.remove(folder)
     return module

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gram import GramDecodeError, dump, dumps, load, loads, origin
+from gram import GramDecodeError, Pattern, dump, dumps, load, loads, origin
 
 
 @pytest.fixture
@@ -157,6 +157,16 @@ def test_a_dangling_link_is_filled(tmp_path: Path) -> None:
     dump(loads("(new)"), link)
 
     assert (tmp_path / "target.gram").read_text(encoding="utf-8") == "(new)\n"
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(OSError, match="Not a regular file"):
+        dump(Pattern(), pipe)
+
+    assert pipe.is_fifo()
 
 
 def test_the_old_content_stays_when_the_trees_cannot_be_written(file: Path) -> None:

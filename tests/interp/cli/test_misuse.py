@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -23,16 +21,11 @@ def shared(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_file_that_is_not_regular_is_not_replaced(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
+def test_a_session_that_is_a_folder_is_told_before_the_model_is_asked(tmp_path: Path) -> None:
+    done = gram("run", HELLO, "hi", "--offline", "--session", str(tmp_path))
 
-    done = gram("convert", HELLO)
-    saved = gram("run", HELLO, "hi", "--offline", "--session", str(tmp_path))
-
-    assert done.returncode == 0
-    assert saved.returncode == 2
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(tmp_path) in done.stderr
 
 
 def test_removing_a_tool_used_by_name_removes_the_name_alone(shared: str) -> None:
@@ -125,8 +118,23 @@ def test_a_diff_ends_lines_where_other_programs_do(tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_of_tools_that_exits_is_told() -> None:
+def test_a_file_without_tools_is_told() -> None:
     done = gram("tools", HELLO, "--tools", str(Path(__file__)))
 
     assert done.returncode == 4
     assert "has no tools" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("exit(3)", "SystemExit: 3"), ("1 / 0", "ZeroDivisionError"), ("x = (", "SyntaxError")],
+)
+def test_a_file_of_tools_that_fails_is_told(tmp_path: Path, code: str, reason: str) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text(code)
+
+    done = gram("tools", HELLO, "--tools", str(tools))
+
+    assert (done.returncode, done.stdout) == (4, "")
+    assert f"{tools} fails: {reason}" in done.stderr
+    assert "Traceback" not in done.stderr
