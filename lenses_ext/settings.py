@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap
@@ -55,7 +55,7 @@ class Setting:
 
 def _number(lower: float, upper: float) -> Setting:
     def allows(value: Value) -> bool:
-        return _is_number(value) and lower <= value <= upper  # type: ignore[operator]
+        return _is_number(value) and lower <= value <= upper
 
     return Setting(f"a number from {lower:g} to {upper:g}", allows)
 
@@ -64,11 +64,11 @@ def _one_of(*words: str) -> Setting:
     return Setting(f"one of {', '.join(words)}", lambda value: value in words)
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: Value) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_integer(value: Value) -> bool:
+def _is_integer(value: Value) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -78,9 +78,7 @@ def _is_text(value: Value) -> bool:
 
 SETTINGS: Final[Mapping[str, Setting]] = {
     "frequencyPenalty": _number(-2, 2),
-    "maxTokens": Setting(
-        "a whole number from 1", lambda value: _is_integer(value) and value >= 1  # type: ignore[operator]
-    ),
+    "maxTokens": Setting("a whole number from 1", lambda value: _is_integer(value) and value >= 1),
     "parallelToolCalls": Setting("true or false", lambda value: isinstance(value, bool)),
     "presencePenalty": _number(-2, 2),
     "reasoningEffort": _one_of("none", "minimal", "low", "medium", "high", "xhigh"),
@@ -124,12 +122,13 @@ def _checked(values: object) -> PMap[str, Value]:
     if not isinstance(values, Mapping):
         raise SettingError("", f"settings are a mapping, found {type(values).__name__}")
     try:
-        frozen_values: Any = freeze(values, "settings")
+        frozen_values = freeze(values, "settings")
     except GramEncodeError as error:
         raise SettingError("", str(error)) from None
+    assert isinstance(frozen_values, PMap)
     for problem in setting_problems(frozen_values):
         raise problem
-    return frozen_values  # type: ignore[no-any-return]
+    return frozen_values
 
 
 @frozen(repr=False)
