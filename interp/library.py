@@ -10,7 +10,6 @@ from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
 from .errors import ToolError
-from .functions.function_tools import tool
 from .tools import Tool
 
 
@@ -36,6 +35,8 @@ class ToolLibrary(Mapping[str, Tool]):
         Raises:
             ToolError: a function cannot be made into a tool, or two have the same name.
         """
+        from .functions.function_tools import tool  # with all that reads functions and docstrings
+
         library = cls()
         for each in tools:
             made = each if isinstance(each, Tool) else tool(each)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 from .errors import ModelError
@@ -73,6 +72,8 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     text = headers.get("retry-after", "").strip()
     if text.replace(".", "", 1).isdecimal():
         return float(text)
+    from email.utils import parsedate_to_datetime  # slow to import, and seldom needed
+
     try:
         date = parsedate_to_datetime(text)
     except ValueError:
