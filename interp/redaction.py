@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -48,6 +48,52 @@ def redact(text: str) -> str:
     'Authorization: Bearer [redacted]'
     """
     return _redacted(text, known_keys())
+
+
+class RedactedStream:
+    """Redacts a text that comes in pieces: wherever it is cut, no key is given out.
+
+    Joined, what it gives is what `redact` makes of the whole. Where a secret runs into another
+    word the two may differ, in nothing that is secret.
+    """
+
+    def __init__(self) -> None:
+        self._keys = known_keys()
+        self._longest = max((len(s) for key in self._keys for s in _spellings(key)), default=0)
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """What can be shown now that ``text`` has come."""
+        text = self._held + text
+        end = min(_start_of_last_word(text), len(text) - self._longest)
+        ready = _start_of_context(text[: max(end, 0)])
+        secrets = list(_secrets(text, self._keys))
+        while across := [start for start, end in secrets if start < ready < end]:
+            ready = min(across)
+        self._held = text[ready:]
+        return _redacted(text[:ready], self._keys)
+
+    def rest(self) -> str:
+        """What was held back, once no more comes."""
+        held, self._held = self._held, ""
+        return _redacted(held, self._keys)
+
+
+_VISIBLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))  # what tokens are made of
+_WORDS_BEFORE = 3  # `authorization`, `:` and `bearer` may stand before a token
+
+
+def _start_of_last_word(text: str) -> int:
+    """Where the unfinished word at the end begins: with an address in it, after a blank."""
+    word = text.split()[-1] if text and not text[-1].isspace() else ""
+    return len(text) - len(word) if "://" in word else len(text.rstrip(_VISIBLE))
+
+
+def _start_of_context(text: str) -> int:
+    """Where the last words begin, with the character before them: they tell of the next one."""
+    for _ in range(_WORDS_BEFORE):
+        text = text.rstrip().rstrip(_VISIBLE)
+    return max(len(text) - 1, 0)
 
 
 def redacted_context(context: ConversationContext) -> ConversationContext:
@@ -93,12 +139,24 @@ def _redacted_message(message: Message, keys: Iterable[str]) -> Message:
     return message if new == message else new
 
 
+def _secrets(text: str, keys: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """The places of all that is redacted in a text."""
+    known = (re.escape(spelling) for key in keys for spelling in _spellings(key))
+    for pattern in (*map(re.compile, known), _AUTHORIZATION, _PASSWORD):
+        yield from (match.span() for match in pattern.finditer(text))
+
+
 def _redacted(text: str, keys: Iterable[str]) -> str:
     for key in keys:
-        for spelling in {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]}:
+        for spelling in _spellings(key):
             text = text.replace(spelling, REDACTED)
     text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
     return _PASSWORD.sub(rf"\1{REDACTED}@", text)
+
+
+def _spellings(key: str) -> tuple[str, ...]:
+    """A key as it is, and as JSON writes it."""
+    return key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]
 
 
 def _longest_first(key: str) -> tuple[int, str]:

@@ -14,7 +14,7 @@ from ..effects import Ask, ToolEffect
 from ..json_text import write_json
 from ..messages import AgentResponse
 from ..performing import Answer
-from ..redaction import known_keys, redact
+from ..redaction import RedactedStream, redact
 from ..runs import Run
 from ..streaming import Finished, TextDelta
 
@@ -54,20 +54,17 @@ def shown_answer(run: Run) -> AgentResponse:
         response = run.finish()
         click.echo(printable(redact(response.content)))
         return response
-    keys = max(map(len, known_keys()), default=1)
-    held = ""  # the end of what was said, in which a key may have begun
+    said = RedactedStream()
     speaking: int | None = None  # the turn whose text the line that is being printed has
     for each in run.stream():
         if isinstance(each, TextDelta):
-            held = printable(redact(held + each.text))
-            ready = max(len(held) - keys + 1, 0)
-            click.echo(held[:ready], nl=False)
-            held, speaking = held[ready:], each.turn
+            click.echo(printable(said.feed(each.text)), nl=False)
+            speaking = each.turn
         elif isinstance(each, Finished):
-            said = printable(redact(each.response.content))
-            click.echo(said if speaking is None else held)
+            unsaid = redact(each.response.content) if speaking is None else said.rest()
+            click.echo(printable(unsaid))
             return each.response
         elif speaking is not None:  # it was said beside tool calls
-            click.echo(held)
-            held, speaking = "", None
+            click.echo(printable(said.rest()))
+            speaking = None
     raise AssertionError("a stream ends with Finished")

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from gram import Pattern
 from interp import ConfigurationError, hello_world_tool_library, run
-from interp.redaction import REDACTED, redact
+from interp.redaction import REDACTED, RedactedStream, redact
 from tests import strategies
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 
@@ -51,6 +51,61 @@ def test_a_text_without_a_secret_stays(text: str) -> None:
 )
 def test_what_authorizes_is_redacted(text: str, shown: str) -> None:
     assert redact(text) == shown
+
+
+KEY = 'sk-v"ery+secret'
+PARTS = [
+    f"{KEY} ",
+    f" {json.dumps(KEY)},",
+    "sk-v",
+    "Authorization : ",
+    "bearer ",
+    "Basic\n",
+    "abcdefgh",
+]
+PARTS += ["http://", "me:pä", "55@", "host", " ", "\n", "word", "汉", '"', ":", "="]
+
+
+def streamed(text: str, lengths: list[int], key: str) -> tuple[str, str]:
+    """What is shown of a text that comes in pieces, and what `redact` makes of it."""
+    rest, shown = text, ""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SOME_API_KEY", key)
+        stream = RedactedStream()
+        for length in lengths:
+            shown += stream.feed(rest[:length])
+            rest = rest[length:]
+        return shown + stream.feed(rest) + stream.rest(), redact(text)
+
+
+LENGTHS = st.lists(st.integers(1, 9))
+
+
+@given(st.lists(st.sampled_from(PARTS)), LENGTHS)
+def test_where_a_text_is_cut_does_not_change_what_is_shown(
+    parts: list[str], lengths: list[int]
+) -> None:
+    shown, whole = streamed("".join(parts), lengths, KEY)
+
+    assert shown == whole
+
+
+@given(KEYS, strategies.texts(), strategies.texts(), LENGTHS)
+def test_no_key_is_shown_however_it_is_cut(
+    key: str, before: str, after: str, lengths: list[int]
+) -> None:
+    shown, _ = streamed(before + key + after, lengths, key)
+
+    assert key not in shown.replace(REDACTED, "")
+
+
+def test_words_are_shown_as_soon_as_they_can_be_no_secret() -> None:
+    stream = RedactedStream()
+
+    shown = [stream.feed(word + " ") for word in ["one", "two", "three", "four", "five"]]
+
+    assert shown == ["", "", "", "one", " two"]
+    assert stream.rest() == " three four five "
 
 
 def test_a_key_is_known_by_the_users_row_that_names_its_variable(
