@@ -81,7 +81,8 @@ class Limits:
 def limit_reached(state: State) -> str | None:
     """The limit that keeps the calls of the last reply from being run, or None."""
     limits, usage = state.limits, state.usage
-    if state.turn >= limits.iterations:
+    rounds = state.turn - state.corrected  # a turn without calls, which asked for another answer
+    if rounds >= limits.iterations:
         return f"{limits.iterations} rounds of tool calls (limit: iterations)"
     if len(state.invocations) + len(state.calls) > limits.tool_calls:
         return f"{limits.tool_calls} tool calls (limit: tool_calls)"

@@ -7,13 +7,17 @@ from hypothesis import given
 
 from gram import loads_one
 from interp import (
+    AgentResponse,
     AssistantRole,
+    LimitError,
+    Limits,
     Message,
     ModelError,
     ModelReplied,
     ScriptedModel,
     Status,
     ToolLibrary,
+    create_tool,
     hello_world_tool_library,
     run,
     start,
@@ -96,6 +100,23 @@ def test_after_a_correction_the_model_may_still_call_tools(model_server: ModelSe
     model_server.will_say("eighteen", tool_calls(("c", "count", {})), "18")
 
     assert run(agent, "How many?", ToolLibrary.of([count])).value == 18
+
+
+def test_a_correction_is_no_round_of_tool_calls() -> None:
+    agent = loads_one(
+        '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:Integer), '
+        '[count:Tool {description: "Counts"} | (::Integer)]]'
+    )
+    count = create_tool("count", "Counts", {"type": "object", "properties": {}}, lambda _: 5)
+    call = {"function_call": {"name": "count", "arguments": "{}"}}
+
+    def ask(*replies: object) -> AgentResponse:
+        library, model = ToolLibrary.of([count]), ScriptedModel(replies)
+        return run(agent, "How many?", library, model=model, limits=Limits(iterations=1))
+
+    assert ask("five", call, "5").value == 5
+    with pytest.raises(LimitError, match="1 rounds of tool calls"):
+        ask("five", call, call, "5")
 
 
 def test_a_run_that_ends_so_waits_for_nothing() -> None:
