@@ -53,7 +53,7 @@ def context_from_pattern(pattern: Pattern) -> ConversationContext:
     Raises:
         ValidationError: it says none; the fault has its place.
     """
-    expect_one_of([CONVERSATION], pattern)
+    Reader(pattern, CONVERSATION)
     return ConversationContext(map(message_from_pattern, pattern.elements))
 
 

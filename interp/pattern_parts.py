@@ -16,6 +16,7 @@ from gram import Pattern, TaggedString, Value
 from gram.faults import fault
 
 from .errors import ValidationError
+from .json_text import Json, read_json, write_json
 
 ESCAPED = "escaped"
 JSON = "json"
@@ -42,6 +43,11 @@ def write_json_text(text: str) -> Value:
     return write_text(text) if _UNWRITABLE.search(text) else TaggedString(JSON, text)
 
 
+def write_json_value(value: Json) -> Value:
+    """A JSON value: a text as a string, any other tagged ``json``."""
+    return write_text(value) if isinstance(value, str) else write_json_text(write_json(value))
+
+
 class Reader:
     """Reads one pattern of a run, and says of what is wrong where it stands.
 
@@ -57,8 +63,7 @@ class Reader:
     def __init__(self, pattern: Pattern, label: str, keys: Iterable[str] = ()) -> None:
         self.pattern = pattern
         self.label = label
-        if label not in pattern.value.labels:
-            expect_one_of([label], pattern)
+        expect_one_of([label], pattern)
         known = tuple(keys)
         for key in sorted(pattern.value.properties):
             if key not in known:
@@ -84,6 +89,20 @@ class Reader:
         if isinstance(value, TaggedString) and value.tag == JSON:
             return value.content
         return self.text(key)
+
+    def json_value(self, key: str) -> Json:
+        """The JSON value of a property, as `write_json_value` writes it."""
+        text = self.json_text(key)
+        value = self.pattern.value.properties[key]
+        tagged = isinstance(value, TaggedString) and value.tag == JSON
+        return self.parsed(text, key) if tagged else text
+
+    def parsed(self, text: str, key: str) -> Json:
+        """The JSON that the text of a property says."""
+        try:
+            return read_json(text)
+        except ValueError as error:
+            self.refuse("not-json", f"{key} of {self.label} is not JSON: {error}", key)
 
     def number(self, key: str) -> int:
         """A whole number, 0 where it is not written."""

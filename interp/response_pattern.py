@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from gram import Pattern, Subject, Value
+from gram import Pattern, Subject
 
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
-from .json_text import Json, read_json, write_json
 from .messages import AgentResponse, ToolInvocation, Usage, empty_context
-from .pattern_parts import Reader, expect_one_of, without_empty, write_json_text, write_text
+from .pattern_parts import Reader, without_empty, write_json_value, write_text
 
 RESPONSE = "AgentResponse"
 INVOCATION = "ToolInvocation"
@@ -42,7 +41,7 @@ def response_from_pattern(pattern: Pattern) -> AgentResponse:
         context = context_from_pattern(elements.pop())
     content = read.text("content", "")
     if is_typed := read.flag("typed"):
-        _value(read, content, "content")
+        read.parsed(content, "content")
     return AgentResponse(
         content,
         tuple(map(invocation_from_pattern, elements)),
@@ -59,11 +58,14 @@ def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
     >>> dumps(invocation_to_pattern(ToolInvocation("add", {"x": 1}, 2)))
     '(:ToolInvocation {args: json`{"x":1}`, result: json`2`, tool: "add"})'
     """
-    properties = {"tool": write_text(invocation.tool_name), "args": _json_value(invocation.args)}
+    properties = {
+        "tool": write_text(invocation.tool_name),
+        "args": write_json_value(invocation.args),
+    }
     if invocation.error is not None:
         properties["error"] = write_text(invocation.error)
     else:
-        properties["result"] = _json_value(invocation.result)
+        properties["result"] = write_json_value(invocation.result)
     return Pattern(Subject("", {INVOCATION}, properties))
 
 
@@ -73,34 +75,11 @@ def invocation_from_pattern(pattern: Pattern) -> ToolInvocation:
     Raises:
         ValidationError: it says none, or has both a result and an error.
     """
-    expect_one_of([INVOCATION], pattern)
     read = Reader(pattern, INVOCATION, ["tool", "args", "result", "error"])
     read.without_elements()
     if read.has("result") == read.has("error"):
         read.refuse("result-or-error", "a ToolInvocation has either a result or an error")
-    tool, args = read.text("tool"), _read_value(read, "args")
+    tool, args = read.text("tool"), read.json_value("args")
     if read.has("error"):
         return ToolInvocation(tool, args, error=read.text("error"))
-    return ToolInvocation(tool, args, _read_value(read, "result"))
-
-
-def _json_value(value: Json) -> Value:
-    return write_text(value) if isinstance(value, str) else write_json_text(write_json(value))
-
-
-def _read_value(read: Reader, key: str) -> Json:
-    """A value written by `_json_value`: a string is itself, one tagged ``json`` is JSON."""
-    text = read.json_text(key)
-    written = read.pattern.value.properties[key]
-    return text if not _is_json(written) else _value(read, text, key)
-
-
-def _is_json(value: Value) -> bool:
-    return getattr(value, "tag", None) == "json"
-
-
-def _value(read: Reader, text: str, key: str) -> Json:
-    try:
-        return read_json(text)
-    except ValueError as error:
-        read.refuse("not-json", f"{key} of {read.label} is not JSON: {error}", key)
+    return ToolInvocation(tool, args, read.json_value("result"))

@@ -69,6 +69,7 @@ def test_an_answer_of_a_declared_type_keeps_its_value() -> None:
     [
         ("(:Conversaton)", "1:3", "did you mean Conversation?"),
         ("(a)", "1:2", "expected Conversation, found no label"),
+        ('(:Conversation {title: "a"})', "1:24", "Conversation has no property title"),
         ("[:Conversation | (:Usr)]", "1:20", "expected User or Assistant or Function, found Usr"),
         ('[:Conversation | (:User {contnet: "a"})]', "1:35", "did you mean content?"),
         ("[:Conversation | (:User {content: 1})]", "1:35", "content of User is a string"),
