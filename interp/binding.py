@@ -5,10 +5,10 @@ It happens when a program runs, so the same program can run with different libra
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import get_args
 
 from gram import Pattern, origin
+from gram.near import did_you_mean
 from lenses_ext import (
     Match,
     agent_tool_specs,
@@ -71,10 +71,8 @@ def explain_binding(spec: Pattern, library: ToolLibrary, *, match: Match = "full
     place = origin(spec)
     where = f"{place}: " if place else ""
     if tool is None:
-        near = get_close_matches(name, library, n=3)
-        known = f"; did you mean {' or '.join(near)}?" if near else ""
-        known = known or f"; it has {', '.join(library) or 'no tools'}"
-        return f'{where}tool "{name}" is not in the library{known}'
+        hint = did_you_mean(name, library) or f"it has {', '.join(library) or 'no tools'}"
+        return f'{where}tool "{name}" is not in the library; {hint}'
     difference = _difference(spec, tool, match)
     if difference is None:
         return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
+
+from gram.near import did_you_mean
 
 from .errors import ToolError
 from .tools import Tool
@@ -91,9 +92,8 @@ class ToolLibrary(Mapping[str, Tool]):
 
     def _known(self, name: str) -> Tool:
         if name not in self.tools:
-            near = get_close_matches(name, self.tools, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise ToolError(f'there is no tool "{name}" in the library{hint}')
+            hint = did_you_mean(name, self) or f"it has {', '.join(self) or 'no tools'}"
+            raise ToolError(f'there is no tool "{name}" in the library; {hint}')
         return self.tools[name]
 
     def __repr__(self) -> str:

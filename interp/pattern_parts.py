@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import NoReturn
 
 from gram import Pattern, TaggedString, Value
 from gram.faults import fault
+from gram.near import did_you_mean
 
 from .errors import ValidationError
 from .json_text import Json, read_json, write_json
@@ -67,8 +67,7 @@ class Reader:
         known = tuple(keys)
         for key in sorted(pattern.value.properties):
             if key not in known:
-                near = get_close_matches(key, known, n=1)
-                hint = f"did you mean {near[0]}?" if near else None
+                hint = did_you_mean(key, known)
                 self.refuse("unknown-property", f"{label} has no property {key}", key, hint)
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -146,8 +145,8 @@ def expect_one_of(labels: Iterable[str], pattern: Pattern) -> str:
         if label in pattern.value.labels:
             return label
     found = ", ".join(sorted(pattern.value.labels)) or "no label"
-    near = [n for each in pattern.value.labels for n in get_close_matches(each, wanted, n=1)]
-    hint = f"did you mean {near[0]}?" if near else None
+    hints = (did_you_mean(each, wanted) for each in sorted(pattern.value.labels))
+    hint = next(filter(None, hints), None)
     message = f"expected {' or '.join(wanted)}, found {found}"
     raise ValidationError.of([fault("unexpected-label", message, pattern, "labels", hint=hint)])
 

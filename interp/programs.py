@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from gram import Fault, Pattern
 from gram.faults import fault
 from gram.files import PathOrFile, load as load_patterns
+from gram.near import did_you_mean
 from lenses_ext import find_agents, resolve_references
 
 from .errors import ValidationError
@@ -41,11 +42,8 @@ def choose_agent(patterns: Iterable[Pattern], agent: str | None = None) -> Patte
             f"the program has {len(agents)} agents, name one of them: {', '.join(names)}"
         )
     if agent is not None and agent not in names:
-        near = get_close_matches(agent, names, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise ValidationError(
-            f'the program has no agent "{agent}"{hint or "."} It has: {", ".join(names)}'
-        )
+        hint = did_you_mean(agent, names) or f"it has {', '.join(names)}"
+        raise ValidationError(f'the program has no agent "{agent}"; {hint}')
     chosen = agents[0] if agent is None else agents[names.index(agent)]
     resolved, faults = resolve_references(chosen, patterns)
     if faults:

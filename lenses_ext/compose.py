@@ -12,11 +12,11 @@ model APIs would be sent alike, are refused. So do those of `lenses_ext.sharing`
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 import attrs
 
 from gram import GramEncodeError, Pattern, Subject
+from gram.near import did_you_mean
 from gram.serializer import is_reference
 
 from .errors import FocusError
@@ -163,12 +163,6 @@ def _replaced(operation: str, agent: Pattern, place: int, tool: Pattern) -> Patt
     before, after = agent.elements[:place], agent.elements[place + 1 :]
     _check_free(operation, agent, tool.value.identity, (*before, *after))
     return _with_elements(operation, agent, (*before, tool, *after))
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """The hint that tells the nearest of the known names, if any is near."""
-    near = get_close_matches(name, [each for each in known if each], n=3)
-    return f"did you mean {' or '.join(near)}?" if near else None
 
 
 def _check_tool(operation: str, tool: Pattern) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from attrs import frozen
 from pyrsistent import PMap
 
 from gram import GramError, Pattern
+from gram.near import did_you_mean
 from gram.serializer import is_reference, write_name
 from gram.strings import quote, unescape
 from gram.walk import TreePath, pattern_at, replace_at, walk
@@ -309,11 +309,7 @@ def _nowhere(path: str, before: Sequence[str], word: str, known: Iterable[str]) 
     where = f"`{write_path(before)}`" if before else "the document"
     if word == ANY:
         return f"`{path}` leads nowhere: {where} has no names for *"
-    near = get_close_matches(word, known, n=3)
-    if near:
-        hint = f"did you mean {' or '.join(near)}?"
-    else:
-        hint = f"it has: {', '.join(known) or 'nothing'}"
+    hint = did_you_mean(word, known) or f"it has: {', '.join(known) or 'nothing'}"
     return f"`{path}` leads nowhere: {where} has no `{word}`; {hint}"
 
 

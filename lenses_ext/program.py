@@ -8,12 +8,12 @@ references are resolved.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 
 import attrs
 
 from gram import Fault, Pattern
 from gram.faults import fault
+from gram.near import did_you_mean
 from gram.origin import carry_origin
 from gram.serializer import is_reference
 from gram.walk import TreePath
@@ -138,7 +138,6 @@ def resolve_references(
 def undefined_reference(element: Pattern, known: Iterable[str]) -> Fault:
     """The fault of a reference that names none of the ``known`` definitions."""
     name = element.value.identity
-    near = get_close_matches(name, known, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else None
+    hint = did_you_mean(name, known)
     message = f'"{name}" is not defined: no tool or agent of this name in the document'
     return fault(UNDEFINED_REFERENCE, message, element, hint=hint)

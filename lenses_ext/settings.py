@@ -8,13 +8,13 @@ them is the business of `interp.wire`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, Final, TypeGuard
 
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap
 
 from gram import GramEncodeError, GramError, Symbol, Value
+from gram.near import did_you_mean
 from gram.serializer import write_value
 from gram.values import exact, freeze
 
@@ -101,8 +101,8 @@ def setting_problems(values: Mapping[str, Value]) -> Iterator[SettingError]:
     for key in sorted(values):
         value = values[key]
         if key not in SETTINGS:
-            near = get_close_matches(key, SETTINGS, n=1) or _same_but_for_case(key)
-            hint = f"did you mean {near[0]}?" if near else f"the settings are {', '.join(SETTINGS)}"
+            hint = did_you_mean(_in_camel_case(key), SETTINGS)
+            hint = hint or f"the settings are {', '.join(SETTINGS)}"
             yield SettingError(key, f'there is no setting "{key}"', hint)
         elif not SETTINGS[key].allows(value):
             mend = "write it in quotes" if isinstance(value, Symbol) else None
@@ -110,10 +110,10 @@ def setting_problems(values: Mapping[str, Value]) -> Iterator[SettingError]:
             yield SettingError(key, found, mend)
 
 
-def _same_but_for_case(key: str) -> list[str]:
-    """The setting that is meant by ``max_tokens`` or ``TOPP``."""
+def _in_camel_case(key: str) -> str:
+    """The setting that is meant by ``max_tokens`` or ``TOPP``, or the key itself."""
     meant = key.replace("_", "").lower()
-    return [name for name in SETTINGS if name.lower() == meant]
+    return next((name for name in SETTINGS if name.lower() == meant), key)
 
 
 def _checked(values: object) -> PMap[str, Value]:

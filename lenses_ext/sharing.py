@@ -12,9 +12,9 @@ from functools import partial
 import attrs
 
 from gram import Pattern, Subject
+from gram.near import did_you_mean
 from gram.serializer import is_reference
 
-from .compose import did_you_mean
 from .errors import FocusError
 from .labels import TOOLS
 from .optics import collect, over

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 from .. import syntax
+from ..near import did_you_mean
 from ..pattern import Pattern
 from ..serializer import is_edge, is_reference
 from ..walk import TreePath
@@ -60,7 +60,7 @@ def dangling_reference(reading: Reading) -> Iterator[Finding]:
         in_sight = [names[scope] for scope in reading.scopes_from(each.scope)]
         if any(each.name in known for known in in_sight):
             continue
-        hint = nearest(each.name, set().union(*in_sight)) if hints < _MOST_HINTS else None
+        hint = did_you_mean(each.name, set().union(*in_sight)) if hints < _MOST_HINTS else None
         hints += 1
         yield Finding(f"nothing here is named `{each.name}`", each.path, "identity", hint=hint)
 
@@ -78,16 +78,6 @@ def label_sets_differ(reading: Reading) -> Iterator[Finding]:
             where = reading.cited(known.path)
             message = f"`{each.name}` is labelled {_labels(labels)} here and {other} at {where}"
             yield Finding(message, each.path, "labels")
-
-
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """A hint with the names that resemble ``name``, the nearest first, or None.
-
-    >>> nearest("sayHelo", ["sayHello", "search"])
-    'did you mean `sayHello`?'
-    """
-    near = get_close_matches(name, sorted(names))
-    return f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else None
 
 
 def members(elements: Iterable[Pattern]) -> list[object]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from .. import syntax
+from ..near import did_you_mean
 from ..serializer import is_edge, is_header
 from ..source import Span
 from ..spans import Construct, Hop, span_of
 from .fixes import removal, removal_of_entry
-from .identities import nearest
 from .reading import Finding, Reading
 
 _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*", re.ASCII)
@@ -88,7 +88,7 @@ def unknown_kind(reading: Reading) -> Iterator[Finding]:
     has_header = document.header is not None if document else is_header(first)
     kind = first.value.properties.get("kind")
     if has_header and kind is not None and str(kind) not in reading.kinds:
-        hint = nearest(str(kind), reading.kinds)
+        hint = did_you_mean(str(kind), reading.kinds)
         yield Finding(f"the kind `{kind}` is not known", (0,), "kind", hint=hint)
 
 

@@ -91,7 +91,7 @@ def check(
     >>> from gram import parse
     >>> for fault in check(parse("[team | alice, bbo] (alice:Person) (bob:Person)", "team.gram")):
     ...     print(fault, "-", fault.hint)
-    team.gram:1:16: dangling-reference nothing here is named `bbo` - did you mean `bob`?
+    team.gram:1:16: dangling-reference nothing here is named `bbo` - did you mean bob?
     """
     if isinstance(document, Document):
         reading = Reading(document.patterns, document, scopes, kinds)

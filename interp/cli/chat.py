@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ import click
 from attrs import frozen
 
 from gram import GramError
+from gram.near import did_you_mean
 from lenses_ext import (
     agent_name,
     agent_tool_specs,
@@ -96,8 +96,7 @@ def take(line: str, talk: Talk, options: TalkOptions) -> bool:
     name, _, argument = line.partition(" ")
     chosen = COMMANDS.get(name)
     if chosen is None:
-        near = get_close_matches(name, COMMANDS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(COMMANDS)}."
+        hint = did_you_mean(name, COMMANDS) or f"there are {', '.join(COMMANDS)}."
         tell(f"no command {name}; {hint} A message that begins with / is written with //")
         return False
     if chosen.do is not None:

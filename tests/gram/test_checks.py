@@ -83,7 +83,7 @@ def test_a_reference_that_dangles_names_the_nearest() -> None:
 
     assert fault.code == "dangling-reference"
     assert fault.severity == "warning"
-    assert fault.hint == "did you mean `sayHello`?"
+    assert fault.hint == "did you mean sayHello?"
     assert fault.path == (0, 0, "identity")
 
 

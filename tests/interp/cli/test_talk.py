@@ -152,7 +152,7 @@ def test_check_knows_the_users_providers(tmp_path: Path) -> None:
 
     assert "unknown-provider" not in done.stdout
     assert "p.gram:1:57: unknown-setting" in done.stdout
-    assert "hint: did you mean topP?" in done.stdout
+    assert "hint: did you mean topP or stop?" in done.stdout
     assert done.returncode == 1
 
 
