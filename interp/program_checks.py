@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from gram import Document, Fault, Pattern, check
+from gram.checks.reading import Scope
 from gram.faults import fault
 from lenses_ext import (
+    ANSWER,
     TOOLS,
     FocusError,
     Model,
@@ -17,6 +19,7 @@ from lenses_ext import (
     view,
 )
 from lenses_ext.program import UNDEFINED_REFERENCE
+from lenses_ext.signatures.type_names import RESERVED
 
 from .providers import OFFLINE, find_provider, unknown_provider
 
@@ -40,15 +43,18 @@ def check_program(document: Document) -> tuple[Fault, ...]:
     told = {each.span for each in language if each.code == UNDEFINED_REFERENCE}
     notation = [
         each
-        for each in check(document, scopes=_is_tool)
+        for each in check(document, scopes=_scope_of)
         if each.code != "dangling-reference" or each.span not in told
     ]
     return tuple(sorted([*notation, *language], key=lambda each: each.span or (0, 0)))
 
 
-def _is_tool(pattern: Pattern) -> bool:
-    """A tool is a scope: the names of its parameters and types are its own."""
-    return bool(pattern.value.labels & TOOLS)
+def _scope_of(pattern: Pattern) -> Scope:
+    """The names of a tool's parameters and types are its own; those of a type's fields private."""
+    labels = pattern.value.labels
+    if labels & TOOLS:
+        return "own"
+    return "private" if ANSWER in labels or labels & RESERVED else "around"
 
 
 def _model_faults(agent: Pattern) -> Iterator[Fault]:

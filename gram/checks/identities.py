@@ -70,7 +70,7 @@ def label_sets_differ(reading: Reading) -> Iterator[Finding]:
     first: dict[str, Occurrence] = {}
     for each in reading.occurrences:
         labels = each.pattern.value.labels
-        if not each.name or not labels:
+        if not each.name or not labels or each.is_private:
             continue
         known = first.setdefault(each.name, each)
         if known.scope != each.scope and known.pattern.value.labels != labels:

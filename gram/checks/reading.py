@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from attrs import define, field, frozen
 
@@ -19,16 +19,23 @@ from ..source import Span
 from ..spans import Construct, elements_of
 from ..walk import TreePath
 
-Scopes: TypeAlias = Callable[[Pattern], bool]
-"""Whether the names below a pattern are its own."""
+Scope: TypeAlias = Literal["around", "own", "private"]
+"""Whose the names below a pattern are.
+
+Those of the scope around it; its own, where another scope had better not mean something else by
+them; or private, as those of a record's fields, which nobody takes for one another.
+"""
+
+Scopes: TypeAlias = Callable[[Pattern], Scope]
+"""Tells the scope that a pattern opens for what is below it."""
 
 WHOLE: TreePath = ()
 """The scope that is the whole document."""
 
 
-def one_scope(pattern: Pattern) -> bool:
+def one_scope(pattern: Pattern) -> Scope:
     """No pattern opens a scope: a name means the same wherever it stands."""
-    return False
+    return "around"
 
 
 @frozen(eq=False)
@@ -39,12 +46,14 @@ class Occurrence:
         path: the index of the top-level pattern, then of the element, and so on.
         pattern: the pattern.
         scope: the path of the pattern whose scope its name belongs to, or `WHOLE`.
+        is_private: whether that scope, or one around it, is private.
         construct: its syntax, or None when the trees were not read.
     """
 
     path: TreePath
     pattern: Pattern
     scope: TreePath
+    is_private: bool
     construct: Construct | None
 
     @property
@@ -92,7 +101,7 @@ class Reading:
         constructs: Iterable[Construct | None]
         constructs = self.document.items if self.document else [None] * len(self.patterns)
         pending = [
-            Occurrence((index,), pattern, WHOLE, construct)
+            Occurrence((index,), pattern, WHOLE, False, construct)
             for index, (pattern, construct) in enumerate(
                 zip(self.patterns, constructs, strict=True)
             )
@@ -103,10 +112,12 @@ class Reading:
             elements = here.pattern.elements
             if not elements:
                 continue
-            scope = here.path if self.scopes(here.pattern) else here.scope
+            opened = self.scopes(here.pattern)
+            scope = here.scope if opened == "around" else here.path
+            private = here.is_private or opened == "private"
             constructs = elements_of(here.construct) if here.construct else [None] * len(elements)
             below = [
-                Occurrence((*here.path, index), element, scope, construct)
+                Occurrence((*here.path, index), element, scope, private, construct)
                 for index, (element, construct) in enumerate(zip(elements, constructs, strict=True))
             ]
             pending.extend(reversed(below))

@@ -85,7 +85,7 @@ def check(
     Args:
         document: a document, a pattern or patterns.
         checks: the rules.
-        scopes: whether a pattern opens a scope, so that the names below it are its own.
+        scopes: which scope a pattern opens for the names below it.
         kinds: the header kinds that are known; without any, every kind is.
 
     >>> from gram import parse

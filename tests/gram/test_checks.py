@@ -9,18 +9,21 @@ from hypothesis import given
 
 from gram import GramDecodeError, Pattern, apply_fixes, check, loads, parse
 from gram.checks import CHECKS, syntax_fault
+from gram.checks.reading import Scope
 from tests.paths import SHARED_CORPUS
 from tests.strategies import commented_texts, forests
 
 
-def is_tool(pattern: Pattern) -> bool:
-    return "Tool" in pattern.value.labels
+def scope_of(pattern: Pattern) -> Scope:
+    if "Record" in pattern.value.labels:
+        return "private"
+    return "own" if "Tool" in pattern.value.labels else "around"
 
 
 def found(text: str, code: str) -> list[str]:
     """The places of the faults of one code, each with a few characters of what stands there."""
     document = parse(text)
-    faults = check(document, kinds=["rule"], scopes=is_tool)
+    faults = check(document, kinds=["rule"], scopes=scope_of)
     return [
         f"{fault.span.start}:{text[slice(*fault.span)]}"
         for fault in faults
@@ -60,6 +63,9 @@ def found(text: str, code: str) -> list[str]:
         ("label-case", "[r:WORKS_AT | a, b] [r:WORKS_AT | a]", ["23:WORKS_AT"]),
         ("label-sets-differ", "[t:Tool | (a:P)] [u:Tool | (a:Q), (b:P)]", ["30:Q"]),
         ("label-sets-differ", "(a:P) (a:Q)", []),
+        ("label-sets-differ", "[r:Record | (a:P)] [s:Record | [t:Tool | (a:Q)]] (a:R)", []),
+        ("duplicate-definition", "[r:Record | (a:P)] [s:Record | (a:Q)] (a:R)", []),
+        ("duplicate-definition", "[r:Record | (a:P), (a:Q)]", ["20:a"]),
         (
             "not-portable",
             "({k: [[1], {j: 2}], j: [], i: {x: {}}})",
@@ -149,7 +155,9 @@ def test_faults_of_another_text_are_left_alone() -> None:
 @given(commented_texts())
 def test_spans_lie_in_the_text_and_fixes_keep_trees_and_comments(text: str) -> None:
     document = parse(text)
-    faults = check(document, scopes=lambda pattern: bool(pattern.value.labels), kinds=["rule"])
+    faults = check(
+        document, scopes=lambda pattern: "own" if pattern.value.labels else "around", kinds=["rule"]
+    )
 
     assert all(
         fault.span and 0 <= fault.span.start <= fault.span.end <= len(text) for fault in faults
@@ -168,7 +176,7 @@ def test_spans_lie_in_the_text_and_fixes_keep_trees_and_comments(text: str) -> N
 
 @given(forests())
 def test_no_tree_makes_a_check_fail(trees: tuple[Pattern, ...]) -> None:
-    assert all(fault.span is None for fault in check(trees, scopes=is_tool))
+    assert all(fault.span is None for fault in check(trees, scopes=scope_of))
 
 
 def test_what_only_this_grammar_reads_is_not_portable() -> None:
