@@ -34,7 +34,8 @@ class Chunks:
         self._others: dict[str, Json] = {}
         self._calls: list[_Call] = []
         self._function: _Call | None = None
-        self._at: dict[object, _Call] = {}
+        self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
         self._finish: str | None = None
         self._usage: Json = None
 
@@ -102,20 +103,36 @@ class Chunks:
 
         Some servers send several whole calls under one index; a new id tells them apart.
         """
-        id_ = part.get("id") or None
-        index = part.get("index")
-        if index is None:
-            known = self._at.get(id_) if id_ else (self._calls[-1] if self._calls else None)
-        else:
-            known = self._at.get(index)
+        id_, index = _id(part), _index(part)
+        if index is not None:
+            known = self._by_index.get(index)
             if known and id_ and known.id != id_ and _names_a_function(part):
-                known = self._at.get(id_)
-        if known is None:
-            known = _Call(index if isinstance(index, int) else len(self._calls))
-            self._calls.append(known)
-            self._at[id_ if index is None else index] = known
-            self._at.setdefault(id_, known)
-        return known
+                known = self._by_id.get(id_)
+        elif id_:
+            known = self._by_id.get(id_)
+        else:
+            known = self._calls[-1] if self._calls else None
+        return known or self._new_call(id_, index)
+
+    def _new_call(self, id_: str | None, index: int | None) -> _Call:
+        call = _Call(len(self._calls) if index is None else index)
+        self._calls.append(call)
+        if index is not None:
+            self._by_index[index] = call
+        if id_:
+            self._by_id.setdefault(id_, call)
+        return call
+
+
+def _id(part: Mapping[str, Any]) -> str | None:
+    """The id of a call, where it is one: servers send anything."""
+    id_ = part.get("id")
+    return id_ if isinstance(id_, str) and id_ else None
+
+
+def _index(part: Mapping[str, Any]) -> int | None:
+    index = part.get("index")
+    return index if type(index) is int else None
 
 
 def _names_a_function(part: Mapping[str, Any]) -> bool:
@@ -135,7 +152,7 @@ class _Call:
 
     def add(self, part: Mapping[str, Any]) -> None:
         """Take a part: the first brings the id and the name, later ones only arguments."""
-        self.id = self.id or part.get("id")
+        self.id = self.id or _id(part)
         self._extra = part.get("extra_content") or self._extra
         function = part.get("function")
         if not isinstance(function, Mapping):

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from gram import Pattern
 from interp import (
@@ -123,15 +123,41 @@ def test_any_completion_cut_into_chunks_is_read_as_the_same_reply(whole: dict[st
     assert expected == found
 
 
-@given(st.lists(odd_json()))
-def test_any_chunks_are_a_reply_or_a_model_error(events: list[Any]) -> None:
+ODD_PARTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "index": st.integers(0, 2) | odd_json(),
+        "id": st.sampled_from(["a", "b"]) | odd_json(),
+        "function": st.fixed_dictionaries({"name": st.just("one"), "arguments": odd_json()})
+        | odd_json(),
+        "extra_content": odd_json(),
+    },
+)
+ODD_CALLS = st.lists(ODD_PARTS | odd_json(), max_size=3).map(lambda parts: delta(tool_calls=parts))
+
+
+@given(st.lists(odd_json() | ODD_CALLS), st.none() | st.just("stop"))
+@example([delta(tool_calls=[{"index": []}])], "stop")
+@example([delta(tool_calls=[{"id": {}}])], "stop")
+def test_any_chunks_are_a_reply_or_a_model_error(events: list[Any], finish: str | None) -> None:
     chunks = Chunks()
     try:
-        for event in events:
+        for event in [*events, delta(finish=finish)]:
             chunks.add(event)
         read_reply(chunks.completion())
     except ModelError:
         pass
+
+
+def test_an_index_or_an_id_that_is_none_counts_as_missing() -> None:
+    chunks = Chunks()
+    chunks.add(delta(tool_calls=[{"index": [], "id": {}, "function": {"name": "one"}}]))
+    chunks.add(delta(tool_calls=[{"index": "0", "function": {"arguments": "{}"}}]))
+    chunks.add(delta(finish="stop"))
+
+    (call,) = read_reply(chunks.completion()).message.tool_calls
+
+    assert (call.id, call.name, call.arguments) == ("call_0", "one", "{}")
 
 
 def test_whole_calls_under_one_index_are_told_apart_by_their_ids() -> None:
