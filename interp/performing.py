@@ -109,8 +109,13 @@ class Performer:
 
     @property
     def streams(self) -> bool:
-        """Whether the model can stream at all."""
-        return hasattr(self.model, "stream") or hasattr(self.model, "astream")
+        """Whether the model can stream to a caller that blocks."""
+        return hasattr(self.model, "stream")
+
+    @property
+    def astreams(self) -> bool:
+        """Whether it can to one that does not: ``stream`` serves too, in a thread."""
+        return self.streams or hasattr(self.model, "astream")
 
     def stream(
         self, effect: CallModel, clock: Clock, worker: Worker

@@ -165,7 +165,7 @@ class Run:
         try:
             with keeping_state(lambda: self.state):
                 while effects := pending(self.state):
-                    if isinstance(effects[0], CallModel) and streaming and self._performer.streams:
+                    if isinstance(effects[0], CallModel) and streaming and self._performer.astreams:
                         log_effect(effects[0], self._performer.model)
                         words = self._performer.astream(effects[0], clock)
                         async with aclosing(words):

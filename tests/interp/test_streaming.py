@@ -320,6 +320,27 @@ class Words:
         yield from ("Hello", " ", "there.")
 
 
+class AsyncWords:
+    """A model that gives its words only to those that do not block."""
+
+    def complete(self, request: Request) -> str:
+        return "Hello there."
+
+    async def astream(self, request: Request) -> Any:
+        for word in ("Hello", " ", "there."):
+            yield word
+
+
+def test_a_model_that_streams_only_without_blocking_comes_whole_otherwise(
+    hello_world: Pattern,
+) -> None:
+    whole, pieces = (watch(hello_world, model=AsyncWords()) for watch in (observed, aobserved))
+
+    assert [type(each) for each in whole] == [Finished]
+    assert len([each for each in pieces if isinstance(each, TextDelta)]) == 3
+    assert whole[-1] == pieces[-1]
+
+
 @pytest.mark.parametrize("watch", [observed, aobserved])
 def test_models_stream_as_far_as_they_can(hello_world: Pattern, watch: Any) -> None:
     whole, pieces = watch(hello_world, model=Plain()), watch(hello_world, model=Words())
