@@ -21,6 +21,9 @@ JSON_TAG = "json"
 MAX_JSON_LEVELS = 200
 """How deep a JSON value may nest; what lies below could exhaust Python's stack."""
 
+_ALWAYS_JSON = frozenset({int, bool, type(None)})
+"""Types whose every value is JSON; long arrays are mostly made of them."""
+
 _MAX_NUMBER = 24  # characters: longer numbers are beyond what other gram parsers hold
 
 
@@ -89,7 +92,7 @@ def check_json(value: object) -> None:
     pending: list[tuple[object, str, int]] = [(value, "$", 0)]
     while pending:
         item, path, level = pending.pop()
-        if level > MAX_JSON_LEVELS:
+        if level == MAX_JSON_LEVELS and isinstance(item, dict | list | tuple):
             raise NotJson(f"nests deeper than {MAX_JSON_LEVELS} levels")
         if isinstance(item, dict):
             for key, below in item.items():
@@ -98,7 +101,11 @@ def check_json(value: object) -> None:
                 _check_text(key, path)
                 pending.append((below, f"{path}.{key}", level + 1))
         elif isinstance(item, list | tuple):
-            pending.extend((below, f"{path}[{i}]", level + 1) for i, below in enumerate(item))
+            pending.extend(
+                (below, f"{path}[{i}]", level + 1)
+                for i, below in enumerate(item)
+                if type(below) not in _ALWAYS_JSON
+            )
         elif isinstance(item, str):
             _check_text(item, path)
         elif item is not None and not isinstance(item, bool | int | float):
