@@ -10,7 +10,6 @@ from functools import partial
 
 from gram import Pattern
 from lenses_ext import result_schema, tool_spec_name, tool_spec_schema, view, wire_name
-from lenses_ext.json_values import NotJson, check_json
 from lenses_ext.memo import Memo
 
 from .arguments import check, parameters_of, read_arguments
@@ -23,7 +22,6 @@ from .state import State
 from .strict_tools import has_strict_form, without_stand_ins
 
 _CUT_OFF = "the reply was cut off at its length limit, so this call may be incomplete: not run"
-_AGAIN = "Call the tool again with one JSON object."
 
 
 def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | ToolInvocation:
@@ -39,12 +37,8 @@ def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | T
     name = view(tool_spec_name, tool)
     try:
         given = read_arguments(name, call.arguments)
-        check_json(given)  # 1e999 and half a character can be read, but neither checked nor sent
     except ValidationError as error:
         return ToolInvocation(name, call.arguments, error=str(error))
-    except NotJson as error:
-        message = f'arguments of "{name}" are not valid JSON: {error}. {_AGAIN}'
-        return ToolInvocation(name, call.arguments, error=message)
     if state.model_settings.get("strictTools", "off") != "off" and has_strict_form(tool):
         given = without_stand_ins(view(tool_spec_schema, tool), given)
     try:

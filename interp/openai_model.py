@@ -18,7 +18,7 @@ from .chunks import Chunks
 from .dialects import Dialect
 from .effects import Request
 from .errors import AgentError, ConfigurationError, ModelError
-from .json_text import Json, read_json
+from .json_text import Json, parse_json
 from .model_failures import failed
 from .redaction import redact
 from .replies import Reply, read_reply, reported_error
@@ -322,7 +322,7 @@ def _said(error: openai.APIStatusError) -> str:
 
 def _read(text: str) -> Reply:
     try:
-        data = read_json(text)
+        data = parse_json(text)
     except ValueError as error:
         start = " ".join(text[:_LONGEST_QUOTE].split())
         raise ModelError(f"the answer is not JSON ({error}): {start}…") from None

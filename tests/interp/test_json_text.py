@@ -1,0 +1,53 @@
+"""JSON as text: what is refused when it is read is what could not be written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from interp import ValidationError, detect_tool_call
+from interp.json_text import read_json, write_json
+from tests import strategies
+from tests.interp.model_server import tool_calls
+
+NOT_JSON = {
+    "1e999": "1e999 is too large a number",
+    '{"a": -1e999}': "-1e999 is too large a number",
+    "NaN": "NaN is not JSON",
+    "[-Infinity]": "-Infinity is not JSON",
+    '{"a": ["\\ud800"]}': r"\$\.a\[0\]: lone surrogate",
+    '{"\\udc00": 1}': r"\$: lone surrogate",
+    '{"a": 1, "a": 2}': 'key "a" is given twice',
+    "[" * 201 + "]" * 201: "nests deeper than 200 levels",
+    "[" * 201 + "1" + "]" * 201: "nests deeper than 200 levels",
+    "[" * 100_000: "nested too deep",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), NOT_JSON.items())
+def test_what_is_no_json_is_refused_with_what_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_json(text)
+
+
+@pytest.mark.parametrize("text", ["1e308", '"\\ud83d\\ude00"', "[" * 200 + "1" + "]" * 200])
+def test_what_only_looks_like_it_is_read(text: str) -> None:
+    assert read_json(write_json(read_json(text))) == read_json(text)
+
+
+@given(strategies.message_texts())
+def test_whatever_is_read_can_be_written_and_read_again(text: str) -> None:
+    try:
+        value: Any = read_json(text)
+    except ValueError:
+        return
+
+    assert read_json(write_json(value)) == value
+
+
+@pytest.mark.parametrize("value", ["1e999", '"\\ud800"'])
+def test_a_call_with_arguments_that_are_no_json_is_not_detected(value: str) -> None:
+    with pytest.raises(ValidationError, match='arguments of "f" are not valid JSON'):
+        detect_tool_call(tool_calls(("c", "f", f'{{"x": {value}}}')))
