@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .arguments import check
 from .errors import ValidationError
 from .json_text import Json, read_json, write_json
 from .messages import Message, UserRole
+from .schemas import check
 
 
 def answer_problem(schema: Mapping[str, Json], text: str) -> str | None:

@@ -1,16 +1,13 @@
 """A tool's arguments: read strictly, checked against its schema, defaults filled in.
 
-They are never repaired.
-What is wrong is told to the model in the words of the specification's section on arguments: every
-violation with its path, so that it can call again.
+They are never repaired: what is wrong is told to the model, so that it can call again.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -18,15 +15,10 @@ from gram import Pattern
 from lenses_ext import tool_spec_schema, view
 from lenses_ext.json_values import NotJson, check_json
 from lenses_ext.memo import Memo
-from lenses_ext.signatures.schema_checks import schema_validator
 
 from .errors import ValidationError
 from .json_text import Json, read_json, write_json
-
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError as Violation, Validator
-
-_MOST_VIOLATIONS = 5
+from .schemas import accepts, require_schema, validator_of, violations
 
 
 def read_arguments(tool_name: str, text: str) -> dict[str, Json]:
@@ -95,7 +87,7 @@ class Parameters:
 
     def __init__(self, schema: str) -> None:
         self._schema = read_json(schema)
-        self._validator = _validator(schema)
+        self._validator = validator_of(schema)
         self._is_valid = self._validator.is_valid
         self._defaults = _defaults_in(self._schema, self._schema)
         self._plain: dict[str, Json] = {}  # most defaults: those that need no copy
@@ -118,30 +110,11 @@ class Parameters:
         if self._not_null and None in args.values():
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
         if not self._is_valid(args):
-            raise ValidationError(_violations(self._validator, self._schema, args))
+            raise ValidationError(violations(self._validator, self._schema, args))
         filled = {**args, **self._plain, **args}  # what was given first, as it was given
         if self._defaults:
             _fill(self._defaults, filled)
         return filled
-
-
-def check(schema: Mapping[str, Json], value: Json) -> None:
-    """Check a JSON value against a schema.
-
-    Raises:
-        ValidationError: the value violates it, or the schema is none.
-    """
-    validator = _validator(write_json(schema))
-    if not validator.is_valid(value):
-        raise ValidationError(_violations(validator, schema, value))
-
-
-def _violations(validator: Validator, schema: Mapping[str, Json], value: Json) -> str:
-    """What is wrong with a value, a line for each violation, the first few of them."""
-    violations = (_describe(violation, schema) for violation in validator.iter_errors(value))
-    lines = list(dict.fromkeys(violations))
-    hidden = len(lines) - _MOST_VIOLATIONS
-    return "\n".join(lines[:_MOST_VIOLATIONS] + ([f"and {hidden} more"] if hidden > 0 else []))
 
 
 @lru_cache(maxsize=512)
@@ -152,55 +125,6 @@ def _parameters(schema: str) -> Parameters:
 _parameters_of_tool: Memo[Pattern, Parameters] = Memo(
     lambda tool: Parameters(write_json(view(tool_spec_schema, tool)))
 )
-
-
-def require_schema(schema: Mapping[str, Json]) -> str:
-    """The text of a JSON Schema.
-
-    Raises:
-        ValidationError: it is none: not JSON, or refused by the metaschema.
-    """
-    if not isinstance(schema, Mapping):
-        raise ValidationError(f"not a JSON Schema: expected an object, found {schema!r}")
-    try:
-        text = write_json(dict(schema))
-    except NotJson as error:
-        raise ValidationError(f"not a JSON Schema: {error}") from None
-    _validator(text)
-    return text
-
-
-@lru_cache(maxsize=512)
-def _validator(schema: str) -> Validator:
-    import jsonschema_rs
-
-    try:
-        return schema_validator(read_json(schema))
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
-        raise ValidationError(f"not a JSON Schema: {error}") from None
-
-
-def _describe(violation: Violation, schema: Mapping[str, Json]) -> str:
-    path = json_path(violation.instance_path)
-    match violation.kind.name:
-        case "required":
-            return f"{path}: missing required {write_json(violation.kind.as_dict()['property'])}"
-        case "additionalProperties":
-            unknown = ", ".join(map(write_json, violation.kind.as_dict()["unexpected"]))
-            known = ", ".join(sorted(schema.get("properties", {}))) if path == "$" else ""
-            return f"{path}: unknown {unknown}" + (f"; known: {known}" if known else "")
-    return f"{path}: {violation.message}"
-
-
-def json_path(path: Iterable[str | int]) -> str:
-    """A path into a JSON value, ``$.tags[1]``."""
-    text = "$"
-    for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        else:
-            text += f".{step}" if step.isidentifier() else f"[{write_json(step)}]"
-    return text
 
 
 # --- defaults
@@ -260,15 +184,6 @@ def _filled(defaults: _Defaults, value: Json) -> Json:
 
 def _null_means_default(schema: Json, root: Json) -> bool:
     return isinstance(schema, dict) and "default" in schema and not accepts(schema, None, root)
-
-
-def accepts(schema: Json, value: Json, root: Json) -> bool:
-    """Whether a part of a schema accepts a value, its references read within the whole."""
-    shared: dict[str, Any] = {key: root[key] for key in ("$defs", "definitions") if key in root}
-    try:
-        return _validator(write_json({**shared, **schema})).is_valid(value)
-    except ValidationError:  # it refers to another part of the whole: not to be judged alone
-        return value is not None
 
 
 def _properties(schema: Json) -> Mapping[str, Json]:

@@ -12,12 +12,13 @@ from gram import Pattern
 from lenses_ext import result_schema, tool_spec_name, tool_spec_schema, view, wire_name
 from lenses_ext.memo import Memo
 
-from .arguments import check, parameters_of, read_arguments
+from .arguments import parameters_of, read_arguments
 from .effects import Ask, CallTool
 from .errors import ValidationError
 from .forms import offered_tools
 from .json_text import Json, write_json
 from .messages import ToolCall, ToolInvocation
+from .schemas import check
 from .state import State
 from .strict_tools import has_strict_form, without_stand_ins
 

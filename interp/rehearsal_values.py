@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from lenses_ext.signatures.subschemas import resolve
 
-from .arguments import accepts
 from .json_text import Json
+from .schemas import accepts
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|'([^']+)'(?!\w)|`([^`]+)`")

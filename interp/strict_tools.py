@@ -12,9 +12,9 @@ from lenses_ext import tool_spec_name, tool_spec_schema, view
 from lenses_ext.memo import Memo
 from lenses_ext.signatures.subschemas import resolve
 
-from .arguments import accepts
 from .errors import ToolError
 from .json_text import Json
+from .schemas import accepts
 
 # What the Structured Outputs guide of OpenAI lists as supported. A `default` may be said in a
 # tool's schema, too: it is left out, since whoever calls the tool fills it in.

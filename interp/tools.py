@@ -13,9 +13,9 @@ from attrs import frozen
 
 from lenses_ext.json_values import NotJson
 
-from .arguments import require_schema
 from .errors import ToolError, ValidationError
 from .json_text import Json, read_json, write_json
+from .schemas import require_schema
 
 
 @frozen(init=False, repr=False)

@@ -66,7 +66,7 @@ def test_what_is_confined_stays_confined() -> None:
 
 
 PURE = ["machine", "state", "forms", "effects", "arguments", "approval", "call_checks", "limits"]
-PURE += ["chunks", "wire", "replies", "answers"]
+PURE += ["chunks", "wire", "replies", "answers", "schemas"]
 
 
 @pytest.mark.parametrize("name", PURE)

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from lenses_ext.json_values import NotJson
 
-from ..arguments import check, require_schema
 from ..errors import ToolError, ValidationError
 from ..json_text import Json, write_json
+from ..schemas import check, require_schema
 from .annotated import annotated_keywords
 from .definitions import Definitions
 from .json_values import to_json_value

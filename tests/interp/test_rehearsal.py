@@ -7,9 +7,9 @@ from hypothesis import given
 
 from gram import Pattern, loads_one
 from interp import ToolLibrary, create_tool, hello_world_tool_library, run
-from interp.arguments import check
 from interp.messages import empty_context
 from interp.rehearsal_values import Filling
+from interp.schemas import check
 from lenses_ext import (
     each_agent_tool,
     tool_spec_description,

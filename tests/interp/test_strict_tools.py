@@ -10,10 +10,10 @@ from hypothesis import given
 
 from gram import Pattern, loads_one
 from interp import ScriptedModel, ToolError, ToolLibrary, create_tool, run, validate_tool_args
-from interp.arguments import check
 from interp.effects import Request
 from interp.messages import empty_context
 from interp.openai_model import OpenAIModel
+from interp.schemas import check
 from interp.strict_tools import has_strict_form, strict_schema, without_stand_ins
 from lenses_ext import Model, Settings, tool_spec_schema, view
 from tests import strategies

@@ -14,11 +14,11 @@ from attrs import frozen
 from hypothesis import given, strategies as st
 from typing_extensions import TypeAliasType
 
-from interp.arguments import check
 from interp.errors import ToolError, ValidationError
 from interp.functions.json_values import to_json_value
 from interp.functions.type_forms import TypeForms
 from interp.json_text import Json
+from interp.schemas import check
 
 UserId = NewType("UserId", int)
 Distance = TypeAliasType("Distance", Annotated[float, "in metres"])
