@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from gram import GramError
 
+from .addresses import ADDRESS_RULE, is_address
 from .chunks import Chunks
 from .dialects import Dialect
 from .effects import Request
@@ -61,10 +62,8 @@ class OpenAIModel:
         timeout: float = _TIMEOUT,
         attempts: int = _ATTEMPTS,
     ) -> None:
-        if not _is_address(base_url):
-            raise ConfigurationError(
-                f"{base_url!r} is no address: it begins with http:// and a host"
-            )
+        if not is_address(base_url):
+            raise ConfigurationError(f"{base_url!r} is no address: it {ADDRESS_RULE}")
         if not (key.isascii() and key.isprintable() and key.strip()):
             raise ConfigurationError(f"the key for {base_url} is none: it has odd characters")
         self._base_url = base_url
@@ -299,16 +298,6 @@ class OpenAIModel:
             "wait": wait,
             "reraise": True,
         }
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        host = parts.hostname or ""
-        known = parts.scheme in ("http", "https") and parts.port != 0
-        return known and bool(host) and host.isascii()
-    except ValueError:
-        return False
 
 
 def _said(error: openai.APIStatusError) -> str:

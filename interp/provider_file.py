@@ -20,6 +20,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from .addresses import ADDRESS_RULE, is_address
 from .dialects import Dialect
 from .errors import ConfigurationError
 from .providers import MaxTokens, Provider
@@ -79,8 +80,8 @@ def _row(path: Path, name: str, table: Any) -> Provider:
         if not isinstance(value, str) or (words and value not in words):
             expected = f"one of {', '.join(words)}" if words else "a string"
             raise ConfigurationError(f"{where} {column} is {expected}")
-    if not table.get("base_url", "").startswith(("http://", "https://")):
-        raise ConfigurationError(f"{where} needs a base_url that begins with https:// or http://")
+    if not is_address(table.get("base_url", "")):
+        raise ConfigurationError(f"{where} needs a base_url that {ADDRESS_RULE}")
     if "key" in table and not _NAME_OF_VARIABLE.fullmatch(table["key"]):
         raise ConfigurationError(
             f"{where} key is the name of an environment variable, such as GROQ_API_KEY; "

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from lenses_ext import Match, SettingError, Settings
 
+from ..addresses import ADDRESS_RULE, is_address
 from ..json_text import read_json
 from ..providers import OFFLINE
 
@@ -107,8 +108,8 @@ def talk_options(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         if offline and (model or base_url):
             raise click.UsageError("--offline and --model or --base-url exclude each other")
-        if base_url is not None and not base_url.startswith(("http://", "https://")):
-            raise click.UsageError("--base-url begins with https:// or http://")
+        if base_url is not None and not is_address(base_url):
+            raise click.UsageError(f"--base-url {ADDRESS_RULE}")
         if session == "-":
             raise click.UsageError("--session is a file, which is read and written")
         options = TalkOptions(

@@ -122,6 +122,7 @@ def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
         (["--set", "temprature=1"], "did you mean temperature?"),
         (["--set", "temperature=9"], "temperature is a number from 0 to 2, found 9"),
         (["--base-url", "localhost:80"], "--base-url begins with"),
+        (["--base-url", "http://x:99999"], "--base-url begins with"),
         (["--offline", "--base-url", "http://x"], "exclude each other"),
         (["--session", "-"], "--session is a file"),
     ],
