@@ -72,6 +72,7 @@ from .functions.function_tools import (
 )
 from .hello_world import hello_world_tool_library as hello_world_tool_library
 from .invocation import invoke_tool as invoke_tool
+from .language_model import LanguageModel as LanguageModel
 from .library import (
     ToolLibrary as ToolLibrary,
     empty_tool_library as empty_tool_library,
@@ -100,7 +101,7 @@ from .messages import (
     empty_context as empty_context,
 )
 from .programs import load as load
-from .providers import PROVIDERS as PROVIDERS, LanguageModel as LanguageModel, Provider as Provider
+from .providers import PROVIDERS as PROVIDERS, Provider as Provider
 from .replies import detect_tool_call as detect_tool_call
 from .response_pattern import (
     invocation_from_pattern as invocation_from_pattern,

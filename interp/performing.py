@@ -29,7 +29,7 @@ from .effects import (
 from .errors import AgentError, ApprovalNeeded, ConfigurationError, ToolError
 from .invocation import ainvoke_tool, invoke_tool
 from .json_text import Json, write_json
-from .providers import LanguageModel
+from .language_model import LanguageModel
 from .replies import read_reply
 from .state import State
 from .streaming import TextDelta

@@ -11,36 +11,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from lenses_ext import Model
 
 from .dialects import Dialect
 from .errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from .effects import Request
+from .language_model import LanguageModel
 
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
-
-
-class LanguageModel(Protocol):
-    """Anything that answers a request.
-
-    ``complete`` returns a `Message`, a str, or a completion or message dict in either dialect. A
-    model may also have
-
-    - ``acomplete``, the same as a coroutine; without it, ``arun`` calls ``complete`` in a thread;
-    - ``stream``, an iterator of the words of the reply, each a str, and at the end of the reply as
-      ``complete`` would give it (without it, the words are the reply); and ``astream``, the same
-      as an asynchronous iterator. Without them, what is streamed comes whole.
-    """
-
-    def complete(self, request: Request) -> Any:
-        """The reply to a request."""
-        ...
 
 
 @frozen
@@ -106,20 +87,14 @@ def language_model(model: Model, *, base_url: str | None = None) -> LanguageMode
         if model != OFFLINE:
             raise ConfigurationError(f'there is no model "{model}"; the offline model is {OFFLINE}')
         return Rehearsal()
-    provider = find_provider(model)
-    if provider is None and base_url:
-        provider = Provider(model.provider, base_url, f"{_upper(model.provider)}_API_KEY")
-        own_url = None
-    elif provider is None:
+    provider = find_provider(model) or (_unlisted(model.provider) if base_url else None)
+    if provider is None:
         raise ConfigurationError(unknown_provider(model))
-    else:
-        own_url = provider.base_url
-        base_url = base_url or os.environ.get(provider.base_url_variable) or own_url
     from .openai_model import OpenAIModel
 
-    provider = evolve(provider, base_url=base_url)
-    key = _key(provider, needed=base_url == own_url)
-    return OpenAIModel(base_url, key, provider.dialect, max_tokens=provider.max_tokens)
+    url = base_url or os.environ.get(provider.base_url_variable) or provider.base_url
+    key = _key(provider, needed=url == provider.base_url)
+    return OpenAIModel(url, key, provider.dialect, max_tokens=provider.max_tokens)
 
 
 def known_providers() -> Mapping[str, Provider]:
@@ -145,8 +120,8 @@ def find_provider(model: Model) -> Provider | None:
     rows = [row for name, row in known_providers().items() if name.lower() == wanted]
     if rows:
         return rows[-1]
-    from_environment = Provider(model.provider, "", f"{_upper(model.provider)}_API_KEY")
-    return from_environment if os.environ.get(from_environment.base_url_variable) else None
+    unlisted = _unlisted(model.provider)
+    return unlisted if os.environ.get(unlisted.base_url_variable) else None
 
 
 def unknown_provider(model: Model) -> str:
@@ -164,6 +139,11 @@ def key_variables() -> frozenset[str]:
     except ConfigurationError:  # told wherever a model is asked for; keys are hidden all the same
         rows = PROVIDERS.values()
     return frozenset(row.key for row in rows if row.key)
+
+
+def _unlisted(name: str) -> Provider:
+    """A provider that is in no row: it has no address of its own."""
+    return Provider(name, "", f"{_upper(name)}_API_KEY")
 
 
 def _upper(name: str) -> str:

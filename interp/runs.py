@@ -18,13 +18,14 @@ from lenses_ext import Match, Model, agent_model, view
 from .binding import bind_agent_tools
 from .effects import Ask, CallModel, CallTool, Effect, Event, TimeUp, ToolEffect
 from .errors import ApprovalNeeded, ConfigurationError, LimitError, ModelError
+from .language_model import LanguageModel
 from .library import ToolLibrary, empty_tool_library
 from .limits import Limits
 from .logs import log_effect, log_event
 from .machine import pending, response, resume, step
 from .messages import AgentResponse
 from .performing import Approver, Performer, keeping_state, needs_approval
-from .providers import LanguageModel, language_model
+from .providers import language_model
 from .state import State, Status
 from .streaming import Finished, Observation, TextDelta, ToolFinished, ToolStarted
 from .threads import Worker, cancelled

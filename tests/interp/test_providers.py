@@ -81,6 +81,7 @@ def test_the_file_is_looked_for_in_the_users_configuration(
         ("Cloud = 1", r"Cloud is no table: write \[Cloud\]"),
         ("[Cloud]", "needs a base_url"),
         ('[Cloud]\nbase_url = "ftp://x"', "needs a base_url"),
+        ('[Cloud]\nbase_url = "http://"', "needs a base_url that .* and a host"),
         ('[Cloud]\nbaseurl = "http://x"', "has no column baseurl; did you mean base_url"),
         ("[Cloud]\nbase_url = 1", "base_url is a string"),
         ('[Cloud]\nbase_url = "http://x"\ndialect = "x"', "dialect is one of tools, functions"),
@@ -128,3 +129,11 @@ def test_an_unknown_provider_lists_the_users_rows_too(file: Path) -> None:
 
     with pytest.raises(ConfigurationError, match=r"did you mean Cloud.*LlamaCpp, Cloud, Offline"):
         language_model(Model("Clowd", "x"))
+
+
+def test_an_address_that_is_the_providers_own_still_needs_its_key(file: Path) -> None:
+    file.write_text('[Cloud]\nbase_url = "http://127.0.0.1:9"\nkey = "CLOUD_KEY"\n')
+
+    with pytest.raises(ConfigurationError, match="CLOUD_KEY is not set"):
+        language_model(Model("Cloud", "x"), base_url="http://127.0.0.1:9")
+    language_model(Model("Cloud", "x"), base_url="http://127.0.0.1:8")
