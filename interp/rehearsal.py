@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterator
 
+from gram import Pattern
 from lenses_ext import (
     answer_schema,
     tool_spec_description,
@@ -50,11 +51,13 @@ class Rehearsal:
         said = _said_by_user(request)
         if results:
             return _answer(request, "\n".join(results), said)
-        scored = [(_fit(said[0], tool_words), index) for index, tool_words in _tools(request)]
-        best, index = max(scored, key=lambda pair: (pair[0], -pair[1]), default=(0, 0))
-        if best < _ENOUGH:
+
+        def fit(tool: Pattern) -> int:
+            return _fit(said[0], tool)
+
+        tool = max(request.tools, key=fit, default=None)  # of equals, the first
+        if tool is None or fit(tool) < _ENOUGH:
             return _answer(request, f"(rehearsal, no language model) You said: {said[0]}", said)
-        tool = request.tools[index]
         arguments = Filling(view(tool_spec_schema, tool), said).value()
         call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
         return Message(AssistantRole, "", (call,))
@@ -100,16 +103,11 @@ def _said_by_user(request: Request) -> list[str]:
     return said[::-1] or [""]
 
 
-def _tools(request: Request) -> Iterator[tuple[int, dict[str, int]]]:
-    """For each tool, by index, what each word of its name and description counts."""
-    for index, tool in enumerate(request.tools):
-        words = dict.fromkeys(_words(view(tool_spec_description, tool)), _IN_DESCRIPTION)
-        words.update(dict.fromkeys(_words(view(tool_spec_name, tool)), _IN_NAME))
-        yield index, words
-
-
-def _fit(text: str, words: dict[str, int]) -> int:
-    return sum(words.get(word, 0) for word in _words(text))
+def _fit(text: str, tool: Pattern) -> int:
+    """How well a tool fits a text: what each word that both have counts in the tool."""
+    counts = dict.fromkeys(_words(view(tool_spec_description, tool)), _IN_DESCRIPTION)
+    counts.update(dict.fromkeys(_words(view(tool_spec_name, tool)), _IN_NAME))
+    return sum(counts.get(word, 0) for word in _words(text))
 
 
 def _words(text: str) -> set[str]:

@@ -60,6 +60,17 @@ def test_the_same_conversation_always_goes_the_same_way(hello_world: Pattern) ->
     assert talk(hello_world, *said) == talk(hello_world, *said)
 
 
+def test_the_tool_that_fits_best_is_called_and_of_equals_the_first() -> None:
+    names = ["cancelFlight", "bookFlight", "bookTrain", "bookFlights"]
+    tools = ", ".join(f'[{name}:Tool {{description: "x"}} | (::Text)]' for name in names)
+    agent = loads_one(f'[a:Agent {{instruction: "x", model: "{OFFLINE}"}} | {tools}]')
+    library = ToolLibrary.of([create_tool(name, "x", {}, lambda _: "done") for name in names])
+
+    for said, called in (("Book a flight", "bookFlight"), ("book", "bookFlight"), ("hm", None)):
+        used = run(agent, said, library, match="name").tools_used
+        assert [each.tool_name for each in used] == ([called] if called else [])
+
+
 def test_arguments_of_every_kind_are_found_or_made_up() -> None:
     agent = loads_one(
         """
