@@ -67,9 +67,7 @@ class Chunks:
             ModelError: the stream was cut off, so nothing in it can be relied on.
         """
         if self._finish is None:
-            raise ModelError(
-                "the model's stream was cut off before the reply was complete", retriable=True
-            )
+            raise cut_off()
         message: dict[str, Json] = {"role": "assistant", "content": None, **self._others}
         message |= {key: "".join(pieces) for key, pieces in self._texts.items()}
         if self._calls:
@@ -122,6 +120,13 @@ class Chunks:
         if id_:
             self._by_id.setdefault(id_, call)
         return call
+
+
+def cut_off() -> ModelError:
+    """The error of a stream that ends too early."""
+    return ModelError(
+        "the model's stream was cut off before the reply was complete", retriable=True
+    )
 
 
 def _id(part: Mapping[str, Any]) -> str | None:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from gram import GramError
 
 from .addresses import ADDRESS_RULE, is_address
-from .chunks import Chunks
+from .chunks import Chunks, cut_off
 from .dialects import Dialect
 from .effects import Request
 from .errors import AgentError, ConfigurationError, ModelError
@@ -129,7 +129,7 @@ class OpenAIModel:
 
         body = self._streamed(request)
 
-        def ask() -> tuple[openai.Stream[object], object]:
+        def ask() -> tuple[openai.Stream[object], tuple[Chunks, str] | None]:
             with self._reporting():
                 stream = self._sync().post(
                     _PATH, body=body, cast_to=object, stream=True, stream_cls=openai.Stream[object]
@@ -140,14 +140,14 @@ class OpenAIModel:
                     stream.close()
                     raise
 
-        stream, first = tenacity.Retrying(**self._retrying())(ask)
+        stream, begun = tenacity.Retrying(**self._retrying())(ask)
         try:
-            if first is None:  # a server that does not stream
+            if begun is None:  # a server that does not stream
                 yield self.complete(request)
                 return
-            chunks = Chunks()
+            chunks, words = begun
+            yield words
             with self._reporting():
-                yield chunks.add(first)
                 for chunk in stream:
                     yield chunks.add(chunk)
             yield read_reply(chunks.completion())
@@ -161,7 +161,7 @@ class OpenAIModel:
 
         body = self._streamed(request)
 
-        async def ask() -> tuple[openai.AsyncStream[object], object]:
+        async def ask() -> tuple[openai.AsyncStream[object], tuple[Chunks, str] | None]:
             with self._reporting():
                 stream = await self._async().post(
                     _PATH,
@@ -179,14 +179,14 @@ class OpenAIModel:
                     raise
 
         opened: Any = await tenacity.AsyncRetrying(**self._retrying())(ask)
-        stream, first = opened
+        stream, begun = opened
         try:
-            if first is None:  # a server that does not stream
+            if begun is None:  # a server that does not stream
                 yield await self.acomplete(request)
                 return
-            chunks = Chunks()
+            chunks, words = begun
+            yield words
             with self._reporting():
-                yield chunks.add(first)
                 async for chunk in stream:
                     yield chunks.add(chunk)
             yield read_reply(chunks.completion())
@@ -324,13 +324,13 @@ def _came_whole(stream: openai.Stream[object] | openai.AsyncStream[object]) -> b
     return kind.startswith(("application/json", "text/html"))
 
 
-def _begun(chunk: object) -> object:
-    """The first chunk, which has to be there.
+def _begun(chunk: object) -> tuple[Chunks, str]:
+    """A reply begun with its first chunk, and the words that this brings.
 
     Raises:
         ModelError: there is none, or it reports an error.
     """
     if chunk is None:
-        Chunks().completion()  # raises: the stream was cut off at once
-    Chunks().add(chunk)
-    return chunk
+        raise cut_off()
+    chunks = Chunks()
+    return chunks, chunks.add(chunk)
