@@ -16,7 +16,7 @@ from .limits import Limits
 from .machine import start
 from .messages import AgentResponse, ConversationContext, empty_context
 from .performing import Approver
-from .runs import ModelChoice, Observer, Run, named_model
+from .runs import ModelChoice, Observer, Run
 from .state import State
 from .streaming import Observation
 
@@ -81,7 +81,6 @@ def begin(
         agent,
         user_input,
         context,
-        model=named_model(model),
         limits=limits,
         policy=policy,
         settings=settings,

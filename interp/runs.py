@@ -79,7 +79,7 @@ class Run:
         approve: Approver | None = None,
         observe: Observer | None = None,
     ) -> None:
-        override = named_model(model)
+        override = _named_model(model)
         if override is not None:
             state = evolve(state, model=override)
         self.state, _ = resume(state, limits)
@@ -255,7 +255,7 @@ class Run:
         return Finished(response(self.state))
 
 
-def named_model(model: ModelChoice) -> Model | None:
+def _named_model(model: ModelChoice) -> Model | None:
     """The model that a choice names, or None when it names none.
 
     Raises:
