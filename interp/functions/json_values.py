@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from ..json_text import Json
+from .pydantic_models import is_model
 
 
 def to_json_value(value: Any) -> Json:
@@ -38,7 +39,7 @@ def to_json_value(value: Any) -> Json:
         # Under the names the class is made by: a private field is written without its underscore.
         fields = attrs.fields(type(value))
         return {field.alias: to_json_value(getattr(value, field.name)) for field in fields}
-    if hasattr(value, "model_dump") and hasattr(value, "model_json_schema"):
+    if is_model(type(value)):
         return value.model_dump(mode="json", by_alias=True)
     return value
 

@@ -45,6 +45,18 @@ def test_a_set_is_written_in_an_order_of_its_own() -> None:
     assert to_json_value(frozenset({"b", "a", 1})) == ["a", "b", 1]
 
 
+def test_what_only_dumps_like_a_model_is_none() -> None:
+    class Half:
+        def model_dump(self, **_: object) -> str:
+            raise NotImplementedError
+
+        def model_json_schema(self) -> None: ...
+
+    value = Half()
+
+    assert to_json_value(value) is value
+
+
 def test_what_has_no_json_form_is_left_as_it_is() -> None:
     value = object()
 
