@@ -159,7 +159,7 @@ def response(state: State) -> AgentResponse:
     """What a finished run gives."""
     return AgentResponse(
         content=state.context[-1].content,
-        tools_used=tuple(iter(state.invocations)),
+        tools_used=tuple(state.invocations),
         context=state.context,
         usage=state.usage,
         is_typed=view(agent_answer, state.agent) is not None and not state.context[-1].refused,
@@ -198,7 +198,7 @@ def _call_tools(state: State) -> Step:
     """Ask for the calls of the last reply; those that cannot be run are answered at once."""
     if stopped := state.stopped or limit_reached(state):
         return _at_limit(state, stopped)
-    asked = dict(enumerate(checked_call(state, *numbered) for numbered in enumerate(state.calls)))
+    asked = {index: checked_call(state, index, call) for index, call in enumerate(state.calls)}
     refused = {index: each for index, each in asked.items() if isinstance(each, ToolInvocation)}
     waiting = {index: each for index, each in asked.items() if not isinstance(each, ToolInvocation)}
     state = evolve(
