@@ -1,4 +1,8 @@
-"""What `interp` offers of the packages below it: names that its users read programs with."""
+"""What `interp` offers of the packages below it: names that its users read programs with.
+
+The stub by which `interp` loads its names takes relative imports only, so names from elsewhere
+need a home in this package.
+"""
 
 from gram import GramDecodeError, GramEncodeError, GramError
 from lenses_ext import (

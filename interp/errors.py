@@ -109,4 +109,7 @@ class ProtocolError(AgentError):
 
 
 class ReplayError(AgentError):
-    """A recorded run and its replay ask different things."""
+    """A recorded run and its replay ask different things.
+
+    Runs are not replayed yet, so nothing raises it.
+    """

@@ -38,11 +38,11 @@ class Worker:
     def __init__(self) -> None:
         self._tasks: SimpleQueue[Any] | None = None
 
-    def call(self, function: Callable[[], T], seconds: float | None) -> T:
+    def call(self, function: Callable[[], T], seconds: float) -> T:
         """What the function returns or raises.
 
         Raises:
-            TookTooLongError: it did neither within the seconds; None waits for ever.
+            TookTooLongError: it did neither within the seconds.
         """
         if self._tasks is None:
             self._tasks = SimpleQueue()
