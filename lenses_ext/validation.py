@@ -29,9 +29,12 @@ from .program import (
 )
 from .settings import SETTINGS, setting_problems
 from .shared_shapes import shared_shapes, with_shared_shapes
+from .signatures.checks import dotted
 from .signatures.errors import SignatureError
-from .signatures.parsing import parse_type_signature
+from .signatures.parsing import type_signature_to_json_schema
+from .signatures.schema_checks import is_regular_expression
 from .signatures.source import is_tool, signature_of
+from .signatures.subschemas import subschemas
 from .tool_names import wire_name
 
 _OF_THE_REFERENCE = {REFERENCE_CYCLE, TOO_MANY_AGENTS, "duplicate-tool", "tool-name-collision"}
@@ -223,9 +226,16 @@ def _signature(tool: Pattern) -> Iterator[Fault]:
         yield fault("missing-signature", message, tool, hint=hint)
         return
     try:
-        parse_type_signature(tool)
+        schema = type_signature_to_json_schema(tool)
     except SignatureError as error:
         yield from error.faults
+        return
+    for path, each in subschemas(schema):
+        pattern = each.get("pattern")
+        if isinstance(pattern, str) and not is_regular_expression(pattern):
+            where = dotted((*path, "pattern"))
+            message = f'"{pattern}" ({where}) is no regular expression: no call can be checked'
+            yield fault("pattern", message, tool, "identity", severity="warning")
 
 
 def _wire_name(tool: Pattern) -> Iterator[Fault]:

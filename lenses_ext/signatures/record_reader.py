@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
 
-from gram import Fault, Value
+from gram import Fault, Symbol, Value
 from gram.faults import fault
 
 from ..json_values import Keywords, NotJson, dump_json, to_json_value
@@ -59,6 +59,9 @@ def owner_of(role: Role, place: Place, words: str) -> Owner:
     written = subject.properties.get("paramName")
     name = subject.identity or (written if isinstance(written, str) else "")
     return Owner(role, f'"{name}"' if name or written == "" else words, place)
+
+
+_NULL_WORD = Symbol("null")
 
 
 class RecordReader:
@@ -123,6 +126,10 @@ class RecordReader:
         if not record:
             return NO_KEYWORDS, NO_KEYWORDS, None
         keys = sorted(key for key in record if key not in RESERVED_KEYS)
+        for key in ("default", "const"):
+            if record.get(key) == _NULL_WORD:
+                message = f"{key} of {owner.words} is the word null; JSON's null is json`null`"
+                self.tell("null-word", message, owner.place, key)
         values = {key: self.json(record[key], key, owner) for key in keys}
         keywords = Keywords.of({key: item for key, item in values.items() if item is not NOT_JSON})
         foreign = self.json(record["keywords"], "keywords", owner) if "keywords" in record else {}

@@ -200,6 +200,15 @@ def _metaschema() -> Draft202012Validator:
     return schema_validator({"items": {"$ref": _METASCHEMA}})
 
 
+def is_regular_expression(pattern: str) -> bool:
+    """Whether the keyword ``pattern`` can say it; the metaschema takes any text."""
+    try:
+        schema_validator({"pattern": pattern})
+    except ValueError:  # what jsonschema-rs raises is one
+        return False
+    return True
+
+
 def _refuse(uri: str) -> NoReturn:
     raise LookupError(f"{uri} is not local")
 

@@ -126,6 +126,12 @@ RULES: list[tuple[str, list[Expected]]] = [
         ],
     ),
     (
+        'A [t:Tool {description: "d"} | (a::String {pattern: "["})==>(::String)]]',
+        [
+            ('pattern', 'warning', '"[" (properties.a.pattern) is no regular expression: no call can be checked', 't', (0, 0, 'identity'), None),
+        ],
+    ),
+    (
         'A (t:Tool)]',
         [
             ('missing-signature', 'error', '"t" has no type signature', '(t:Tool)', (0, 0), 'write it behind a bar: | (name::Text)==>(::String)'),
