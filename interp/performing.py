@@ -220,12 +220,16 @@ def decided(ask: Ask, answer: Answer) -> Decided:
 
     Raises:
         ApprovalNeeded: it is left open.
+        ConfigurationError: it is no answer; what is not said in so many words is not approved.
     """
     if answer is None:
         raise ApprovalNeeded(needs_approval((ask,)))
     if isinstance(answer, str):
         return Decided(ask.turn, ask.index, False, answer)
-    return Decided(ask.turn, ask.index, bool(answer))
+    if not isinstance(answer, bool):
+        expected = "True, False, why not (a str), or None to leave it open"
+        raise ConfigurationError(f"an approver answers {expected}; found {answer!r}")
+    return Decided(ask.turn, ask.index, answer)
 
 
 def needs_approval(asks: tuple[Ask, ...]) -> str:
