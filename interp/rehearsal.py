@@ -50,7 +50,8 @@ class Rehearsal:
         results = _latest_results(request)
         said = _said_by_user(request)
         if results:
-            return _answer(request, "\n".join(results), said)
+            reported = "\n".join(results).strip() or "(rehearsal) The tool gave an empty text."
+            return _answer(request, reported, said)
 
         def fit(tool: Pattern) -> int:
             return _fit(said[0], tool)
