@@ -95,25 +95,25 @@ class OpenAIModel:
         """
         import tenacity
 
-        body = self.body(request)
+        client, body = self._sync(), self.body(request)
 
         def ask() -> Reply:
             with self._reporting():
-                return _read(self._sync().post(_PATH, body=body, cast_to=str))
+                return _read(client.post(_PATH, body=body, cast_to=str))
 
-        return tenacity.Retrying(**self._retrying())(ask)
+        return tenacity.Retrying(**self._retrying(client))(ask)
 
     async def acomplete(self, request: Request) -> Reply:
         """The reply to a request, without blocking; see `complete`."""
         import tenacity
 
-        body = self.body(request)
+        client, body = self._async(), self.body(request)
 
         async def ask() -> Reply:
             with self._reporting():
-                return _read(await self._async().post(_PATH, body=body, cast_to=str))
+                return _read(await client.post(_PATH, body=body, cast_to=str))
 
-        return await tenacity.AsyncRetrying(**self._retrying())(ask)
+        return await tenacity.AsyncRetrying(**self._retrying(client))(ask)
 
     def stream(self, request: Request) -> Iterator[str | Reply]:
         """The words of the reply as they come, and the whole of it at the end.
@@ -127,11 +127,11 @@ class OpenAIModel:
         import openai
         import tenacity
 
-        body = self._streamed(request)
+        client, body = self._sync(), self._streamed(request)
 
         def ask() -> tuple[openai.Stream[object], tuple[Chunks, str] | None]:
             with self._reporting():
-                stream = self._sync().post(
+                stream = client.post(
                     _PATH, body=body, cast_to=object, stream=True, stream_cls=openai.Stream[object]
                 )
                 try:
@@ -140,7 +140,7 @@ class OpenAIModel:
                     stream.close()
                     raise
 
-        stream, begun = tenacity.Retrying(**self._retrying())(ask)
+        stream, begun = tenacity.Retrying(**self._retrying(client))(ask)
         try:
             if begun is None:  # a server that does not stream
                 yield self.complete(request)
@@ -159,11 +159,11 @@ class OpenAIModel:
         import openai
         import tenacity
 
-        body = self._streamed(request)
+        client, body = self._async(), self._streamed(request)
 
         async def ask() -> tuple[openai.AsyncStream[object], tuple[Chunks, str] | None]:
             with self._reporting():
-                stream = await self._async().post(
+                stream = await client.post(
                     _PATH,
                     body=body,
                     cast_to=object,
@@ -178,7 +178,7 @@ class OpenAIModel:
                     await stream.close()
                     raise
 
-        opened: Any = await tenacity.AsyncRetrying(**self._retrying())(ask)
+        opened: Any = await tenacity.AsyncRetrying(**self._retrying(client))(ask)
         stream, begun = opened
         try:
             if begun is None:  # a server that does not stream
@@ -274,8 +274,11 @@ class OpenAIModel:
             return reported_error(error.body)
         return ModelError(f"{self._base_url}: {error}")
 
-    def _retrying(self) -> dict[str, Any]:
-        """When a request is sent again: a few times, waiting longer each time or as told."""
+    def _retrying(self, client: openai.OpenAI | openai.AsyncOpenAI) -> dict[str, Any]:
+        """When a request is sent again: a few times, waiting longer each time or as told.
+
+        A client that was closed meanwhile has failed because nobody waits for the reply any more.
+        """
         import tenacity
 
         backoff = tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)
@@ -285,6 +288,7 @@ class OpenAIModel:
                 isinstance(error, ModelError)
                 and error.retriable
                 and (error.retry_after or 0) <= _LONGEST_WAIT
+                and not client.is_closed()
             )
 
         def wait(attempt: tenacity.RetryCallState) -> float:
