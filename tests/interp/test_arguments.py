@@ -1,0 +1,232 @@
+"""A tool's arguments: checked against its schema, with defaults filled in and nothing lost."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from interp import ValidationError, validate_tool_args
+from tests import strategies
+
+
+def parameters(**properties: Any) -> dict[str, Any]:
+    """The schema of some parameters, none of them required."""
+    return {"type": "object", "properties": properties}
+
+
+INTEGER = {"type": "integer"}
+
+
+def refusal(schema: dict[str, Any], args: Any) -> str:
+    """What is said of arguments that are not accepted."""
+    with pytest.raises(ValidationError) as caught:
+        validate_tool_args(schema, args)
+    return str(caught.value)
+
+
+# --- what comes back
+
+
+def keeps(found: Any, given_: Any) -> bool:
+    """Whether everything of a value is there still, of the same type and in the same order."""
+    if isinstance(given_, dict) and isinstance(found, dict):
+        kept = [key for key in found if key in given_]
+        return kept == list(given_) and all(keeps(found[key], given_[key]) for key in given_)
+    if isinstance(given_, list) and isinstance(found, list):
+        return len(found) == len(given_) and all(map(keeps, found, given_))
+    return type(found) is type(given_) and found == given_
+
+
+def additions(found: Any, given_: Any) -> list[Any]:
+    """What was filled in."""
+    if isinstance(found, list):
+        return [each for pair in zip(found, given_, strict=True) for each in additions(*pair)]
+    if not isinstance(found, dict):
+        return []
+    below = [additions(found[key], given_[key]) for key in given_]
+    new = [found[key] for key in found if key not in given_]
+    return [*new, *(each for some in below for each in some)]
+
+
+def defaults(schema: Any) -> list[Any]:
+    """Every default in a schema, wherever it is."""
+    if isinstance(schema, list):
+        return [each for below in schema for each in defaults(below)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema["default"]] if "default" in schema else []
+    return [*own, *(each for below in schema.values() for each in defaults(below))]
+
+
+@given(strategies.strict_arguments())
+def test_valid_arguments_come_back_with_nothing_lost_and_defaults_added(
+    case: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    schema, args = case
+    before = copy.deepcopy((schema, args))
+
+    found = validate_tool_args(schema, args)
+
+    assert keeps(found, args)
+    assert all(value in defaults(schema) for value in additions(found, args))
+    assert json.dumps(validate_tool_args(schema, found)) == json.dumps(found)
+    assert json.dumps((schema, args)) == json.dumps(before)
+
+
+NESTED = parameters(
+    place=parameters(city={"type": "string", "default": "Oslo"}, zip=INTEGER),
+    stops={"type": "array", "items": parameters(minutes={**INTEGER, "default": 5})},
+    rows={"type": "array", "items": {"type": "array", "items": parameters(n={"default": 1})}},
+    tags={"type": "array", "default": ["a"]},
+)
+
+
+def test_defaults_are_filled_into_objects_and_arrays_that_are_there() -> None:
+    args = {"place": {"zip": 1}, "stops": [{}, {"minutes": 9}], "rows": [[{}], []]}
+
+    assert validate_tool_args(NESTED, args) == {
+        "place": {"zip": 1, "city": "Oslo"},
+        "stops": [{"minutes": 5}, {"minutes": 9}],
+        "rows": [[{"n": 1}], []],
+        "tags": ["a"],
+    }
+    assert args == {"place": {"zip": 1}, "stops": [{}, {"minutes": 9}], "rows": [[{}], []]}
+
+
+def test_what_is_not_there_is_not_made_up_of_its_parts() -> None:
+    assert validate_tool_args(NESTED, {}) == {"tags": ["a"]}
+    assert validate_tool_args({**NESTED, "required": ["tags"]}, {"tags": []}) == {"tags": []}
+
+
+def test_a_default_that_a_caller_changes_is_whole_in_the_next_call() -> None:
+    validate_tool_args(NESTED, {})["tags"].append("b")
+
+    assert validate_tool_args(NESTED, {}) == {"tags": ["a"]}
+
+
+def test_a_default_beside_a_reference_is_filled_in() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "u": {"$ref": "#/$defs/U", "default": {"n": "x"}},
+            "v": {"$ref": "#/properties/u", "default": {"n": "y"}},
+        },
+        "$defs": {"U": {"type": "object", "required": ["n"]}},
+    }
+
+    assert validate_tool_args(schema, {}) == {"u": {"n": "x"}, "v": {"n": "y"}}
+    with pytest.raises(ValidationError):
+        validate_tool_args(schema, {"u": {}})
+
+
+# --- null
+
+
+def test_a_null_where_none_is_allowed_means_the_default() -> None:
+    schema = parameters(n={**INTEGER, "default": 1}, tags={"type": "array", "default": ["a"]})
+
+    assert validate_tool_args(schema, {"n": None, "tags": None}) == {"n": 1, "tags": ["a"]}
+
+
+def test_a_null_that_is_allowed_stays_null() -> None:
+    schema = parameters(n={"type": ["integer", "null"], "default": 1}, any={"default": 2})
+
+    assert validate_tool_args(schema, {"n": None, "any": None}) == {"n": None, "any": None}
+
+
+def test_a_null_without_a_default_is_refused() -> None:
+    assert refusal(parameters(n=INTEGER), {"n": None}) == '$.n: null is not of type "integer"'
+
+
+def test_a_null_default_where_none_is_allowed_says_no_value() -> None:
+    schema = parameters(n={**INTEGER, "default": None})
+
+    assert validate_tool_args(schema, {}) == {}
+    assert validate_tool_args(schema, {"n": None}) == {}
+    assert validate_tool_args(schema, {"n": 1}) == {"n": 1}
+
+
+def test_a_null_for_a_reference_is_judged_by_what_it_refers_to() -> None:
+    defs = {"$defs": {"N": INTEGER, "M": {"type": ["integer", "null"]}}}
+    refused = {**parameters(n={"$ref": "#/$defs/N", "default": 1}), **defs}
+    allowed = {**parameters(n={"$ref": "#/$defs/M", "default": 1}), **defs}
+
+    assert validate_tool_args(refused, {"n": None}) == {"n": 1}
+    assert validate_tool_args(allowed, {"n": None}) == {"n": None}
+
+
+# --- what is refused
+
+
+def test_an_unknown_argument_is_told_with_the_known_ones() -> None:
+    schema = {**parameters(b=INTEGER, a=INTEGER), "additionalProperties": False}
+
+    assert refusal(schema, {"c": 1, "d": 2, "a": 1}) == '$: unknown "c", "d"; known: a, b'
+
+
+def test_an_unknown_part_of_an_argument_is_told_without_the_arguments() -> None:
+    inner = {**parameters(c=INTEGER), "additionalProperties": False}
+
+    assert refusal(parameters(a=inner), {"a": {"x": 1}}) == '$.a: unknown "x"'
+
+
+def test_every_violation_has_its_path() -> None:
+    schema = {
+        **parameters(
+            **{"a b": INTEGER, "tags": {"type": "array", "items": {"type": "string"}}},
+            user={"$ref": "#/$defs/User"},
+        ),
+        "required": ["n"],
+        "$defs": {"User": {**parameters(age=INTEGER), "required": ["name"]}},
+    }
+
+    args = {"a b": "x", "tags": ["a", 1], "user": {"age": "1"}}
+
+    assert sorted(refusal(schema, args).splitlines()) == [
+        '$.tags[1]: 1 is not of type "string"',
+        '$.user.age: "1" is not of type "integer"',
+        '$.user: missing required "name"',
+        '$: missing required "n"',
+        '$["a b"]: "x" is not of type "integer"',
+    ]
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, []), (6, ["and 1 more"]), (9, ["and 4 more"])])
+def test_of_many_violations_the_first_five_are_told(count: int, more: list[str]) -> None:
+    names = [f"p{i}" for i in range(count)]
+
+    lines = refusal(parameters(**dict.fromkeys(names, INTEGER)), dict.fromkeys(names, "x"))
+
+    assert (
+        lines.splitlines()
+        == [f'$.{name}: "x" is not of type "integer"' for name in names][:5] + more
+    )
+
+
+def test_the_same_said_twice_is_told_once() -> None:
+    twice = {**parameters(n=INTEGER), "allOf": [parameters(n=INTEGER)]}
+
+    assert refusal(twice, {"n": "x"}) == '$.n: "x" is not of type "integer"'
+
+
+@pytest.mark.parametrize(
+    ("args", "found"), [([1], "an array"), ("ab", "a string"), (None, "null"), (3, "a number")]
+)
+def test_arguments_are_an_object(args: Any, found: str) -> None:
+    assert refusal({"type": "object"}, args) == f"arguments are an object, found {found}"
+
+
+@pytest.mark.parametrize("args", [{1: 2}, {"a": object()}, {"a": float("nan")}, {"a": "\ud800"}])
+def test_arguments_that_are_no_json_are_refused(args: Any) -> None:
+    assert refusal({"type": "object"}, args).startswith("arguments are JSON: ")
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "objekt"}, {"properties": 1}, {"$ref": "http://x/y"}, 5, {"a": object()}]
+)
+def test_a_schema_that_is_none_is_a_validation_error(schema: Any) -> None:
+    assert refusal(schema, {}).startswith("not a JSON Schema: ")

@@ -1,0 +1,18 @@
+"""Messages and conversations: what they consist of."""
+
+from __future__ import annotations
+
+import pytest
+
+from interp import ConversationContext, Message, ToolCall, UserRole
+
+
+def test_messages_consist_of_what_their_types_say() -> None:
+    for make in (
+        lambda: Message(UserRole, "", (5,)),  # type: ignore[arg-type]
+        lambda: Message(None, "x"),  # type: ignore[arg-type]
+        lambda: ToolCall("1", "t", {}),  # type: ignore[arg-type]
+        lambda: ConversationContext([5]),  # type: ignore[list-item]
+    ):
+        with pytest.raises(TypeError):
+            make()
