@@ -370,8 +370,12 @@ def parameter_schemas() -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional=parts)
 
 
-def strict_arguments() -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
-    """A schema of parameters that has a strict form, and arguments that are valid under it."""
+@st.composite
+def strict_arguments(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A schema of parameters that has a strict form, and arguments that are valid under it.
+
+    Among them are references, one to what refers to itself, and choices between objects.
+    """
     leaves: list[_Typed] = [
         ({"type": "string"}, json_texts()),
         ({"type": ["integer", "boolean"]}, st.booleans() | st.integers()),
@@ -394,19 +398,49 @@ def strict_arguments() -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]
         }
         return schema, st.fixed_dictionaries(required, optional=optional)
 
-    def typed_objects(below: st.SearchStrategy[_Typed]) -> st.SearchStrategy[_Typed]:
-        properties = st.dictionaries(property_names(), st.tuples(st.booleans(), below), max_size=4)
-        return properties.map(objects)
+    def properties(below: _Types) -> st.SearchStrategy[dict[str, tuple[bool, _Typed]]]:
+        keys = st.sampled_from(["a", "b", "", "$ref", "a b", "is", "default"])
+        return st.dictionaries(keys, st.tuples(st.booleans(), below), max_size=4)
 
-    anything = st.recursive(
-        st.sampled_from(leaves),
-        lambda below: below.map(lists) | typed_objects(below),
-        max_leaves=6,
+    def choices(both: list[dict[str, tuple[bool, _Typed]]]) -> _Typed:
+        """One of several objects, each of which says which one it is, or a text."""
+        marks: list[_Typed] = [({"enum": [i]}, st.just(i)) for i in range(len(both))]
+        made = [objects({**own, "is": (True, mark)}) for own, mark in zip(both, marks, strict=True)]
+        made.append(({"type": "string"}, json_texts()))
+        return {"anyOf": [schema for schema, _ in made]}, st.one_of([values for _, values in made])
+
+    def around(below: _Types) -> _Types:
+        own = properties(below)
+        return below.map(lists) | own.map(objects) | st.lists(own, max_size=2).map(choices)
+
+    leaf = st.sampled_from(leaves)
+    shared = draw(
+        st.dictionaries(st.sampled_from(["A", "a b", "a/b"]), leaf | around(leaf), max_size=2)
     )
-    return typed_objects(anything).flatmap(lambda typed: st.tuples(st.just(typed[0]), typed[1]))
+    link = {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/Linked"}}
+    shared["Linked"] = (
+        {"type": "object", "properties": link, "required": ["n"]},
+        st.lists(st.integers(), min_size=1, max_size=3).map(_linked),
+    )
+    for name, (_, values) in shared.items():
+        reference = "#/$defs/" + name.replace("/", "~1").replace(" ", "%20")
+        leaves.append(({"$ref": reference}, values))
+        leaves.append(({"$ref": reference, "default": draw(values)}, values))
+
+    anything = st.recursive(st.sampled_from(leaves), around, max_leaves=6)
+    schema, values = objects(draw(properties(anything)))
+    definitions = {name: schema for name, (schema, _) in shared.items()}
+    return {**schema, "$defs": definitions}, draw(values)
+
+
+def _linked(numbers: list[int]) -> dict[str, Any]:
+    """Numbers, each in an object that holds the rest of them."""
+    first, *rest = numbers
+    return {"n": first, "next": _linked(rest)} if rest else {"n": first}
 
 
 _Typed: TypeAlias = tuple[dict[str, Any], st.SearchStrategy[Any]]
+_Types: TypeAlias = st.SearchStrategy[_Typed]
 
 
 def _some(parts: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from contextlib import suppress
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 
@@ -16,6 +18,7 @@ from interp.openai_model import OpenAIModel
 from interp.schemas import check
 from interp.strict_tools import has_strict_form, strict_schema, without_stand_ins
 from lenses_ext import Model, Settings, tool_spec_schema, view
+from lenses_ext.signatures.subschemas import resolve
 from tests import strategies
 from tests.interp.model_server import ModelServer, tool_calls
 
@@ -27,28 +30,39 @@ FITS = loads_one(
 FREE = loads_one('[note:Tool {description: "Notes."} | (data::Object)==>(::Any)]')
 
 
-def as_strict_models_give(schema: Any, value: Any) -> Any:
+def as_strict_models_give(schema: Any, value: Any, root: Any) -> Any:
     """A value with a null for each property that it leaves out."""
+    if "$ref" in schema:
+        return as_strict_models_give(resolve(schema["$ref"], root), value, root)
+    if "anyOf" in schema:
+        schema = next(each for each in schema["anyOf"] if accepts(each, value, root))
     if isinstance(value, list):
-        return [as_strict_models_give(schema["items"], item) for item in value]
+        return [as_strict_models_give(schema["items"], item, root) for item in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: as_strict_models_give(below, value[key]) if key in value else None
+        key: as_strict_models_give(below, value[key], root) if key in value else None
         for key, below in schema["properties"].items()
     }
+
+
+def accepts(schema: Any, value: Any, root: Any) -> bool:
+    """Whether a part of a schema accepts a value."""
+    return jsonschema_rs.is_valid({**schema, "$defs": root["$defs"]}, value)
 
 
 @given(strategies.strict_arguments())
 def test_a_tool_receives_what_was_meant(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
     schema, args = case
-    given_ = as_strict_models_give(schema, args)
+    given_ = as_strict_models_give(schema, args, schema)
+    before = copy.deepcopy(given_)
 
     check(strict_schema(schema, "t"), given_)
     assert without_stand_ins(schema, given_) == args
     assert validate_tool_args(schema, without_stand_ins(schema, given_)) == validate_tool_args(
         schema, args
     )
+    assert given_ == before
 
 
 @given(strategies.parameter_schemas())
