@@ -461,11 +461,21 @@ def completions() -> st.SearchStrategy[dict[str, Any]]:
             "arguments": st.text('{}:,"x1é', max_size=9),
         }
     )
-    calls = st.lists(st.fixed_dictionaries({"id": ids, "function": functions}), max_size=3)
+    signed = st.fixed_dictionaries({"google": st.fixed_dictionaries({"signature": st.text("ab")})})
+    call = {"id": ids, "function": functions}
+    calls = st.lists(st.fixed_dictionaries(call, optional={"extra_content": signed}), max_size=3)
+    details = st.fixed_dictionaries({"type": st.just("reasoning.text"), "text": st.text("ab")})
     content = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
     messages = st.fixed_dictionaries(
         {"content": content},
-        optional={"refusal": content, "tool_calls": calls, "reasoning_content": st.text("ab")},
+        optional={
+            "refusal": content,
+            "tool_calls": calls,
+            "reasoning_content": st.text("ab"),
+            "reasoning": st.text("ab"),
+            "reasoning_details": st.lists(details, max_size=2),
+            "extra_content": signed,
+        },
     )
     finishes = st.sampled_from(["stop", "tool_calls", "length", "content_filter", "odd"])
     choices = st.fixed_dictionaries({"message": messages, "finish_reason": finishes})

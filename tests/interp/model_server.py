@@ -82,13 +82,17 @@ def streamed(completed: dict[str, Any]) -> list[Any]:
     choice = completed["choices"][0]
     message = dict(choice["message"])
     events = [delta(role="assistant")]
-    for key in ("content", "refusal", "reasoning_content"):
+    events += [delta(reasoning_details=[each]) for each in message.get("reasoning_details") or ()]
+    if message.get("extra_content"):
+        events.append(delta(extra_content=message["extra_content"]))
+    for key in ("content", "refusal", "reasoning_content", "reasoning"):
         text = message.get(key) or ""
         events += [delta(**{key: text[at : at + 2]}) for at in range(0, len(text), 2)]
     calls = message.get("tool_calls") or []
     for index, call in enumerate(calls):
         function = call["function"]
-        first = part(index, id=call["id"], name=function["name"])
+        extra = {"extra_content": call["extra_content"]} if "extra_content" in call else {}
+        first = part(index, id=call["id"], name=function["name"], **extra)
         events.append(delta(tool_calls=[first]))
     longest = max((len(call["function"]["arguments"]) for call in calls), default=0)
     for at in range(0, longest, 3):  # the calls' arguments interleaved

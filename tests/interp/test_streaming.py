@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import example, given, strategies as st
 
 from gram import Pattern
 from interp import (
@@ -26,9 +25,7 @@ from interp import (
     run,
     stream,
 )
-from interp.chunks import Chunks
 from interp.openai_model import OpenAIModel
-from interp.replies import read_reply
 from tests.interp.model_server import (
     DONE,
     USAGE,
@@ -37,10 +34,8 @@ from tests.interp.model_server import (
     delta,
     function_call,
     part,
-    streamed,
     tool_calls,
 )
-from tests.strategies import completions, odd_json
 
 TWO_CALLS = tool_calls(
     ("c1", "sayHello", {"personName": "Alice"}), ("c2", "sayHello", {}), content="Let me see."
@@ -104,89 +99,21 @@ def test_a_streamed_run_ends_in_the_state_an_unstreamed_one_ends_in(
     assert asyncio.run(arun(hello_world, "hi", hello_world_tool_library)) == plain
 
 
-@given(completions())
-def test_any_completion_cut_into_chunks_is_read_as_the_same_reply(whole: dict[str, Any]) -> None:
-    chunks = Chunks()
-    try:
-        expected: Any = read_reply(whole)
-    except ModelError as error:
-        expected = str(error)
+def test_what_led_to_calls_goes_back_with_them_as_it_came_in_pieces(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    asked = {
+        **tool_calls(("c1", "sayHello", {"personName": "Al"}), ("c2", "sayHello", {})),
+        "reasoning": "Who is it?",
+        "reasoning_details": [{"type": "reasoning.text", "text": t} for t in ("Who ", "is it?")],
+        "extra_content": {"google": {"thought_signature": "whole"}},
+    }
+    asked["tool_calls"][1]["extra_content"] = {"google": {"thought_signature": "second"}}
+    model_server.will_say(asked, "Done.")
 
-    for event in streamed(whole):
-        if event != DONE:
-            chunks.add(event)
-    try:
-        found: Any = read_reply(chunks.completion())
-    except ModelError as error:
-        found = str(error)
+    observed(hello_world)
 
-    assert expected == found
-
-
-ODD_PARTS = st.fixed_dictionaries(
-    {},
-    optional={
-        "index": st.integers(0, 2) | odd_json(),
-        "id": st.sampled_from(["a", "b"]) | odd_json(),
-        "function": st.fixed_dictionaries({"name": st.just("one"), "arguments": odd_json()})
-        | odd_json(),
-        "extra_content": odd_json(),
-    },
-)
-ODD_CALLS = st.lists(ODD_PARTS | odd_json(), max_size=3).map(lambda parts: delta(tool_calls=parts))
-
-
-@given(st.lists(odd_json() | ODD_CALLS), st.none() | st.just("stop"))
-@example([delta(tool_calls=[{"index": []}])], "stop")
-@example([delta(tool_calls=[{"id": {}}])], "stop")
-def test_any_chunks_are_a_reply_or_a_model_error(events: list[Any], finish: str | None) -> None:
-    chunks = Chunks()
-    try:
-        for event in [*events, delta(finish=finish)]:
-            chunks.add(event)
-        read_reply(chunks.completion())
-    except ModelError:
-        pass
-
-
-def test_an_index_or_an_id_that_is_none_counts_as_missing() -> None:
-    chunks = Chunks()
-    chunks.add(delta(tool_calls=[{"index": [], "id": {}, "function": {"name": "one"}}]))
-    chunks.add(delta(tool_calls=[{"index": "0", "function": {"arguments": "{}"}}]))
-    chunks.add(delta(finish="stop"))
-
-    (call,) = read_reply(chunks.completion()).message.tool_calls
-
-    assert (call.id, call.name, call.arguments) == ("call_0", "one", "{}")
-
-
-def test_whole_calls_under_one_index_are_told_apart_by_their_ids() -> None:
-    chunks = Chunks()
-    for id_, name in (("a", "one"), ("b", "two")):
-        chunks.add(delta(tool_calls=[part(0, "{}", id=id_, name=name)]))
-    chunks.add(delta(finish="stop"))
-
-    calls = read_reply(chunks.completion()).message.tool_calls
-
-    assert [(call.id, call.name, call.arguments) for call in calls] == [
-        ("a", "one", "{}"),
-        ("b", "two", "{}"),
-    ]
-
-
-def test_calls_without_an_index_are_put_together_by_their_order() -> None:
-    chunks = Chunks()
-    for piece in (
-        part(None, '{"a"', id="a", name="one"),
-        part(None, ":1}"),
-        part(None, "{}", id="b", name="two"),
-    ):
-        chunks.add(delta(tool_calls=[piece]))
-    chunks.add(delta(finish="stop"))
-
-    calls = read_reply(chunks.completion()).message.tool_calls
-
-    assert [call.arguments for call in calls] == ['{"a":1}', "{}"]
+    assert model_server.requests[1]["messages"][2] == asked
 
 
 BROKEN = {
@@ -370,14 +297,6 @@ def test_a_reader_who_stops_leaves_a_run_that_goes_on(
 
     assert begun.finish().content == "Done."
     assert len(begun.state.invocations) == 2
-
-
-def test_a_surrogate_pair_cut_in_two_is_put_together_again() -> None:
-    chunks = Chunks()
-    chunks.add(delta("\ud83d"))
-    chunks.add(delta("\ude00", "stop"))
-
-    assert read_reply(chunks.completion()).message.content == "\U0001f600"
 
 
 def test_errors_of_a_stream_are_ours(hello_world: Pattern) -> None:
