@@ -273,7 +273,7 @@ def test_positional_only_parameters_are_passed_by_position() -> None:
     assert made(base=3, exponent=3, modulus=10) == 7
 
 
-def test_a_context_is_hidden_from_the_model_and_given_by_the_run() -> None:
+def test_a_context_is_hidden_from_the_model_and_has_to_be_provided() -> None:
     def who(context: ToolContext, greeting: str, maybe: ToolContext | None = None) -> str:
         return f"{greeting} {context.agent_name} {maybe is context}"
 
