@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from gram import loads_one
 from interp import (
@@ -129,11 +131,29 @@ def test_a_run_that_ends_so_waits_for_nothing() -> None:
     assert "not JSON" in state.stopped
 
 
-@given(strategies.message_texts())
-def test_any_reply_is_judged(text: str) -> None:
+def is_a_string(text: str) -> bool:
+    """Whether a text is a JSON string that UTF-8 can carry."""
+    try:
+        value = json.loads(text)
+        return isinstance(value, str) and value.encode() is not None
+    except ValueError:  # an error of encoding is one, too
+        return False
+
+
+@given(
+    strategies.message_texts()
+    | strategies.message_texts().map(json.dumps)  # half a character among them, escaped
+    | strategies.odd_json().map(json.dumps)
+)
+@example('"\\ud800"')
+@example('"\\ud83d\\ude00"')
+@example(' "a"\n')
+@example('"a" "b"')
+def test_exactly_a_json_string_is_an_answer_of_type_string(text: str) -> None:
     problem = answer_problem({"type": "string"}, text)
 
-    assert problem is None or problem
+    assert (problem is None) == is_a_string(text)
+    assert problem != ""
 
 
 def test_the_rehearsal_answers_in_the_declared_type() -> None:
