@@ -97,15 +97,25 @@ def test_defaults_are_filled_into_objects_and_arrays_that_are_there() -> None:
     assert args == {"place": {"zip": 1}, "stops": [{}, {"minutes": 9}], "rows": [[{}], []]}
 
 
+@pytest.mark.parametrize("deeper", [{}, {"list": {"type": "array", "default": []}}])
+def test_arguments_keep_the_order_in_which_they_were_given(deeper: Any) -> None:
+    schema = parameters(
+        a={**INTEGER, "default": 1}, b=INTEGER, c={**INTEGER, "default": 1}, **deeper
+    )
+
+    assert list(validate_tool_args(schema, {"b": 1, "a": 2})) == ["b", "a", "c", *deeper]
+
+
 def test_what_is_not_there_is_not_made_up_of_its_parts() -> None:
     assert validate_tool_args(NESTED, {}) == {"tags": ["a"]}
     assert validate_tool_args({**NESTED, "required": ["tags"]}, {"tags": []}) == {"tags": []}
 
 
-def test_a_default_that_a_caller_changes_is_whole_in_the_next_call() -> None:
-    validate_tool_args(NESTED, {})["tags"].append("b")
+@pytest.mark.parametrize("schema", [NESTED, parameters(tags={"type": "array", "default": ["a"]})])
+def test_a_default_that_a_caller_changes_is_whole_in_the_next_call(schema: dict[str, Any]) -> None:
+    validate_tool_args(schema, {})["tags"].append("b")
 
-    assert validate_tool_args(NESTED, {}) == {"tags": ["a"]}
+    assert validate_tool_args(schema, {}) == {"tags": ["a"]}
 
 
 def test_a_default_beside_a_reference_is_filled_in() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gram import Pattern, loads_one
-from interp import ConfigurationError, Model, run
+from interp import ConfigurationError, Model, hello_world_tool_library, run
 from interp.provider_file import providers_path
 from interp.providers import PROVIDERS, find_provider, known_providers, language_model
 from tests.interp.model_server import ModelServer
@@ -43,6 +43,11 @@ def test_a_users_row_is_a_provider_like_any_other(
     assert model_server.requests[0]["model"] == "meta/llama-4"
     assert model_server.requests[0]["max_completion_tokens"] == 9
     assert model_server.headers[0]["authorization"] == "Bearer cloud-secret"
+
+
+def test_without_a_key_the_error_names_the_variable(hello_world: Pattern) -> None:
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY is not set"):
+        run(hello_world, "hello", hello_world_tool_library)
 
 
 def test_a_users_row_needs_its_key(file: Path) -> None:
