@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -22,10 +23,15 @@ MAY_IMPORT = {
 FILES = [path for package in MAY_IMPORT for path in sorted((ROOT / package).rglob("*.py"))]
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Every module that a file imports, anywhere in it; relative imports in full."""
+def imports(path: Path, *, for_types: bool = True) -> Iterator[str]:
+    """Every module that a file imports, anywhere in it; relative imports in full.
+
+    Args:
+        path: the file.
+        for_types: those that only type checkers see, too.
+    """
     package = path.relative_to(ROOT).parent.parts
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(ast.parse(path.read_text(encoding="utf-8")), for_types):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -33,6 +39,17 @@ def imports(path: Path) -> Iterator[str]:
             base = ".".join([*above, *([node.module] if node.module else [])])
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def nodes(tree: ast.AST, for_types: bool) -> Iterator[ast.AST]:
+    """A tree and all in it, with or without what stands below ``if TYPE_CHECKING``."""
+    yield tree
+    if isinstance(tree, ast.If) and ast.unparse(tree.test) == "TYPE_CHECKING" and not for_types:
+        below: list[Any] = list(tree.orelse)
+    else:
+        below = list(ast.iter_child_nodes(tree))
+    for child in below:
+        yield from nodes(child, for_types)
 
 
 def test_there_are_files_to_look_at() -> None:
@@ -65,15 +82,35 @@ def test_what_is_confined_stays_confined() -> None:
     assert importers("lark") == ["gram/grammar.py"]
 
 
-PURE = ["machine", "state", "forms", "effects", "arguments", "approval", "call_checks", "limits"]
-PURE += ["chunks", "wire", "replies", "answers", "schemas"]
+def needed_by(module: str) -> list[Path]:
+    """The files of interp that are loaded with a module of it, itself first."""
+    found = [ROOT / "interp" / f"{module}.py"]
+    for path in found:
+        for name in imports(path, for_types=False):
+            above, _, last = name.rpartition(".")
+            if above.split(".")[0] == "interp":
+                one = ROOT / above.replace(".", "/") / f"{last}.py"
+                found += [one] if one.exists() and one not in found else []
+    return found
 
 
-@pytest.mark.parametrize("name", PURE)
-def test_the_machine_does_no_io(name: str) -> None:
-    impure = {"openai", "asyncio", "time", "random", "logging", "os", "socket", "threading"}
+IMPURE = {"openai", "asyncio", "time", "random", "logging", "os", "socket", "threading"}
+PURE = list(
+    dict.fromkeys(path for name in ("machine", "chunks", "wire") for path in needed_by(name))
+)
 
-    assert not {n.split(".")[0] for n in imports(ROOT / "interp" / f"{name}.py")} & impure
+
+def test_what_the_machine_needs_is_followed_through_all_files() -> None:
+    names = {path.stem for path in needed_by("machine")}
+
+    assert {"machine", "state", "forms", "approval", "call_checks", "limits", "answers"} <= names
+    assert "strict_tools" in names  # through call_checks
+    assert not names & {"drivers", "runs", "performing", "openai_model"}
+
+
+@pytest.mark.parametrize("path", PURE, ids=lambda path: path.stem)
+def test_the_machine_does_no_io(path: Path) -> None:
+    assert not {name.split(".")[0] for name in imports(path, for_types=False)} & IMPURE
 
 
 def test_importing_the_packages_loads_no_network_library() -> None:
