@@ -143,9 +143,14 @@ def test_a_null_where_none_is_allowed_means_the_default() -> None:
 
 
 def test_a_null_that_is_allowed_stays_null() -> None:
-    schema = parameters(n={"type": ["integer", "null"], "default": 1}, any={"default": 2})
+    nullable = {"type": ["integer", "null"]}
+    schema = parameters(n={**nullable, "default": 1}, any={"default": 2}, bare=nullable)
+    args = {"n": None, "any": None, "bare": None}
 
-    assert validate_tool_args(schema, {"n": None, "any": None}) == {"n": None, "any": None}
+    assert validate_tool_args(schema, args) == args
+    # beside one that means a default, too
+    schema["properties"]["other"] = {**INTEGER, "default": 3}
+    assert validate_tool_args(schema, {**args, "other": None}) == {**args, "other": 3}
 
 
 def test_a_null_without_a_default_is_refused() -> None:
