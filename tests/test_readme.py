@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import pytest
 from gram.faults import errors
 from interp.program_checks import check_program
 from lenses_ext import parse
+from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -43,18 +42,12 @@ def test_the_programs_of_a_page_are_valid(page: Path) -> None:
 
 def test_the_first_command_prints_what_the_readme_shows() -> None:
     command = next(line for block in blocks(README, "sh") for line in block.splitlines())
-    gram = shlex.split(command.split(" && ")[-1])
-    assert gram[0] == ".venv/bin/gram"
+    program, *arguments = shlex.split(command.split(" && ")[-1])
+    assert program == ".venv/bin/gram"
 
-    done = subprocess.run(
-        [sys.executable, "-c", "from interp.cli import main; main()", *gram[1:]],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=60,
-        check=True,
-    )
+    done = gram(*arguments)
 
+    assert done.returncode == 0
     assert blocks(README, "text")[0] == done.stderr + done.stdout
 
 

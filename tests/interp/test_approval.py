@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +31,6 @@ from interp import (
     tool,
 )
 from tests.interp.model_server import tool_calls
-from tests.paths import ROOT
 from tests.strategies import approval_policies, json_values
 
 AGENT = loads_one(
@@ -238,52 +234,6 @@ def test_what_is_no_policy_is_refused(text: str, message: str) -> None:
         ApprovalPolicy.from_pattern(loads_one(text))
 
     assert message in str(caught.value)
-
-
-# --- the command line
-
-
-def gram(*arguments: str) -> subprocess.CompletedProcess[str]:
-    code = "from interp.cli import main; main()"
-    program = str(Path("examples") / "hello_world.gram")
-    return subprocess.run(
-        [sys.executable, "-c", code, "run", program, "I'm Alice, hello", "--offline", *arguments],
-        cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-
-
-def test_without_a_terminal_what_has_to_be_asked_is_denied_and_said() -> None:
-    done = gram("--approve", "ask")
-
-    assert done.returncode == 0
-    assert "denied, not run: nobody is there to approve it" in done.stdout
-    assert 'sayHello(personName: "Alice"): denied, since there is no terminal' in done.stderr
-
-
-def test_approval_can_be_given_or_refused_for_all() -> None:
-    assert "Hello, Alice!" in gram("--approve", "all").stdout
-    assert "denied, not run" in gram("--approve", "none").stdout
-
-
-@pytest.mark.parametrize(("answer", "expected"), [("y\n", "Hello, Alice!"), ("n\n", "denied")])
-def test_on_a_terminal_a_person_is_asked(answer: str, expected: str) -> None:
-    import os
-    import pty
-
-    ours, theirs = pty.openpty()
-    code = "from interp.cli import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "run", "examples/hello_world.gram", "I'm Alice, hello",
-         "--offline", "--approve", "ask"],
-        cwd=ROOT, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, text=True,
-    )  # fmt: skip
-    os.write(ours, answer.encode())
-    out, _ = process.communicate(timeout=30)
-    os.close(theirs)
-    os.close(ours)
-
-    assert process.returncode == 0
-    assert expected in out
 
 
 def test_a_limit_is_no_approval() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import pickle
 import signal
 import subprocess
@@ -41,7 +40,7 @@ from interp import (
     start,
     tool,
 )
-from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from tests.interp.model_server import tool_calls
 from tests.paths import ROOT
 
 AGENT = loads_one(
@@ -402,24 +401,6 @@ def test_ctrl_c_leaves_a_state_to_go_on_from() -> None:
 
     assert sorted(begun.state.answers) == [0]
     assert [each.result for each in begun.finish().tools_used] == [2, 4]
-
-
-def test_the_command_ends_with_130_when_it_is_interrupted(model_server: ModelServer) -> None:
-    model_server.will_say(Answer(completion({"content": "late"}), silence=10))
-    code = "from interp.cli import main; main()"
-    environment = {**os.environ, "OPENAI_BASE_URL": model_server.url}
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "run", "examples/hello_world.gram", "hi"],
-        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    deadline = time.monotonic() + 30
-    while not model_server.requests and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-
-    assert (process.returncode, out) == (130, "")
-    assert "Traceback" not in err
 
 
 def test_errors_before_a_run_has_begun_have_no_state() -> None:

@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.interp.model_server import ModelServer
 from tests.paths import ROOT
+
+COMMAND = [sys.executable, "-c", "from interp.cli import main; main()"]
+KEY = "sk-known-key-0123456789"
 
 
 def gram(
@@ -15,7 +19,7 @@ def gram(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command and give what it printed; the environment has no keys."""
     return subprocess.run(
-        [sys.executable, "-c", "from interp.cli import main; main()", *arguments],
+        [*COMMAND, *arguments],
         input=stdin,
         capture_output=True,
         encoding="utf-8",
@@ -25,6 +29,11 @@ def gram(
         timeout=60,
         check=False,
     )
+
+
+def at(server: ModelServer) -> dict[str, str]:
+    """The environment in which a server is found, with a key."""
+    return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY}
 
 
 def without_keys() -> dict[str, str]:

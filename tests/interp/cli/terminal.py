@@ -27,17 +27,25 @@ class Terminal:
     Args:
         arguments: the command's.
         answers: a file for its standard output, which is the terminal too otherwise.
+        told: a file for its standard error, likewise.
         environment: variables beside those that are there.
     """
 
-    def __init__(self, *arguments: str, answers: Path | None = None, **environment: str) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        answers: Path | None = None,
+        told: Path | None = None,
+        **environment: str,
+    ) -> None:
         self._mine, theirs = pty.openpty()
-        with open(answers or os.devnull, "wb") as out:  # noqa: PTH123  # devnull is no Path
+        files = (answers or Path(os.devnull), told or Path(os.devnull))
+        with files[0].open("wb") as out, files[1].open("wb") as err:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _AT_TERMINAL, *arguments],
                 stdin=theirs,
                 stdout=out if answers else theirs,
-                stderr=theirs,
+                stderr=err if told else theirs,
                 cwd=ROOT,
                 env=without_keys() | {"TERM": "dumb"} | environment,
                 start_new_session=True,

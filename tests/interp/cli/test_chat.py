@@ -8,18 +8,13 @@ from pathlib import Path
 import pytest
 
 from interp import load_context
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import at, gram
 from tests.interp.cli.terminal import Terminal
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import EXAMPLES
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 GREETED = "Hello, Alice! Nice to meet you.\n"
-
-
-def at(server: ModelServer) -> dict[str, str]:
-    """The environment in which a server is found."""
-    return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-test-key-123"}
 
 
 # --- through pipes

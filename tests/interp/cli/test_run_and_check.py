@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
+import shlex
 import subprocess
-import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram
-from tests.interp.model_server import ModelServer, tool_calls
+from tests.interp.cli.process import COMMAND, KEY, at, gram
+from tests.interp.cli.terminal import Terminal
+from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -33,33 +33,45 @@ def test_several_messages_are_one_conversation() -> None:
     assert done.stdout.splitlines()[1] == "Hello, Bob! Nice to meet you."
 
 
-def test_on_a_terminal_the_same_answer_is_shown_as_it_comes(model_server: ModelServer) -> None:
+def test_on_a_terminal_the_same_answer_is_shown_as_it_comes(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
     model_server.will_say(
         tool_calls(("c1", "sayHello", {"personName": "Alice"}), content="Let me see."), "Hi, Alice."
     )
-    ours, theirs = pty.openpty()
-    kept = {**os.environ, "OPENAI_BASE_URL": model_server.url, "OPENAI_API_KEY": "sk-secret"}
-    done = subprocess.run(
-        [sys.executable, "-c", "from interp.cli import main; main()", "run", HELLO, "hello"],
-        stdout=theirs, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=kept, timeout=60,
-        check=True,
-    )  # fmt: skip
-    shown = os.read(ours, 1000).decode().replace("\r\n", "\n")
-    os.close(theirs)
-    os.close(ours)
+    told = tmp_path / "told"
+    with Terminal("run", HELLO, "hello", told=told, **at(model_server)) as terminal:
+        assert terminal.leaves() == 0
 
-    assert shown == "Let me see.\nHi, Alice.\n"
-    assert done.stderr == 'sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n'
+    assert terminal.seen.splitlines() == ["Let me see.", "Hi, Alice."]
+    assert (
+        told.read_text() == 'sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n'
+    )
     assert model_server.requests[0]["stream"] is True
+
+
+def test_a_run_that_is_interrupted_ends_with_130(model_server: ModelServer, tmp_path: Path) -> None:
+    model_server.will_say(Answer(completion({"content": "late"}), silence=10))
+    answers = tmp_path / "answers"
+    with Terminal("run", HELLO, "hi", answers=answers, **at(model_server)) as terminal:
+        deadline = time.monotonic() + 30
+        while not model_server.requests and time.monotonic() < deadline:
+            time.sleep(0.02)
+        terminal.type("\x03")
+
+        assert terminal.leaves() == 130
+
+    assert "Traceback" not in terminal.seen
+    assert answers.read_text() == ""
 
 
 def test_run_asks_a_real_endpoint(model_server: ModelServer) -> None:
     model_server.will_say(tool_calls(("c1", "sayHello", {"personName": "Alice"})), "Hi, Alice.")
 
-    done = gram("run", HELLO, "hello", OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="sk-secret")
+    done = gram("run", HELLO, "hello", **at(model_server))
 
     assert (done.returncode, done.stdout) == (0, "Hi, Alice.\n")
-    assert "sk-secret" not in done.stderr
+    assert KEY not in done.stderr
 
 
 def test_run_reads_the_program_from_standard_input_and_tools_from_a_file() -> None:
@@ -152,6 +164,34 @@ def test_run_says_what_is_wrong_with_its_call(
     assert "Traceback" not in done.stderr
 
 
+HELLO_ALICE = ("run", HELLO, "I'm Alice, hello", "--offline", "--approve")
+
+
+def test_without_a_terminal_what_has_to_be_asked_is_denied_and_said() -> None:
+    done = gram(*HELLO_ALICE, "ask")
+
+    assert done.returncode == 0
+    assert "denied, not run: nobody is there to approve it" in done.stdout
+    assert 'sayHello(personName: "Alice"): denied, since there is no terminal' in done.stderr
+
+
+def test_approval_can_be_given_or_refused_for_all() -> None:
+    assert "Hello, Alice!" in gram(*HELLO_ALICE, "all").stdout
+    assert "denied, not run" in gram(*HELLO_ALICE, "none").stdout
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("y\n", "Hello, Alice!"), ("n\n", "denied")])
+def test_on_a_terminal_a_person_is_asked(tmp_path: Path, answer: str, expected: str) -> None:
+    answers = tmp_path / "answers"
+    with Terminal(*HELLO_ALICE, "ask", answers=answers) as terminal:
+        terminal.until('Run sayHello(personName: "Alice")? [y/N]: ')
+        terminal.type(answer)
+
+        assert terminal.leaves() == 0
+
+    assert expected in answers.read_text()
+
+
 def test_an_unreachable_endpoint_is_one_message() -> None:
     done = gram("run", HELLO, "hi", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
 
@@ -213,7 +253,7 @@ def test_check_takes_a_file_without_an_agent_as_plain_data(tmp_path: Path) -> No
 
 
 def test_a_closed_pipe_is_quiet() -> None:
-    shell = f"{sys.executable} -c 'from interp.cli import main; main()' --help | head -c 1"
+    shell = f"{shlex.join(COMMAND)} --help | head -c 1"
     done = subprocess.run(
         ["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
     )

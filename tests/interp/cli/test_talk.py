@@ -9,19 +9,12 @@ import pytest
 
 from gram import parse
 from interp import load_context
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import KEY, at, gram
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 GREETED = "Hello, Alice! Nice to meet you.\n"
-
-KEY = "sk-known-key-0123456789"
-
-
-def at(server: ModelServer) -> dict[str, str]:
-    """The environment in which a server is found."""
-    return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY}
 
 
 # --- sessions
