@@ -411,8 +411,10 @@ def strict_arguments(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
     def around(below: _Types) -> _Types:
         own = properties(below)
-        return below.map(lists) | own.map(objects) | st.lists(own, max_size=2).map(choices)
+        some = st.lists(own, min_size=1, max_size=2)
+        return below.map(lists) | own.map(objects) | some.map(choices)
 
+    leaves.append(choices([{"a": (False, leaves[0])}, {"b": (False, leaves[1])}]))
     leaf = st.sampled_from(leaves)
     shared = draw(
         st.dictionaries(st.sampled_from(["A", "a b", "a/b"]), leaf | around(leaf), max_size=2)

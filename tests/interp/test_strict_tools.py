@@ -101,6 +101,21 @@ def test_a_null_that_the_tool_allows_stays() -> None:
     assert without_stand_ins(schema, {"a": None, "b": None}) == {"a": None, "b": None}
 
 
+def test_a_null_in_a_choice_is_read_by_the_branch_that_was_chosen() -> None:
+    def branch(kind: str, key: str) -> dict[str, Any]:
+        own = {"kind": {"const": kind}, key: {"type": "integer"}}
+        return {"type": "object", "properties": own, "required": ["kind"]}
+
+    either = {"anyOf": [branch("x", "n"), branch("y", "m")]}
+    schema = {"type": "object", "properties": {"a": either}, "required": ["a"]}
+
+    for kind, key, other in (("x", "n", "m"), ("y", "m", "n")):
+        assert without_stand_ins(schema, {"a": {"kind": kind, key: None}}) == {"a": {"kind": kind}}
+        # what the chosen branch does not have stays, to be judged by the tool's own schema
+        stays = {"a": {"kind": kind, other: None}}
+        assert without_stand_ins(schema, stays) == stays
+
+
 def test_a_null_for_what_is_required_stays_to_be_refused() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 

@@ -142,6 +142,7 @@ MANY_KEYS = """
 [a:Agent {instruction: "x", model: "OpenAI/m",
   settings: {temperature: 0.5, topP: 0.9, seed: 1, maxTokens: 9, stop: ["a", "b"]}} |
   [t:Tool {description: "d"} | (b::Integer {minimum: 1, maximum: 9, description: "x", default: 2})
+    ==>(o::Object {default: {c: 1, b: 2, a: {e: 3, d: 4}}})
     ==>(a::String::Null {enum: ["y", "x"], title: "t"})==>(u::User)==>(::Any),
     [User:Object | (name::String), (age::Integer {optional: true}), (b::String)]]]
 """
