@@ -151,6 +151,18 @@ def test_an_approver_may_leave_a_question_open(drive: Any) -> None:
     assert "ann@example.com" not in mail.done
 
 
+@either_driver
+@pytest.mark.parametrize("answer", [1, {"approved": False}, ["no"], object()])
+def test_what_is_no_answer_approves_nothing(drive: Any, answer: Any) -> None:
+    mail = Mail()
+
+    with pytest.raises(ConfigurationError, match="an approver answers True, False") as caught:
+        drive(mail, REPLY, policy=POLICY, approve=lambda ask: answer)
+
+    assert "ann@example.com" not in mail.done
+    assert caught.value.state is not None
+
+
 def test_an_approver_alone_is_asked_about_everything() -> None:
     asked: list[str] = []
     by_run(Mail(), REPLY, "Done.", approve=lambda ask: asked.append(ask.name) or True)

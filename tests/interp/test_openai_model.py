@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 
 import pytest
 
 from gram import Pattern
 from interp import (
     ConfigurationError,
+    LimitError,
+    Limits,
     ModelError,
     Run,
     arun,
@@ -121,6 +124,22 @@ def test_an_address_where_nobody_answers_is_a_model_error(
 def test_what_cannot_be_an_address_or_a_key_is_a_configuration_error(url: str, key: str) -> None:
     with pytest.raises(ConfigurationError, match=r"is no address|is none"):
         OpenAIModel(url, key)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_request_that_was_given_up_is_not_sent_again(
+    hello_world: Pattern, model_server: ModelServer, streaming: bool
+) -> None:
+    model_server.will_say(Answer(completion({"content": "late"}), silence=0.5), "again")
+    limits = Limits(run_seconds=0.1)
+    begun = begin(hello_world, "hi", hello_world_tool_library, limits=limits)
+
+    with pytest.raises(LimitError, match="run_seconds"):
+        for _ in begun.stream() if streaming else [begun.finish()]:
+            pass
+    time.sleep(1.5)  # the answer has come, and the first pause before another attempt is over
+
+    assert len(model_server.requests) == 1
 
 
 @pytest.mark.parametrize("streaming", [False, True])

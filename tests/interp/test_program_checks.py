@@ -67,3 +67,30 @@ def test_each_agent_of_a_program_is_looked_at_in_the_order_of_the_text() -> None
 
 def test_a_model_that_cannot_be_read_is_told_once() -> None:
     assert len(faults_of("gpt-4")) == 1
+
+
+FIELDS_OF_THEIR_OWN = """
+[Cat:Object | (name::String)]
+[Ship:Object | (name::Integer)]
+[a:Agent {instruction: "x", model: "Offline/rehearsal"} |
+  [:Answer:Object | (name::Boolean)],
+  [t:Tool {description: "d"} | (name::Cat)==>(other::Ship)==>(street::Integer)==>(::Address),
+    [Address:Object | (street::String {optional: true}), (name::Number)]]]
+"""
+
+
+def test_fields_of_types_may_have_the_same_name() -> None:
+    assert check_program(parse(FIELDS_OF_THEIR_OWN)) == ()
+
+
+def test_a_field_has_one_definition_in_its_type() -> None:
+    (fault, *_) = check_program(parse("[Cat:Object | (name::String), (name::Integer)]"))
+
+    assert fault.code == "duplicate-definition"
+
+
+def test_a_parameter_with_another_type_in_another_tool_is_a_warning() -> None:
+    tools = '[t:Tool {description: "d"} | (k::String)==>(::Any)]\n[u:Tool {description: "d"} | '
+    (fault,) = check_program(parse(tools + "(k::Integer)==>(::Any)]"))
+
+    assert (fault.code, fault.severity) == ("label-sets-differ", "warning")
