@@ -9,12 +9,13 @@ import copy
 from collections.abc import Mapping
 from functools import lru_cache
 
-from attrs import frozen
+from attrs import define
 
 from gram import Pattern
 from lenses_ext import tool_spec_schema, view
 from lenses_ext.json_values import NotJson, check_json
 from lenses_ext.memo import Memo
+from lenses_ext.signatures.subschemas import resolve
 
 from .errors import ValidationError
 from .json_text import Json, read_json, write_json
@@ -89,7 +90,7 @@ class Parameters:
         self._schema = read_json(schema)
         self._validator = validator_of(schema)
         self._is_valid = self._validator.is_valid
-        self._defaults = _defaults_in(self._schema, self._schema)
+        self._defaults = _defaults_in(self._schema, self._schema, {})
         self._plain: dict[str, Json] = {}  # most defaults: those that need no copy
         if self._defaults and not self._defaults.below and not self._defaults.items:
             own = self._defaults.own
@@ -130,9 +131,9 @@ _parameters_of_tool: Memo[Pattern, Parameters] = Memo(
 # --- defaults
 
 
-@frozen
+@define
 class _Defaults:
-    """The defaults of an object and of what is inside it.
+    """The defaults of an object and of what is inside it, itself too where its type is recursive.
 
     Attributes:
         own: default values by key, those that their own schema accepts.
@@ -145,18 +146,33 @@ class _Defaults:
     items: _Defaults | None
 
 
-def _defaults_in(schema: Json, root: Json) -> _Defaults | None:
-    """The defaults anywhere in a schema, or None when there are none."""
+def _defaults_in(schema: Json, root: Json, known: dict[str, _Defaults]) -> _Defaults | None:
+    """The defaults anywhere in a schema, or None when there are none.
+
+    Args:
+        schema: a part of ``root``.
+        root: where its references lead.
+        known: the defaults of what was referred to before.
+    """
     if not isinstance(schema, dict):
         return None
+    if isinstance(reference := schema.get("$ref"), str):
+        if reference not in known:
+            known[reference] = _Defaults({}, {}, None)
+            found = _defaults_in(resolve(reference, root), root, known)
+            if found:
+                known[reference].own = found.own
+                known[reference].below = found.below
+                known[reference].items = found.items
+        return known[reference]
     properties = _properties(schema)
     own = {
         key: below["default"]
         for key, below in properties.items()
         if isinstance(below, dict) and "default" in below and accepts(below, below["default"], root)
     }
-    inside = {key: _defaults_in(below, root) for key, below in properties.items()}
-    items = _defaults_in(schema.get("items"), root)
+    inside = {key: _defaults_in(below, root, known) for key, below in properties.items()}
+    items = _defaults_in(schema.get("items"), root, known)
     below = {key: defaults for key, defaults in inside.items() if defaults}
     return _Defaults(own, below, items) if own or below or items else None
 

@@ -37,7 +37,7 @@ def accepts(schema: Json, value: Json, root: Json) -> bool:
     shared: dict[str, Any] = {key: root[key] for key in ("$defs", "definitions") if key in root}
     try:
         return validator_of(write_json({**shared, **schema})).is_valid(value)
-    except ValidationError:  # it refers to another part of the whole: not to be validatord alone
+    except ValidationError:  # it refers to another part of the whole: not to be judged alone
         return value is not None
 
 
@@ -89,6 +89,8 @@ def _describe(violation: Violation, schema: Mapping[str, Json]) -> str:
             unknown = ", ".join(map(write_json, violation.kind.as_dict()["unexpected"]))
             known = ", ".join(sorted(schema.get("properties", {}))) if path == "$" else ""
             return f"{path}: unknown {unknown}" + (f"; known: {known}" if known else "")
+        case "falseSchema":
+            return f"{path}: nothing may be given, found {write_json(violation.instance)}"
     return f"{path}: {violation.message}"
 
 

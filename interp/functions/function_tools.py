@@ -218,5 +218,5 @@ def _context_argument(parameter: inspect.Parameter, tool_name: str) -> dict[str,
         return {}
     raise ToolError(
         f'tool "{tool_name}" needs a ToolContext as "{parameter.name}", but no run provides one; '
-        f"call it inside `with providing(ToolContext(…))`"
+        f"call it inside `with interp.tool_context.providing(ToolContext(…))`"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -245,3 +246,40 @@ def test_arguments_that_are_no_json_are_refused(args: Any) -> None:
 )
 def test_a_schema_that_is_none_is_a_validation_error(schema: Any) -> None:
     assert refusal(schema, {}).startswith("not a JSON Schema: ")
+
+
+def test_defaults_are_filled_behind_references_as_deep_as_the_value_goes() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/Tree"}},
+        "$defs": {
+            "Tree": {
+                "type": "object",
+                "properties": {
+                    "size": {"type": "integer", "default": 1},
+                    "left": {"$ref": "#/$defs/Tree"},
+                    "others": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+                },
+            }
+        },
+    }
+
+    filled = validate_tool_args(schema, {"tree": {"left": {}, "others": [{"size": 2}, {}]}})
+
+    assert filled == {
+        "tree": {"size": 1, "left": {"size": 1}, "others": [{"size": 2}, {"size": 1}]}
+    }
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, {"$ref": "#/nowhere"}],
+)
+def test_references_that_lead_nowhere_are_told_or_hold_no_defaults(schema: dict[str, Any]) -> None:
+    with suppress(ValidationError):
+        assert validate_tool_args({"type": "object", "properties": {"a": schema}}, {}) == {}
+
+
+def test_where_nothing_may_be_given_that_is_said() -> None:
+    with pytest.raises(ValidationError, match=r"\$.a: nothing may be given, found 1"):
+        validate_tool_args({"type": "object", "properties": {"a": False}}, {"a": 1})

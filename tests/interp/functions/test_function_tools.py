@@ -286,7 +286,7 @@ def test_a_context_is_hidden_from_the_model_and_has_to_be_provided() -> None:
         made(greeting="hi")
     assert str(error.value) == (
         'tool "who" needs a ToolContext as "context", but no run provides one; '
-        "call it inside `with providing(ToolContext(…))`"
+        "call it inside `with interp.tool_context.providing(ToolContext(…))`"
     )
 
 
