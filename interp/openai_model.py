@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from attrs import evolve
+
 from gram import GramError
 
 from .addresses import ADDRESS_RULE, is_address
@@ -23,6 +25,7 @@ from .json_text import Json, parse_json
 from .model_failures import failed
 from .redaction import redact
 from .replies import Reply, read_reply, reported_error
+from .response_format import unwrapped
 from .wire import SETTING_NAMES, request_body
 
 if TYPE_CHECKING:
@@ -99,7 +102,7 @@ class OpenAIModel:
 
         def ask() -> Reply:
             with self._reporting():
-                return _read(client.post(_PATH, body=body, cast_to=str))
+                return _meant(request, _read(client.post(_PATH, body=body, cast_to=str)))
 
         return tenacity.Retrying(**self._retrying(client))(ask)
 
@@ -111,7 +114,7 @@ class OpenAIModel:
 
         async def ask() -> Reply:
             with self._reporting():
-                return _read(await client.post(_PATH, body=body, cast_to=str))
+                return _meant(request, _read(await client.post(_PATH, body=body, cast_to=str)))
 
         return await tenacity.AsyncRetrying(**self._retrying(client))(ask)
 
@@ -150,7 +153,7 @@ class OpenAIModel:
             with self._reporting():
                 for chunk in stream:
                     yield chunks.add(chunk)
-            yield read_reply(chunks.completion())
+            yield _meant(request, read_reply(chunks.completion()))
         finally:
             stream.close()
 
@@ -189,7 +192,7 @@ class OpenAIModel:
             with self._reporting():
                 async for chunk in stream:
                     yield chunks.add(chunk)
-            yield read_reply(chunks.completion())
+            yield _meant(request, read_reply(chunks.completion()))
         finally:
             await stream.close()
 
@@ -311,6 +314,13 @@ def _said(error: openai.APIStatusError) -> str:
         return redact(str(body["message"]))
     said = error.message if body is None or isinstance(body, bytes) else body
     return redact(" ".join(str(said).split())[:_LONGEST_QUOTE])
+
+
+def _meant(request: Request, reply: Reply) -> Reply:
+    """The reply with its answer as the program declares it."""
+    if request.answer is None:
+        return reply
+    return evolve(reply, message=unwrapped(request.answer, reply.message))
 
 
 def _read(text: str) -> Reply:

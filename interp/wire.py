@@ -13,13 +13,13 @@ from functools import lru_cache
 
 from attrs import evolve
 
-from gram import Pattern
-from lenses_ext import answer_schema, wire_name
+from lenses_ext import wire_name
 
 from .dialects import Dialect
 from .effects import Request
 from .json_text import Json, read_json
 from .messages import AssistantRole, FunctionRole, Message, ToolCall
+from .response_format import response_format
 from .strict_tools import has_strict_form
 from .tool_definitions import function_definition
 
@@ -81,13 +81,6 @@ def request_body(
     if request.answer is not None:
         body["response_format"] = response_format(request.answer)
     return body
-
-
-def response_format(answer: Pattern) -> dict[str, Json]:
-    """The JSON by which a model is asked for an answer of a declared type."""
-    name = wire_name(answer.value.identity or "answer")
-    schema = {"name": name, "schema": answer_schema(answer)}
-    return {"type": "json_schema", "json_schema": schema}
 
 
 def _encode_messages(messages: Iterable[Message], dialect: Dialect) -> Iterator[Json]:
