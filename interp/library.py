@@ -56,6 +56,8 @@ class ToolLibrary(Mapping[str, Tool]):
         return len(self.tools)
 
     def __or__(self, other: ToolLibrary) -> ToolLibrary:
+        if not isinstance(other, ToolLibrary):
+            return NotImplemented
         return ToolLibrary(self.tools.update(other.tools))
 
     def restrict(self, names: Iterable[str]) -> ToolLibrary:
@@ -64,6 +66,8 @@ class ToolLibrary(Mapping[str, Tool]):
         Raises:
             ToolError: it has none of a name.
         """
+        if isinstance(names, str):
+            raise ToolError(f'restrict takes names, such as ["{names}"], found one str')
         return ToolLibrary(pmap({name: self._known(name) for name in names}))
 
     def rename(self, old: str, new: str) -> ToolLibrary:

@@ -133,7 +133,8 @@ def test_what_is_overridden_is_replaced_and_the_rest_stays() -> None:
     ("change", "message"),
     [
         (lambda: BOTH.restrict(["ad"]), 'there is no tool "ad" in the library; did you mean add?'),
-        (lambda: BOTH.restrict(["sub", "x"]), 'there is no tool "x" in the library'),
+        (lambda: BOTH.restrict(["sub", "x"]), 'no tool "x" in the library; it has add, sub'),
+        (lambda: BOTH.restrict("sub"), 'restrict takes names, such as ["sub"], found one str'),
         (lambda: BOTH.rename("subb", "x"), 'no tool "subb" in the library; did you mean sub?'),
         (lambda: BOTH.rename("add", "sub"), 'there is a tool "sub" already'),
         (lambda: BOTH.rename("add", " "), "a tool needs a name, found ' '"),
