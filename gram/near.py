@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
+
+_MOST = 100  # names that are compared letter by letter
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
@@ -13,5 +16,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """
     from difflib import get_close_matches  # only what is wrong needs it
 
-    near = get_close_matches(name, filter(None, known), n=3)
+    def unlike(other: str) -> tuple[bool, int]:
+        return other[0] != name[:1], abs(len(other) - len(name))
+
+    likely = heapq.nsmallest(_MOST, filter(None, known), key=unlike)
+    near = get_close_matches(name, likely, n=3)
     return f"did you mean {' or '.join(near)}?" if near else None

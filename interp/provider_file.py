@@ -24,6 +24,7 @@ from .addresses import ADDRESS_RULE, is_address
 from .dialects import Dialect
 from .errors import ConfigurationError
 from .providers import MaxTokens, Provider
+from .user_folders import user_folder
 
 VARIABLE: Final = "GRAM_PROVIDERS"
 
@@ -39,12 +40,12 @@ def user_providers() -> Mapping[str, Provider]:
         ConfigurationError: the file cannot be read, is not TOML, or a row is wrong. A value that
             may be a key is not repeated.
     """
-    path = providers_path()
     try:
+        path = providers_path()
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except FileNotFoundError as error:
         if os.environ.get(VARIABLE):
-            raise ConfigurationError(f"{path} ({VARIABLE}) does not exist") from None
+            raise ConfigurationError(f"{error.filename} ({VARIABLE}) does not exist") from None
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}") from None
@@ -58,11 +59,14 @@ def user_providers() -> Mapping[str, Provider]:
 
 
 def providers_path() -> Path:
-    """Where the user's providers are looked for."""
+    """Where the user's providers are looked for.
+
+    Raises:
+        FileNotFoundError: the user has no folder for such files.
+    """
     if named := os.environ.get(VARIABLE):
         return Path(named)
-    home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
-    return Path(home) / "gram" / "providers.toml"
+    return user_folder("XDG_CONFIG_HOME", "~/.config") / "providers.toml"
 
 
 def _row(path: Path, name: str, table: Any) -> Provider:

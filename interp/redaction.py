@@ -64,7 +64,10 @@ class RedactedStream:
 
     def feed(self, text: str) -> str:
         """What can be shown now that ``text`` has come."""
-        text = self._held + text
+        self._held += text
+        if not text.strip(_VISIBLE):
+            return ""  # it only makes the last word longer
+        text = self._held
         end = min(_start_of_last_word(text), len(text) - self._longest)
         ready = _start_of_context(text[: max(end, 0)])
         secrets = list(_secrets(text, self._keys))

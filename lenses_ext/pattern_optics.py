@@ -5,7 +5,7 @@ The tables of `lenses_ext.agent` and `lenses_ext.tool_spec` are written with the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import attrs
@@ -85,7 +85,7 @@ def elements_with(name: str, labels: Iterable[str]) -> Lens[Pattern, tuple[Patte
         return tuple(each for each in pattern.elements if each.value.labels & wanted)
 
     def set_(pattern: Pattern, new: tuple[Pattern, ...]) -> Pattern:
-        if isinstance(new, Pattern) or not isinstance(new, Iterable):
+        if isinstance(new, Pattern | str | Mapping) or not isinstance(new, Iterable):
             raise FocusError(name, path, pattern, f"expected patterns, found {_kind(new)}")
         queue = list(new)
         for each in queue:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gram import Document, GramDecodeError, Pattern, Symbol, Value, loads
+from gram import Document, GramDecodeError, Pattern, Symbol, Value, loads, parse
 from gram.faults import errors
 from gram.files import write_atomically
 from lenses_ext import FocusError, Model, ReadOnlyError
@@ -132,7 +132,11 @@ def read_pattern(text: str) -> Pattern:
 def _gram_value(text: str) -> Value:
     """A value in gram notation; a bare word or what is no value at all is a string."""
     try:
-        value = loads(f"{{value: {text}}}")[0].value.properties["value"]
+        document = parse(f"{{value: {text}\n}}")
     except GramDecodeError:
         return text
+    span = document.spans([0]).values["value"]
+    if len(document.patterns) > 1 or document.text[slice(*span)] != text.strip():
+        return text  # it says more than a value
+    value = document.patterns[0].value.properties["value"]
     return value if not isinstance(value, Symbol) else text

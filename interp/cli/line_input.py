@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 from gram.files import decode, write_atomically
 
 from ..redaction import redact
+from ..user_folders import user_folder
 
 PROMPT = "> "
 _MOST_LINES = 1000
@@ -91,9 +91,12 @@ class TypedLines:
 
 
 def history_path() -> Path:
-    """Where the history of what was typed is kept: in the user's directory for state."""
-    home = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
-    return Path(home) / "gram" / "chat_history"
+    """Where the history of what was typed is kept: in the user's folder for state.
+
+    Raises:
+        FileNotFoundError: the user has none.
+    """
+    return user_folder("XDG_STATE_HOME", "~/.local/state") / "chat_history"
 
 
 def _readline() -> ModuleType | None:

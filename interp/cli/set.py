@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from lenses_ext.paths import Place
+
 from .edits import complete_path, deliver, destination_options, places_in, read_value, refusing
 from .inputs import read_document
 
@@ -22,6 +24,11 @@ def command(file: str, path: str, value: str, in_place: bool, diff: bool, force:
     document = read_document(file)
     patterns = document.patterns
     with refusing():
-        for place in places_in(document, path):
+        # inner places first: what is set further out may leave them no place
+        for place in sorted(places_in(document, path), key=_depth, reverse=True):
             patterns = place.set(patterns, read_value(value, place.get(patterns)))
     deliver(document, patterns, in_place=in_place, diff=diff, force=force)
+
+
+def _depth(place: Place) -> int:
+    return len(place.tree_path)

@@ -43,9 +43,8 @@ def ask_person(ask: Ask) -> Answer:
     if not sys.stdin.isatty() or not sys.stderr.isatty():
         tell(f"{call_text(ask)}: denied, since there is no terminal to ask at")
         return "nobody is there to approve it"
-    return click.confirm(f"Run {call_text(ask)}?", default=False, err=True) or (
-        "the user does not allow it"
-    )
+    question = printable(redact(f"Run {call_text(ask)}?"))
+    return click.confirm(question, default=False, err=True) or ("the user does not allow it")
 
 
 def shown_answer(run: Run) -> AgentResponse:

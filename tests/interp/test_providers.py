@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from gram import Pattern, loads_one
 from interp import ConfigurationError, Model, hello_world_tool_library, run
-from interp.provider_file import providers_path
+from interp.provider_file import providers_path, user_providers
 from interp.providers import PROVIDERS, find_provider, known_providers, language_model
+from interp.redaction import redact
 from tests.interp.model_server import ModelServer
 
 
@@ -142,3 +144,12 @@ def test_an_address_that_is_the_providers_own_still_needs_its_key(file: Path) ->
     with pytest.raises(ConfigurationError, match="CLOUD_KEY is not set"):
         language_model(Model("Cloud", "x"), base_url="http://127.0.0.1:9")
     language_model(Model("Cloud", "x"), base_url="http://127.0.0.1:8")
+
+
+def test_who_has_no_home_has_no_providers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user of no name
+
+    assert user_providers() == {}
+    assert redact("nothing to hide") == "nothing to hide"

@@ -31,6 +31,35 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("value", ["4, limit: 5", "4, value: 5", "5} (b) //", "5 // five", ""])
+def test_what_is_more_than_a_value_is_a_string(program: Path, value: str) -> None:
+    done = gram("add", str(program), "greeter.limit", value)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f'limit: "{value}"' in done.stdout
+
+
+@pytest.mark.parametrize("value", ["", "{}", "x"])
+def test_tools_are_set_to_tools_alone(program: Path, value: str) -> None:
+    done = gram("set", str(program), "greeter.tools", value)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "expected patterns" in done.stderr or "expected a pattern" in done.stderr
+
+
+def test_places_inside_of_others_are_set_first(tmp_path: Path) -> None:
+    path = tmp_path / "n.gram"
+    path.write_text(
+        '[a:Agent {instruction: "x", model: "p/m"} | [b:Agent {instruction: "y", model: "p/m"} | '
+        '[t:Tool {description: "d"} | (::Any)]], [u:Tool {description: "d"} | (::Any)]]\n'
+    )
+
+    done = gram("set", str(path), "*.tools", "[]")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Tool" not in done.stdout
+
+
 def test_get_prints_what_stands_there(program: Path) -> None:
     assert gram("get", str(program), "greeter.instruction").stdout == "Greet.\n"
     assert gram("get", str(program), "*.model").stdout == "greeter.model: OpenAI/gpt-5.6-luna\n"
