@@ -192,6 +192,15 @@ def test_on_a_terminal_a_person_is_asked(tmp_path: Path, answer: str, expected: 
     assert expected in answers.read_text()
 
 
+def test_a_person_is_asked_without_being_shown_a_key() -> None:
+    said = ("run", HELLO, "My name is Sk-secret-in-view, hello", "--offline", "--approve", "ask")
+    with Terminal(*said, OPENAI_API_KEY="Sk-secret-in-view") as terminal:
+        terminal.until('Run sayHello(personName: "[redacted]")? [y/N]: ')
+        terminal.type("n\n")
+
+        assert terminal.leaves() == 0
+
+
 def test_an_unreachable_endpoint_is_one_message() -> None:
     done = gram("run", HELLO, "hi", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
 
