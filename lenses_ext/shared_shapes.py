@@ -14,13 +14,18 @@ from .labels import AGENT, ANSWER, TOOLS
 from .signatures.type_names import RESERVED
 
 
+_NO_SHAPES = frozenset({AGENT, ANSWER, *TOOLS})
+
+
 def shared_shapes(patterns: Iterable[Pattern]) -> dict[str, Pattern]:
-    """The shapes of a document by name: its named top-level brackets that are types."""
-    return {
+    """The shapes of a document by name: what stands at its top, has a name and says a type."""
+    named = {
         pattern.value.identity: pattern
         for pattern in patterns
-        if pattern.value.identity and pattern.value.labels and _is_shape(pattern)
+        if pattern.value.identity and not pattern.value.labels & _NO_SHAPES
     }
+    types = RESERVED | named.keys()  # a shape may be another name of one
+    return {name: pattern for name, pattern in named.items() if pattern.value.labels & types}
 
 
 def with_shared_shapes(tool: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
@@ -40,11 +45,6 @@ def with_shared_shapes(tool: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
     if not used:
         return tool
     return carry_origin(attrs.evolve(tool, elements=(*tool.elements, *used.values())), tool)
-
-
-def _is_shape(pattern: Pattern) -> bool:
-    labels = pattern.value.labels
-    return bool(labels & RESERVED) and not labels & {AGENT, ANSWER, *TOOLS}
 
 
 def _type_names(pattern: Pattern) -> Iterator[str]:

@@ -1,11 +1,12 @@
-"""Programs: agents that hold each other by reference."""
+"""Programs: what stands in a document by reference."""
 
 from __future__ import annotations
 
 import time
 
-from gram import loads
-from lenses_ext import resolve_references, validate_program
+from gram import loads, loads_one
+from lenses_ext import resolve_references, type_signature_to_json_schema, validate_program
+from lenses_ext.shared_shapes import shared_shapes, with_shared_shapes
 
 
 def test_agents_that_hold_each_other_twice_are_refused_quickly() -> None:
@@ -23,3 +24,16 @@ def test_agents_that_hold_each_other_twice_are_refused_quickly() -> None:
     assert [fault.code for fault in faults] == ["too-many-agents"]
     assert "too-many-agents" in codes
     assert time.monotonic() - begun < 60
+
+
+def test_a_shared_type_may_be_another_name_of_one() -> None:
+    patterns = loads(
+        '[t:Tool {description: "d"} | (u::Alias)==>(::String)]\n'
+        "[Alias:User]\n[User:Object | (name::String)]\n(bob:User)"
+    )
+    whole = loads_one("[t:Tool | (u::User)==>(::String), [User:Object | (name::String)]]")
+
+    assert validate_program(patterns) == ()
+    assert type_signature_to_json_schema(
+        with_shared_shapes(patterns[0], shared_shapes(patterns))
+    ) == type_signature_to_json_schema(whole)
