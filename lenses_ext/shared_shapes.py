@@ -13,7 +13,6 @@ from gram.origin import carry_origin
 from .labels import AGENT, ANSWER, TOOLS
 from .signatures.type_names import RESERVED
 
-
 _NO_SHAPES = frozenset({AGENT, ANSWER, *TOOLS})
 
 
