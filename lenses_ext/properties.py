@@ -16,7 +16,9 @@ from .pattern_optics import with_property, without_property
 def any_property(key: str, *inside: str) -> Lens[Pattern, Value | None]:
     """The lens onto a property, or along ``inside`` onto an entry of the map it is.
 
-    What is absent is None, and setting None removes it.
+    What is absent is None, and setting None removes it. Get-put and put-get hold always. Put-put
+    holds of a property; along ``inside`` it fails where a map on the way is missing, since setting
+    makes that map and setting None again leaves it, empty.
 
     >>> from gram import dumps, loads_one
     >>> from lenses_ext import put
@@ -54,8 +56,8 @@ def any_property(key: str, *inside: str) -> Lens[Pattern, Value | None]:
             return new
         around: Any = entries(pattern, value, depth)
         below = changed(pattern, around.get(inside[depth]), depth + 1, new)
-        if below is None:
-            return around.discard(inside[depth])
-        return around.set(inside[depth], below)
+        if below is not None:
+            return around.set(inside[depth], below)
+        return value if value is None else around.discard(inside[depth])  # no map for nothing
 
     return lens_of(optic, get, set_)
