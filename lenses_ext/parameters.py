@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import attrs
 
-from gram import Pattern
-from gram.operations import para
+from gram import GramEncodeError, Pattern
+from gram.pattern import WALK
+from gram.serializer import is_edge
 
 from .errors import FocusError
 from .optics import Getter, Lens, computed, lens_of
@@ -13,7 +16,8 @@ from .signatures.source import signature_of
 
 
 def _get_nodes(tool: Pattern) -> tuple[Pattern, ...]:
-    return tuple({node.value.identity: node for node in _nodes(tool)}.values())
+    nodes = tuple(hop.elements[0] for hop in _hops(signature_of(tool.elements)))
+    return () if nodes == (Pattern(),) else nodes  # the empty node of ()==>(::String)
 
 
 tool_parameters: Getter[Pattern, tuple[Pattern, ...]] = computed("tool_parameters", _get_nodes)
@@ -22,44 +26,73 @@ tool_parameters: Getter[Pattern, tuple[Pattern, ...]] = computed("tool_parameter
 
 def parameter_names(tool: Pattern) -> tuple[str, ...]:
     """The names of a tool's parameters that stand as nodes in its signature, in order."""
-    return tuple(dict.fromkeys(node.value.identity for node in _nodes(tool) if node.value.identity))
+    return tuple(dict.fromkeys(name for node in _get_nodes(tool) if (name := _name(node))))
 
 
 def parameter(name: str) -> Lens[Pattern, Pattern]:
-    """The lens from a tool onto the node of one of its parameters.
+    """The lens from a tool onto the node of one of its parameters, the first of the name.
 
     A node between two arrows stands twice in the tree, at the end of one edge and the beginning of
     the next: both are set.
     """
     optic, path = f"parameter({name!r})", "elements"
 
-    def get(tool: Pattern) -> Pattern:
-        for node in _nodes(tool):
-            if node.value.identity == name:
-                return node
+    def index_in(tool: Pattern) -> int:
+        for index, node in enumerate(_get_nodes(tool)):
+            if _name(node) == name:
+                return index
         known = ", ".join(parameter_names(tool)) or "none"
         raise FocusError(optic, path, tool, f'no parameter "{name}" (there are: {known})')
 
+    def get(tool: Pattern) -> Pattern:
+        return _get_nodes(tool)[index_in(tool)]
+
     def set_(tool: Pattern, new: Pattern) -> Pattern:
+        index = index_in(tool)
         if not isinstance(new, Pattern) or new.elements:
             raise FocusError(optic, path, tool, "a parameter is an atom")
+        if _name(new) != name:
+            found = f'"{_name(new)}"' if _name(new) else "no name"
+            raise FocusError(optic, path, tool, f'expected a node named "{name}", found {found}')
         chain = signature_of(tool.elements)
-
-        def rebuilt(pattern: Pattern, elements: tuple[Pattern, ...]) -> Pattern:
-            if not pattern.elements and pattern.value.identity == name:
-                return new
-            return attrs.evolve(pattern, elements=elements)
-
-        elements = tuple(para(rebuilt, each) if each is chain else each for each in tool.elements)
-        return attrs.evolve(tool, elements=elements)
+        assert chain is not None, "the parameter is a node of it"
+        try:
+            changed = _with_node(chain, index, new)
+            at = next(i for i, each in enumerate(tool.elements) if each is chain)
+            elements = (*tool.elements[:at], changed, *tool.elements[at + 1 :])
+            return attrs.evolve(tool, elements=elements)
+        except GramEncodeError as error:
+            raise FocusError(optic, path, tool, error.msg) from None
 
     return lens_of(optic, get, set_)
 
 
-def _nodes(tool: Pattern) -> list[Pattern]:
-    """The nodes along a tool's signature but its last, the return type."""
-    chain = signature_of(tool.elements)
-    if chain is None or not chain.elements:
-        return []
-    edges = chain.elements if chain.elements[0].elements else (chain,)
-    return [edge.elements[0] for edge in edges]
+def _name(node: Pattern) -> str:
+    """What a parameter is called, ``""`` when it has no name: ``paramName`` or its identity."""
+    written = node.value.properties.get("paramName")
+    return written if isinstance(written, str) else node.value.identity
+
+
+def _hops(chain: Pattern | None) -> tuple[Pattern, ...]:
+    """The edges of a signature's path; none where there is no path, or one that does not link up.
+
+    Each edge begins with the node the one before ends with, so the first nodes are all the nodes
+    but the last, which is the return type.
+    """
+    if chain is None:
+        return ()
+    hops = chain.elements if WALK in chain.value.labels else (chain,)
+    if not all(map(is_edge, hops)):
+        return ()
+    linked = all(a.elements[1] == b.elements[0] for a, b in pairwise(hops))
+    return hops if linked else ()
+
+
+def _with_node(chain: Pattern, index: int, new: Pattern) -> Pattern:
+    """A path with another node where one of its edges begins, which is where the last one ends."""
+    hops = list(_hops(chain))
+    hops[index] = attrs.evolve(hops[index], elements=(new, hops[index].elements[1]))
+    if index:
+        before = hops[index - 1]
+        hops[index - 1] = attrs.evolve(before, elements=(before.elements[0], new))
+    return attrs.evolve(chain, elements=hops) if WALK in chain.value.labels else hops[0]

@@ -42,7 +42,9 @@ from lenses_ext import (
 )
 from lenses_ext.errors import ManyPartsError
 from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
+from lenses_ext.parameters import parameter, parameter_names, tool_parameters
 from lenses_ext.pattern_optics import elements_with
+from lenses_ext.properties import any_property
 from tests.strategies import (
     agent_forests,
     agents,
@@ -57,6 +59,7 @@ from tests.strategies import (
     symbols,
     texts,
     tools,
+    values,
 )
 
 NAMES = texts().filter(bool)
@@ -85,6 +88,32 @@ TRAVERSALS: list[tuple[Traversal[Any, Any], st.SearchStrategy[Any], st.SearchStr
 ]
 
 
+X_NODES = ["(x::Integer {default: 1})", "(x)", '(::Text {paramName: "x"})']
+WITH_X = [
+    *(f"{node}==>(::String)" for node in X_NODES),
+    "(a::Text)==>(x::Integer)==>(b::Text)==>(::String)",
+    "(x::Integer)==>(x::String)",
+    "(x::Integer)==>(x::Text)==>(x::Integer)==>(::String)",
+    "(x::Integer)==>(b::Text)<==(x::String)",
+    '(x::Integer {paramName: "y"})==>(::String)',
+    "(::Text)==>(::Text)==>(x::String)",
+    "[:`Gram.Walk` | [a | b], x]",
+    "(x)",
+]
+HAS_X = st.sampled_from(WITH_X).map(lambda text: loads(f"[t:Tool | {text}]")[0]) | like_tools()
+NESTED = st.sampled_from(
+    loads("(a) (a {s: 1}) (a {s: {}}) (a {s: {t: 1}}) (a {s: {t: {u: 1, v: 2}}}) (a {s: {t: {}}})")
+)
+MADE: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any], bool]] = [
+    (any_property("s"), NESTED | patterns(3), st.none() | values(), True),
+    (any_property("s", "t"), NESTED, values(), True),
+    (any_property("s", "t"), NESTED, st.none() | values(), False),
+    (any_property("s", "t", "u"), NESTED, st.none() | values(), False),
+    (parameter("x"), HAS_X, st.sampled_from([loads(node)[0] for node in X_NODES]), True),
+]
+"""Lenses that a function makes, and whether they keep put-put."""
+
+
 def names_of(rows: list[Any]) -> list[str]:
     return [repr(row[0]) for row in rows]
 
@@ -104,6 +133,13 @@ def test_every_exported_optic_is_in_these_tables() -> None:
 @pytest.mark.parametrize(("lens", "states", "values"), LENSES, ids=names_of(LENSES))
 def test_a_lens_keeps_the_laws(lens: Any, states: Any, values: Any) -> None:
     check_lens(lens, states, values)
+
+
+@pytest.mark.parametrize(("lens", "states", "values", "put_put"), MADE, ids=names_of(MADE))
+def test_a_lens_that_is_made_keeps_the_laws_it_promises(
+    lens: Any, states: Any, values: Any, put_put: bool
+) -> None:
+    check_lens(lens, states, values, put_put=put_put)
 
 
 @pytest.mark.parametrize(("prism", "states", "values"), PRISMS, ids=names_of(PRISMS))
@@ -137,6 +173,49 @@ def test_put_put_of_filtered_elements_fails_where_the_docstring_says_so() -> Non
         "[a:Agent | other, (t:Tool)]",
     )
     assert "Put-put holds" in str(elements_with.__doc__)
+
+
+def test_put_put_of_an_entry_fails_where_the_docstring_says_so() -> None:
+    seed = any_property("settings", "seed")
+    agent = Pattern(Subject("a"))
+
+    assert dumps(put(seed, None, agent)) == "(a)"
+    assert dumps(put(seed, None, put(seed, 1, agent))) == "(a {settings: {}})"
+    assert "fails where a map on the way is missing" in str(any_property.__doc__)
+
+
+@pytest.mark.parametrize("node", ["(y::Integer)", "(::Integer)", '(x::Integer {paramName: "y"})'])
+def test_a_parameter_is_not_renamed_by_the_lens_that_finds_it_by_name(node: str) -> None:
+    tool = loads("[t:Tool | (x::Integer)==>(::String)]")[0]
+
+    with pytest.raises(FocusError, match='expected a node named "x", found'):
+        put(parameter("x"), loads(node)[0], tool)
+
+
+def test_setting_a_parameter_leaves_a_return_type_of_its_name() -> None:
+    tool = loads("[t:Tool | (a::Text)==>(x::Integer)==>(x::String)]")[0]
+
+    changed = put(parameter("x"), loads("(x::Boolean)")[0], tool)
+
+    assert dumps(changed.elements[0]) == "(a:Text)-->(x:Boolean)-->(x:String)"
+
+
+@pytest.mark.parametrize(
+    ("signature", "names", "count"),
+    [
+        ("()==>(::String)", (), 0),
+        ("(::String)", (), 0),
+        ('(::Text {paramName: "a"})==>(::Integer {paramName: "b"})==>(::String)', ("a", "b"), 2),
+        ("(::Text)==>(::Text)==>(a::Text)==>(::String)", ("a",), 3),
+    ],
+)
+def test_every_parameter_is_shown_once_whatever_names_it(
+    signature: str, names: tuple[str, ...], count: int
+) -> None:
+    tool = loads(f"[t:Tool | {signature}]")[0]
+
+    assert parameter_names(tool) == names
+    assert len(view(tool_parameters, tool)) == count
 
 
 def test_the_answer_of_an_agent_keeps_get_put_and_put_get_among_other_elements() -> None:
