@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final
 
+import attrs
 from attrs import frozen
 from pyrsistent import PMap
 
@@ -86,6 +87,15 @@ class Kind(Enum):
     PROPERTY = "property"
     PART = "part"
 
+
+_PROPERTIES = {"description", "instruction", "model"}
+"""The words of agents and tools that are properties of the same name; the others are not."""
+
+_HINTS: Final[Mapping[str, str]] = {
+    "parameters": "they are written in the signature: gram set FILE {place}.signature '…'",
+    "tools": "gram add FILE {place}.tools '[…]'",
+    "schema": "it follows from the signature: gram set FILE {place}.signature '…'",
+}
 
 _NAMED = {Kind.PATTERN, Kind.PARAMETER}
 """What ``*`` stands for; parts and properties are named one by one."""
@@ -199,7 +209,7 @@ def find_places(patterns: Sequence[Pattern], path: str) -> tuple[Place, ...]:
         found: list[Place] = []
         known: dict[str, None] = {}
         for place in places:
-            below = dict(_below(patterns, place))
+            below = _words_below(patterns, place)
             known.update(dict.fromkeys(below))
             if word == ANY:
                 found.extend(child for child in below.values() if child.kind in _NAMED)
@@ -209,6 +219,31 @@ def find_places(patterns: Sequence[Pattern], path: str) -> tuple[Place, ...]:
             raise PathError(_nowhere(path, words[:count], word, known), path)
         places = found
     return tuple(places)
+
+
+def new_property(patterns: Sequence[Pattern], place: Place, key: str) -> Place:
+    """The place of a property that a pattern, parameter or map does not have yet.
+
+    Raises:
+        PathError: it has it, or cannot have one, or the key is a word that means something else
+            there, so that no path would lead to the property.
+    """
+    path = write_path((*place.words, key))
+    if place.kind not in (Kind.PATTERN, Kind.PARAMETER, Kind.PROPERTY):
+        hint = _HINTS["parameters"].format(place=write_path(place.words[:-1]))
+        hint = hint if place.kind is Kind.PARAMETERS else "use gram set"
+        raise PathError(f"{place.path} has no properties to add to: {hint}", path)
+    word = _words_below(patterns, place).get(key) if place.kind is Kind.PATTERN else None
+    if word and word.kind is not Kind.PROPERTY and key not in _PROPERTIES:
+        hint = _HINTS.get(key, "use gram set").format(place=place.path)
+        raise PathError(f"`{key}` of {place.path} is no property but a part of it; {hint}", path)
+    new = _property(place, (*place.keys, key))
+    if place.kind is Kind.PARAMETER:
+        node: Any = place.lens
+        new = attrs.evolve(new, lens=node & new.lens)
+    if new.get(patterns) is not None:
+        raise PathError(f"{path} is there already: use gram set", path)
+    return new
 
 
 def completions(patterns: Sequence[Pattern], begun: str) -> list[str]:
@@ -226,8 +261,16 @@ def completions(patterns: Sequence[Pattern], begun: str) -> list[str]:
 # --- what may follow a place
 
 
+def _words_below(patterns: Sequence[Pattern], place: Place) -> dict[str, Place]:
+    """The words that may follow, each with the first place it leads to."""
+    below: dict[str, Place] = {}
+    for word, each in _below(patterns, place):
+        below.setdefault(word, each)
+    return below
+
+
 def _below(patterns: Sequence[Pattern], place: Place) -> Iterator[tuple[str, Place]]:
-    """Every word that may follow, with the place it leads to."""
+    """Every word that may follow, with the place it leads to; of equal words the first counts."""
     match place.kind:
         case Kind.DOCUMENT:
             yield from _top(patterns)
@@ -271,8 +314,7 @@ def _in_pattern(place: Place, pattern: Pattern) -> Iterator[tuple[str, Place]]:
     for word, lens in words.items():
         yield word, _part(place, word, lens)
     for key in sorted(pattern.value.properties):
-        if key not in words:
-            yield key, _property(place, (key,))
+        yield key, _property(place, (key,))
 
 
 def _property(place: Place, keys: tuple[str, ...]) -> Place:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
 
 import attrs
 import click
 
 from gram import Pattern
 from gram.walk import pattern_at, replace_at
-from lenses_ext.paths import ANY, Kind, Place, read_path, write_path
-from lenses_ext.properties import any_property
+from lenses_ext.paths import ANY, Kind, PathError, Place, new_property, read_path, write_path
 
 from .edits import (
     complete_path,
@@ -24,6 +23,9 @@ from .edits import (
 from .inputs import read_document
 
 DOCUMENT = "."
+
+_PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
+"""What is written as a pattern is: not ``[1, 2]``, which is an array."""
 
 
 @click.command("add")
@@ -54,16 +56,19 @@ def command(file: str, path: str, value: str, in_place: bool, diff: bool, force:
 def _added(
     patterns: tuple[Pattern, ...], place: Place, last: str, value: str
 ) -> tuple[Pattern, ...]:
-    pattern = pattern_at(patterns, place.tree_path)
     if place.kind is Kind.TOOLS:
+        pattern = pattern_at(patterns, place.tree_path)
         grown = attrs.evolve(pattern, elements=(*pattern.elements, read_pattern(value)))
         return replace_at(patterns, place.tree_path, [grown])
-    if place.kind not in (Kind.PATTERN, Kind.PARAMETER, Kind.PROPERTY):
-        raise click.UsageError(f"{place.path} has no properties to add to: use gram set")
-    lens: Any = any_property(*place.keys, last)
-    if place.kind is Kind.PARAMETER:
-        lens = place.lens & lens
-    new = attrs.evolve(place, lens=lens)
-    if new.get(patterns) is not None:
-        raise click.UsageError(f"{place.path}.{last} is there already: use gram set")
-    return new.set(patterns, read_value(value, None))
+    try:
+        new = new_property(patterns, place, last)
+    except PathError as error:
+        raise click.UsageError(str(error)) from None
+    read = read_value(value, None)
+    if read == value and _PATTERN.fullmatch(value):
+        raise click.UsageError(
+            f"{new.path} would be a text that looks like a pattern. A tool is added to …tools, a "
+            "parameter by gram set FILE ….signature; a text that is meant stands in quotes: "
+            "'\"(a text)\"'"
+        )
+    return new.set(patterns, read)

@@ -7,7 +7,15 @@ from hypothesis import given, strategies as st
 
 from gram import dumps, loads
 from lenses_ext import FocusError, ReadOnlyError
-from lenses_ext.paths import PathError, completions, find_places, read_path, write_path
+from lenses_ext.paths import (
+    Kind,
+    PathError,
+    completions,
+    find_places,
+    new_property,
+    read_path,
+    write_path,
+)
 from tests.strategies import texts
 
 PATTERNS = loads(
@@ -114,6 +122,50 @@ def test_a_path_that_leads_nowhere_says_what_there_is(path: str, message: str) -
         find_places(PATTERNS, path)
 
     assert str(caught.value) == message
+
+
+def test_a_property_never_stands_in_the_way_of_a_word() -> None:
+    patterns = loads(
+        '[a:Agent {tools: 1, name: "n"} |'
+        " [t:Tool {parameters: 1, schema: 2} | (x::Integer)==>(::String)]]"
+    )
+
+    found = [find_places(patterns, f"a.{path}")[0].kind for path in ("tools", "tools.t.parameters")]
+
+    assert found == [Kind.TOOLS, Kind.PARAMETERS]
+    assert find_places(patterns, "a.name")[0].get(patterns) == "a"
+    assert find_places(patterns, "a.tools.t.parameters.x")
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "message"),
+    [
+        ("one", "tools", "`tools` of one is no property but a part of it; gram add FILE one.tools"),
+        ("one", "model", "one.model is there already: use gram set"),
+        ("one.tools.shared", "parameters", "gram set FILE one.tools.shared.signature '…'"),
+        ("one.tools.shared", "schema", "it follows from the signature"),
+        ("one.model", "x", "one.model has no properties to add to: use gram set"),
+    ],
+)
+def test_a_new_property_is_one_that_a_path_leads_to(path: str, key: str, message: str) -> None:
+    (place,) = find_places(PATTERNS, path)
+
+    with pytest.raises(PathError) as caught:
+        new_property(PATTERNS, place, key)
+
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["one", "one.settings", "one.tools.*.parameters.x", "config.deep"])
+@pytest.mark.parametrize("key", ["parameters", "new"])
+def test_what_is_made_is_found_again(path: str, key: str) -> None:
+    (place,) = find_places(PATTERNS, path)
+
+    made = new_property(PATTERNS, place, key).set(PATTERNS, 7)
+
+    assert [each.get(made) for each in find_places(made, f"{path}.{key}")] == [7]
+    with pytest.raises(PathError, match="is there already: use gram set"):
+        new_property(made, place, key)
 
 
 def test_a_begun_path_is_completed_by_one_word() -> None:

@@ -185,6 +185,40 @@ def test_del_removes_a_tool_and_add_puts_one(program: Path) -> None:
     assert 'description: "Greets people"' in property_.stdout
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("greeter.tools.*.parameters", "(y::Boolean)", "set FILE greeter.tools.`math.add`.signatu"),
+        ("greeter.tools.*.parameters.y", "(y::Boolean)", "they are written in the signature"),
+        ("greeter.tools.*.signature", "()==>(::Any)", "`signature` of greeter.tools.`math.add`"),
+        ("greeter.tools.*.schema", "{}", "`schema` of greeter.tools.`math.add` is no property"),
+        ("greeter.name", "host", "`name` of greeter is no property but a part of it"),
+        ("greeter.tool", "[wave:Tool | ()==>(::Any)]", "A tool is added to …tools"),
+        ("greeter.note", "(y::Boolean {default: false})", "a text that looks like a pattern"),
+        ("greeter.note", "()==>(::A) [A:Object | (b)]", "a text that looks like a pattern"),
+        ("greeter.model", "A/b", "greeter.model is there already: use gram set"),
+        ("greeter.tools.*.parameters.x.default", "2", "x.default is there already"),
+    ],
+)
+def test_add_never_makes_a_property_where_something_else_was_meant(
+    program: Path, path: str, value: str, message: str
+) -> None:
+    done = gram("add", "-i", "--force", str(program), path, value)
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert program.read_text() == PROGRAM
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [("[1, 2]", "[1, 2]"), ('"(a text)"', '"(a text)"'), ("a (b)", '"a (b)"')]
+)
+def test_add_makes_a_property_of_any_value(program: Path, value: str, written: str) -> None:
+    assert f"note: {written}" in gram("add", str(program), "greeter.note", value).stdout
+    assert f"note: {written}" in gram("add", str(program), "*.tools.*.parameters.x.note",
+                                      value, "--force").stdout  # fmt: skip
+
+
 def test_del_keeps_what_has_to_be_there(program: Path) -> None:
     done = gram("del", str(program), "greeter.model")
 
