@@ -66,12 +66,8 @@ class Origin:
         if name is None:
             return self.span
         spans = self.document.spans(self.path)
-        if name in spans.values:
-            return spans.values[name]
-        if name == "identity" and spans.identity:
-            return spans.identity
-        if name == "labels" and spans.labels:
-            return next(iter(spans.labels.values()))
+        if place := spans.part(name):
+            return place
         return spans.subject if spans.subject.start < spans.subject.end else self.span
 
     def __str__(self) -> str:

@@ -53,6 +53,18 @@ class Spans:
     values: Mapping[str, Span]
     _syntax: Mapping[str, syntax.AnyValue]
 
+    def part(self, name: str) -> Span | None:
+        """The place of a part: ``identity``, ``labels`` (of the first) or a property's value.
+
+        A property called ``identity`` or ``labels`` is never meant. None when there is no such
+        part.
+        """
+        if name == "identity":
+            return self.identity
+        if name == "labels":
+            return min(self.labels.values(), default=None)
+        return self.values.get(name)
+
     def value(self, key: str, *path: str | int) -> Span:
         """The place of a property's value or, along ``path``, of a value inside it.
 

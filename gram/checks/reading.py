@@ -152,11 +152,7 @@ class Reading:
         if self.document is None:
             return None
         spans = self.document.spans(path)
-        if part == "identity" and spans.identity:
-            return spans.identity
-        if part == "labels" and spans.labels:
-            return min(spans.labels.values())
-        return spans.keys.get(part, spans.pattern) if part else spans.pattern
+        return (part and spans.part(part)) or spans.pattern
 
     def cited(self, path: TreePath) -> str:
         """The place of a pattern, for a message: line and column, or its path."""

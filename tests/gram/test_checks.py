@@ -56,7 +56,7 @@ def found(text: str, code: str) -> list[str]:
         ("dangling-reference", "[a | b, c] (c)", ["5:b"]),
         ("dangling-reference", "[t:Tool | (x), x] [u | x, t]", ["23:x"]),
         ("dangling-reference", "[t:Tool | b] (b)", []),
-        ("unknown-kind", '{kind: "rulez"} (a)', ["1:kind"]),
+        ("unknown-kind", '{kind: "rulez"} (a)', ['7:"rulez"']),
         ("unknown-kind", '{kind: "rule"} ({kind: "other"})', []),
         ("label-case", "(a:person)-[:knows]->(b:P {k: 1})", ["3:person", "13:knows"]),
         ("label-case", "(a::text)=[::odd]=>(:Gram.Walk)", []),

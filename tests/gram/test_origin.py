@@ -144,6 +144,25 @@ def test_a_part_has_a_place_of_its_own(part: str | None, expected: str) -> None:
     assert text[start:end] == (expected if part != "labels" else "B")
 
 
+@pytest.mark.parametrize(
+    ("text", "part", "expected"),
+    [
+        ('(ann:B {identity: "zzz", labels: 1})', "identity", "ann"),
+        ('(ann:B {identity: "zzz", labels: 1})', "labels", "B"),
+        ('({identity: "zzz"})', "identity", '{identity: "zzz"}'),
+    ],
+)
+def test_a_property_called_like_a_part_is_not_taken_for_it(
+    text: str, part: str, expected: str
+) -> None:
+    place = origin(loads_one(text))
+    assert place is not None
+
+    start, end = place.part(part)
+
+    assert text[start:end] == expected
+
+
 @given(source_texts())
 def test_a_pattern_read_alone_from_its_place_is_equal(text: str) -> None:
     pending = list(loads(text))
