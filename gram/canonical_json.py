@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 from pyrsistent import PMap, PVector
 
 from .errors import GramDecodeError, GramEncodeError
-from .pattern import Pattern, Subject
+from .pattern import Pattern, Subject, patterns_of
 from .serializer import sorted_items
 from .values import Bound, Measurement, Range, Symbol, TaggedString, Value
 
@@ -39,7 +39,7 @@ def to_json(pattern: Pattern | Iterable[Pattern]) -> Json:
     {'identity': 'a', 'labels': ['B'], 'properties': {'k': 1}}
     """
     if not isinstance(pattern, Pattern):
-        return [to_json(each) for each in pattern]
+        return [to_json(each) for each in patterns_of(pattern)]
     subject = pattern.value
     return {
         "subject": {

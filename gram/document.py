@@ -6,10 +6,9 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .errors import GramEncodeError
 from .lossless.pieces import Piece, text_of
 from .parser import parse_items
-from .pattern import Pattern
+from .pattern import Pattern, all_patterns
 from .serializer import Style
 from .source import Source, Span
 from .spans import Construct, Spans, elements_of, span_of, spans_of
@@ -116,7 +115,7 @@ class Document:
         >>> document.replace([Pattern(Subject("a", (), {"n": 16})), *document.patterns[1:]]).text
         '(a {n: 0x10}) // first\\n(b)'
         """
-        wanted = _checked(patterns)
+        wanted = all_patterns(patterns)
         if wanted == self.patterns:
             return self
         if wanted == self._read.patterns:
@@ -194,18 +193,6 @@ def document_of(source: Source) -> Document:
     """The document read from a source; read again when nobody holds it any more."""
     held = _documents.get(source)
     return (held and held()) or Document(source)
-
-
-def _checked(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
-    if not isinstance(patterns, Iterable):
-        kind = type(patterns).__name__
-        raise GramEncodeError(f"expected patterns, found {kind}")
-    checked = tuple(patterns)
-    for index, pattern in enumerate(checked):
-        if not isinstance(pattern, Pattern):
-            kind = type(pattern).__name__
-            raise GramEncodeError(f"expected Pattern, found {kind}", f"[{index}]")
-    return checked
 
 
 def parse(text: str, filename: str | None = None, *, style: Style | None = None) -> Document:

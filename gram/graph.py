@@ -14,7 +14,7 @@ from attrs import define, field
 
 from .document import Document
 from .errors import GramError
-from .pattern import WALK, Pattern
+from .pattern import WALK, Pattern, patterns_of
 from .serializer import is_edge
 from .walk import walk
 
@@ -140,7 +140,7 @@ def graph_of(what: Document | Pattern | Iterable[Pattern]) -> Graph:
     if isinstance(what, Document):
         patterns = what.patterns[1:] if what.header is not None else what.patterns
     else:
-        patterns = (what,) if isinstance(what, Pattern) else tuple(what)
+        patterns = patterns_of(what)
     nodes: dict[object, Pattern] = {}
     by_shape: dict[Shape, list[Pattern]] = {
         "relationship": [],

@@ -48,14 +48,7 @@ def _properties(properties: object) -> PMap[str, Value]:
 
 
 def _elements(elements: object) -> tuple[Pattern, ...]:
-    if not isinstance(elements, Iterable):
-        raise GramEncodeError(f"expected patterns, found {elements!r}", "elements")
-    checked: tuple[Pattern, ...] = tuple(elements)
-    for index, element in enumerate(checked):
-        if not isinstance(element, Pattern):
-            kind = type(element).__name__
-            raise GramEncodeError(f"expected Pattern, found {kind}", f"elements[{index}]")
-    return checked
+    return all_patterns(elements, "elements")
 
 
 @frozen(cache_hash=True)
@@ -136,6 +129,31 @@ class Pattern:
         """A pattern of a subject and a tuple of patterns, known to be these."""
         state = {"value": value, "elements": elements, "levels": _levels_of(value, elements)}
         return _restored(cls, state)
+
+
+def patterns_of(one_or_many: Pattern | Iterable[Pattern]) -> tuple[Pattern, ...]:
+    """A pattern, or an iterable of them, as a tuple of patterns.
+
+    Raises:
+        GramEncodeError: it is neither; a text has to be read first.
+    """
+    return (one_or_many,) if isinstance(one_or_many, Pattern) else all_patterns(one_or_many)
+
+
+def all_patterns(several: object, path: str = "") -> tuple[Pattern, ...]:
+    """An iterable of patterns as a tuple of them; a single pattern is none.
+
+    Raises:
+        GramEncodeError: it is none; the message has the ``path`` of what is no pattern.
+    """
+    if isinstance(several, str) or not isinstance(several, Iterable):
+        raise GramEncodeError(f"expected patterns, found {type(several).__name__}", path)
+    checked: tuple[Pattern, ...] = tuple(several)
+    for index, each in enumerate(checked):
+        if not isinstance(each, Pattern):
+            kind = type(each).__name__
+            raise GramEncodeError(f"expected Pattern, found {kind}", f"{path}[{index}]")
+    return checked
 
 
 def _levels_of(value: object, elements: tuple[Pattern, ...]) -> int:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 from pyrsistent import PMap, PVector
 
-from .pattern import WALK, Pattern, Subject
+from .pattern import WALK, Pattern, Subject, patterns_of
 from .strings import needs_fence, quote, write_fence
 from .values import Measurement, Number, Range, Symbol, TaggedString, Value, is_symbol
 
@@ -61,7 +61,7 @@ def dumps(pattern: Pattern | Iterable[Pattern], *, style: Style | None = None) -
     >>> dumps(loads("( b:B:A{k :'v'} )<--(c)"))
     '(c)-->(b:A:B {k: "v"})'
     """
-    patterns = (pattern,) if isinstance(pattern, Pattern) else tuple(pattern)
+    patterns = patterns_of(pattern)
     lines = [write_pattern(p, style=style) for p in patterns]
     if patterns and is_header(patterns[0]):
         lines[0] = write_record(patterns[0].value.properties)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
-from .pattern import Pattern
+from .pattern import Pattern, patterns_of
 
 TreePath: TypeAlias = tuple[int, ...]
 
@@ -90,5 +90,6 @@ def _start(pattern: Pattern | Iterable[Pattern]) -> list[tuple[TreePath, Pattern
     """The trees to walk, the last first."""
     if isinstance(pattern, Pattern):
         return [((), pattern)]
-    trees: list[tuple[TreePath, Pattern]] = [((index,), each) for index, each in enumerate(pattern)]
+    trees: list[tuple[TreePath, Pattern]]
+    trees = [((index,), each) for index, each in enumerate(patterns_of(pattern))]
     return trees[::-1]

@@ -14,7 +14,7 @@ from attrs import frozen
 from ..document import Document
 from ..errors import GramDecodeError
 from ..faults import Fault, Severity
-from ..pattern import Pattern
+from ..pattern import Pattern, patterns_of
 from ..source import Source, Span
 from .identities import (
     dangling_reference,
@@ -96,8 +96,7 @@ def check(
     if isinstance(document, Document):
         reading = Reading(document.patterns, document, scopes, kinds)
     else:
-        patterns = (document,) if isinstance(document, Pattern) else tuple(document)
-        reading = Reading(patterns, None, scopes, kinds)
+        reading = Reading(patterns_of(document), None, scopes, kinds)
     found = [
         _fault(reading, row, finding)
         for row in checks

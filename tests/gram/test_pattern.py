@@ -23,6 +23,7 @@ from gram import (
     GramEncodeError,
     Pattern,
     Subject,
+    check,
     dumps,
     from_json,
     loads,
@@ -30,6 +31,8 @@ from gram import (
     parse,
     to_json,
 )
+from gram.graph import graph_of
+from gram.walk import walk
 from tests.strategies import patterns
 
 
@@ -96,7 +99,7 @@ MISBUILT: list[tuple[Callable[[], object], str]] = [
     (lambda: Subject("a", (), {"\ud800": 2}), "properties.\ud800: lone surrogate at index 0"),
     (lambda: Subject("a", (), {"k": {"l": [None]}}), "properties.k.l[0]: None has no notation"),
     (lambda: Pattern("a"), "value: expected Subject, found str"),
-    (lambda: Pattern(Subject(), 1), "elements: expected patterns, found 1"),
+    (lambda: Pattern(Subject(), 1), "elements: expected patterns, found int"),
     (lambda: Pattern(Subject(), Pattern()), "elements: expected patterns, found Pattern"),
     (lambda: Pattern(Subject(), [Subject()]), "elements[0]: expected Pattern, found Subject"),
     (lambda: Pattern(Subject(), [Pattern(), "b"]), "elements[1]: expected Pattern, found str"),
@@ -112,6 +115,25 @@ def test_what_is_no_tree_is_refused_with_its_path(
 
     assert str(caught.value).startswith(message)
     assert isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize("use", [dumps, to_json, check, graph_of, lambda what: list(walk(what))])
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("(a)", "expected patterns, found str"),
+        (5, "expected patterns, found int"),
+        (None, "expected patterns, found NoneType"),
+        ([Pattern(), "(a)"], "[1]: expected Pattern, found str"),
+    ],
+)
+def test_what_is_no_pattern_is_refused_by_all_that_take_patterns(
+    use: Callable[[object], object], what: object, message: str
+) -> None:
+    with pytest.raises(GramEncodeError) as caught:
+        use(what)
+
+    assert str(caught.value) == message
 
 
 # --- equality, hashing, copies
