@@ -98,8 +98,8 @@ def check_traversal(
     """Check that a traversal is one: a lens onto its parts together, whose number never changes.
 
     get-put: putting back each part, or changing none, changes nothing. put-get: what was put is
-    what is seen, part for part. put-put: only the last put counts. put-refuses: where nothing can
-    be seen, nothing can be put.
+    what is seen, part for part. put-put: only the last put counts. put: one value put is
+    that value put for each part. put-refuses: where nothing can be seen, nothing can be put.
 
     Args:
         traversal: a traversal or prism of this package, or of `lenses` alone.

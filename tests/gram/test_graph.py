@@ -7,6 +7,7 @@ from hypothesis import given
 
 from gram import GramError, Pattern, loads_one, parse
 from gram.graph import MissingExtraError, ShapeError, graph_of, shape, source, target, to_networkx
+from gram.walk import walk
 from tests.strategies import forests
 
 TEXT = """{kind: "rule"}
@@ -58,8 +59,17 @@ def test_anonymous_nodes_are_each_their_own_but_one_in_a_walk() -> None:
 @given(forests())
 def test_every_pattern_has_one_shape(trees: tuple[Pattern, ...]) -> None:
     graph = graph_of(trees)
+    shown = {
+        "relationship": graph.relationships,
+        "walk": graph.walks,
+        "annotation": graph.annotations,
+        "other": graph.others,
+    }
 
-    assert all(shape(each) == "walk" for each in graph.walks)
+    assert all(shape(each) == kind for kind, some in shown.items() for each in some)
+    assert sorted(id(each) for some in shown.values() for each in some) == sorted(
+        id(each) for _, each in walk(trees) if each.elements
+    )
     assert sum(map(graph.degree, graph.nodes)) == 2 * len(graph.relationships)
 
 

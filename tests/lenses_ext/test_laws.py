@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from lenses import lens as raw
 
 from gram import GramError, Pattern, Subject
-from lenses_ext import LawError, Lens, Traversal
+from lenses_ext import LawError, Lens, Prism, Traversal
 from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
 from lenses_ext.optics import lens_of, prism_of, traversal_of
 from tests.paths import ROOT
 
 NUMBERS = st.integers(0, 3)
+BITS = st.integers(0, 1)
+odd_or_even = raw.Prism(lambda n: n % 2, lambda n: n, ignore_none=True)
 PAIRS = st.tuples(NUMBERS, NUMBERS)
+TRIPLES = st.tuples(NUMBERS, NUMBERS, NUMBERS)
 ATOMS = st.sampled_from("abc").map(lambda name: Pattern(Subject(name)))
 TEXTS = st.sampled_from(["a", "b"])
 
@@ -59,7 +62,11 @@ BROKEN: list[tuple[str, Callable[[], None]]] = [
     ("put-get", lambda: check_lens(raw[-1], PAIRS, NUMBERS)),
     ("put-get", lambda: check_traversal(raw.Each().Filter(bool), PAIRS, NUMBERS)),
     ("get-put", lambda: check_traversal(first_two(lambda pair, new: (*new, 1)), PAIRS, NUMBERS)),
+    ("put-put", lambda: check_traversal(first_two(counting), TRIPLES, NUMBERS)),
+    ("put", lambda: check_traversal(Uneven(), PAIRS, NUMBERS)),
     ("construct-get", lambda: check_prism(prism_of("odd", odd, lambda n: 2 * n), NUMBERS, NUMBERS)),
+    ("at-most-one", lambda: check_prism(Both(), PAIRS, NUMBERS)),
+    ("get-construct", lambda: check_prism(odd_or_even, NUMBERS, BITS)),
 ]  # fmt: skip
 
 
@@ -71,6 +78,31 @@ def first_two(
     builder: Callable[[tuple[int, ...], Iterable[int]], tuple[int, ...]],
 ) -> Traversal[tuple[int, ...], int]:
     return traversal_of("first_two", lambda pair: pair[:2], builder)
+
+
+def counting(triple: tuple[int, ...], new: Iterable[int]) -> tuple[int, ...]:
+    """Sets the first two, and counts in the third how often they changed."""
+    return (*new, triple[2] + (tuple(new) != triple[:2]))
+
+
+class Uneven(Traversal[tuple[int, ...], int]):
+    """Looks at every number, and sets only the first when all are set to one."""
+
+    def __init__(self) -> None:
+        super().__init__(raw.Each()._optic)
+
+    def set(self, newvalue: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+        return lambda whole: (newvalue, *whole[1:])
+
+
+class Both(Prism[tuple[int, ...], int]):
+    """Makes a tuple of one number, and looks at every number of any."""
+
+    def __init__(self) -> None:
+        super().__init__(raw.Each()._optic)
+
+    def construct(self, focus: int) -> tuple[int, ...]:
+        return (focus,)
 
 
 @pytest.mark.parametrize(("law", "check"), BROKEN, ids=[row[0] for row in BROKEN])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from gram import GramEncodeError, Pattern, Subject, loads_one
+from gram import GramEncodeError, Pattern, Subject, loads, loads_one
 from lenses_ext import (
     SignatureError,
     json_schema_faults,
@@ -20,7 +20,7 @@ from lenses_ext import (
     write_type_signature,
 )
 from lenses_ext.signatures.schema_comparison import canonical, first_difference
-from tests.strategies import forests, json_values, patterns, texts
+from tests.strategies import forests, json_values, patterns, signature_texts, texts
 
 
 def comes_back(schema: dict[str, Any]) -> bool:
@@ -70,7 +70,7 @@ def outcome(function: Callable[[Any], Any], x: Any) -> Any:
         return error
 
 
-@given(texts() | st.lists(st.sampled_from(SNIPPETS), max_size=14).map("".join))
+@given(signature_texts() | texts() | st.lists(st.sampled_from(SNIPPETS), max_size=14).map("".join))
 @example("(" * 5000)
 @example("(a: " + "[" * 5000)
 @example("(a: " + "Maybe " * 5000)
@@ -82,18 +82,25 @@ def test_any_text_is_a_signature_or_a_signature_error(text: str) -> None:
         assert result.faults
         assert str(result)
     else:
-        assert parse_type_signature(write_type_signature(result)) is not None
+        written = write_type_signature(result)
+        assert type_signature_to_json_schema(written) == type_signature_to_json_schema(text)
 
 
-@given(forests())
+@given(signature_texts().map(loads) | forests())
 def test_any_tool_has_a_signature_or_a_signature_error(elements: tuple[Pattern, ...]) -> None:
     try:
         tool = Pattern(Subject("t", {"Tool"}), elements)
     except GramEncodeError:
         return
 
-    assert outcome(result_schema, tool) != []
-    assert outcome(type_signature_to_json_schema, tool)
+    signature = outcome(parse_type_signature, tool)
+    schema = outcome(type_signature_to_json_schema, tool)
+
+    assert isinstance(outcome(result_schema, tool), dict | None | SignatureError)
+    if isinstance(signature, SignatureError):
+        assert isinstance(schema, SignatureError)
+    else:
+        assert type_signature_to_json_schema(write_type_signature(signature)) == schema
 
 
 @given(patterns())
