@@ -1,4 +1,4 @@
-"""Operations on trees: building, measuring, searching, folding. None of them recurses.
+"""Operations on trees: building, measuring, searching, folding.
 
 The names are those of the other implementations of the notation; several are Python's own too,
 so import the module: ``from gram import operations``.
@@ -6,10 +6,10 @@ so import the module: ``from gram import operations``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from .errors import MAX_LEVELS, GramEncodeError
+from .errors import MAX_LEVELS, TooDeepError
 from .pattern import Pattern, Subject
 from .walk import walk, walk_up
 
@@ -47,31 +47,21 @@ def unfold(step: Callable[[S], tuple[Subject, Iterable[S]]], seed: S) -> Pattern
     """Grow a tree: ``step`` gives the subject at a seed and the seeds of its elements.
 
     Raises:
-        GramEncodeError: the tree nests deeper than 100 levels. A step that never ends a branch
+        TooDeepError: the tree nests deeper than 100 levels. A step that never ends a branch
             is stopped there.
 
     >>> halves = unfold(lambda n: (Subject(str(n)), [n // 2] * 2 if n > 1 else []), 4)
     >>> values(halves)[1].identity, size(halves), depth(halves)
     ('2', 7, 2)
     """
-    roots: list[Pattern] = []
-    pending: list[tuple[Subject, Iterator[S], list[Pattern]]] = []
-    seeds = iter([seed])
-    grown = roots
-    while True:
-        for next_seed in seeds:
-            subject, below = step(next_seed)
-            if len(pending) == MAX_LEVELS:
-                raise GramEncodeError(f"nests deeper than {MAX_LEVELS} levels")
-            pending.append((subject, seeds, grown))
-            seeds, grown = iter(below), []
-            break
-        else:
-            if not pending:
-                return roots[0]
-            subject, seeds, siblings = pending.pop()
-            siblings.append(Pattern(subject, grown))
-            grown = siblings
+
+    def grow(here: S, level: int) -> Pattern:
+        if level > MAX_LEVELS:
+            raise TooDeepError
+        subject, below = step(here)
+        return Pattern(subject, [grow(each, level + 1) for each in below])
+
+    return grow(seed, 1)
 
 
 def combine(left: Pattern, right: Pattern, join: Callable[[Subject, Subject], Subject]) -> Pattern:

@@ -4,7 +4,8 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 
-from gram import GramEncodeError, Pattern, Subject, operations
+from gram import Pattern, Subject, operations
+from gram.errors import TooDeepError
 from gram.walk import walk, walk_up
 from tests.strategies import patterns
 
@@ -85,7 +86,7 @@ def test_combining_is_associative_with_an_associative_join(
 
 
 def test_growth_without_an_end_is_stopped() -> None:
-    with pytest.raises(GramEncodeError, match="deeper than 100"):
+    with pytest.raises(TooDeepError, match="deeper than 100"):
         operations.unfold(lambda n: (Subject(str(n)), [n + 1]), 0)
 
 
