@@ -33,6 +33,7 @@ from .gaps import Trivia, read_trivia
 from .layout import INDENT, TIGHT, Group, Joint, Role, layout_of
 from .lexer import END, tokens
 from .source import BOM
+from .trivia import line_break
 
 WIDTH = 100
 
@@ -74,7 +75,7 @@ class _Formatter:
         self.trivia = self._trivia(text, [token.end for token in read])
 
         self.written = [BOM] if text.startswith(BOM) else []
-        self.line_break = _line_break(text)
+        self.line_break = line_break(text)
         self.column = 0
         self.begins_line = True
         self.line = 0
@@ -225,8 +226,3 @@ def _may_hug(joint: Joint) -> bool:
 def _keeps_blank(role: Role, trivia: Trivia) -> bool:
     """Whether an empty line directly above a token stays."""
     return role in ("between", "top") or (role == "open" and bool(trivia.comments))
-
-
-def _line_break(text: str) -> str:
-    first = text.find("\n")
-    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
