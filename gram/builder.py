@@ -14,7 +14,7 @@ from pyrsistent import PMap, pmap, pvector
 
 from .errors import MAX_LEVELS, GramEncodeError, TooDeepError
 from .origin import remember
-from .pattern import WALK, Pattern, Subject
+from .pattern import WALK_SUBJECT, Pattern, Subject
 from .source import Source
 from .strings import fence_parts, unescape
 from .syntax import (
@@ -53,7 +53,6 @@ from .values import (
 )
 
 _NO_SUBJECT = Subject()
-_WALK_SUBJECT = Subject("", {WALK})
 _NO_PROPERTIES: PMap[str, TreeValue] = pmap()
 
 _Placed = TypeVar("_Placed", Annotated, Bracket, Header, Node, Path, Reference)
@@ -132,7 +131,7 @@ class Builder:
             ends = ends[::-1] if arrow.kind == "left" else ends
             edges.append(Pattern._of_checked(arrow.subject.subject, ends))
             remember(edges[-1], self.source, left.start, right.end)
-        pattern = edges[0] if len(edges) == 1 else Pattern._of_checked(_WALK_SUBJECT, tuple(edges))
+        pattern = edges[0] if len(edges) == 1 else Pattern._of_checked(WALK_SUBJECT, tuple(edges))
         path = Path(nodes[0].start, nodes[-1].end, tuple(nodes), tuple(arrows), pattern)
         return self._placed(path)
 

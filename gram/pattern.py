@@ -131,6 +131,10 @@ class Pattern:
         return _restored(cls, state)
 
 
+WALK_SUBJECT = Subject("", {WALK})
+"""The subject of a path of two or more hops."""
+
+
 def patterns_of(one_or_many: Pattern | Iterable[Pattern]) -> tuple[Pattern, ...]:
     """A pattern, or an iterable of them, as a tuple of patterns.
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 from pyrsistent import PMap, PVector
 
-from .pattern import WALK, Pattern, Subject, patterns_of
+from .pattern import WALK_SUBJECT, Pattern, Subject, patterns_of
 from .strings import needs_fence, quote, write_fence
 from .values import Measurement, Number, Range, Symbol, TaggedString, Value, is_symbol
 
@@ -158,7 +158,7 @@ def walk_nodes(pattern: Pattern) -> tuple[Pattern, ...] | None:
     chosen so that the next edges can go on.
     """
     edges = pattern.elements
-    if pattern.value != _WALK_SUBJECT or len(edges) < 2 or not all(map(is_edge, edges)):
+    if pattern.value != WALK_SUBJECT or len(edges) < 2 or not all(map(is_edge, edges)):
         return None
     for first in edges[0].elements:
         nodes = [first]
@@ -173,9 +173,6 @@ def walk_nodes(pattern: Pattern) -> tuple[Pattern, ...] | None:
         else:
             return tuple(nodes)
     return None
-
-
-_WALK_SUBJECT = Subject("", {WALK})
 
 
 # --- parts

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from .. import syntax
-from ..pattern import WALK, Pattern, Subject
+from ..pattern import WALK_SUBJECT, Pattern, Subject
 from ..serializer import Spelling, is_edge, write_arrow, write_subject
 from ..trivia import comments
 from .alignment import PATTERNS, align
@@ -17,8 +17,6 @@ from .writer import Writer
 
 Direction: TypeAlias = Literal["right", "left"]
 Spell: TypeAlias = Callable[[tuple[Pattern, ...]], Spelling]
-
-_WALK_SUBJECT = Subject("", {WALK})
 
 
 @frozen
@@ -50,9 +48,7 @@ def hops_of(path: syntax.Path, tree: Pattern) -> list[Hop] | None:
     """The hops that make a path of ``tree`` with the least change; None when it cannot be one."""
     if is_edge(tree):
         edges: tuple[Pattern, ...] = (tree,)
-    elif (
-        tree.value == _WALK_SUBJECT and len(tree.elements) > 1 and all(map(is_edge, tree.elements))
-    ):
+    elif tree.value == WALK_SUBJECT and len(tree.elements) > 1 and all(map(is_edge, tree.elements)):
         edges = tree.elements
     else:
         return None

@@ -9,7 +9,7 @@ from itertools import pairwise
 from attrs import evolve
 
 from gram import Fault, GramEncodeError, Pattern, Subject, Value
-from gram.pattern import WALK
+from gram.pattern import WALK_SUBJECT
 from gram.serializer import write_pattern
 
 from ..json_values import from_json_value, json_literal
@@ -86,7 +86,7 @@ def _chain(nodes: list[Pattern]) -> Pattern:
     if len(nodes) == 1:
         nodes = [Pattern(), *nodes]
     edges = [Pattern(elements=ends) for ends in pairwise(nodes)]
-    return edges[0] if len(edges) == 1 else Pattern(Subject("", {WALK}), edges)
+    return edges[0] if len(edges) == 1 else Pattern(WALK_SUBJECT, edges)
 
 
 def _lifted(parameter: Parameter, name: str) -> tuple[Parameter, Shape]:
