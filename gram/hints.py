@@ -62,7 +62,7 @@ class Slip(NamedTuple):
             found=text[token.start : token.end],
             expected=expected,
             inside=text[opener.start] if opener else "",
-            opened="{}:{}".format(*source.position(opener.start)) if opener else "",
+            opened=source.line_and_column(opener.start) if opener else "",
             starts_line=source.position(token.start)[1] == 1,
         )
 

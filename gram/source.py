@@ -38,6 +38,10 @@ class Source:
         lineno = self.text.count("\n", 0, offset) + 1
         return lineno, max(offset - self._line_start(offset), 0) + 1
 
+    def line_and_column(self, offset: int) -> str:
+        """``line:col`` of an offset, for a message that is about this text anyway."""
+        return "{}:{}".format(*self.position(offset))
+
     def line_at(self, offset: int) -> str:
         """The line that holds an offset, without its line break."""
         end = self.text.find("\n", offset)
@@ -46,9 +50,8 @@ class Source:
 
     def place(self, offset: int) -> str:
         """``file:line:col`` of an offset; ``line:col`` for a text without a name."""
-        lineno, colno = self.position(offset)
         prefix = f"{self.filename}:" if self.filename is not None else ""
-        return f"{prefix}{lineno}:{colno}"
+        return prefix + self.line_and_column(offset)
 
     def excerpt(self, offset: int, width: int = 100) -> str:
         """The line of an offset over a caret, cut to about ``width`` columns around it."""

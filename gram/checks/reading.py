@@ -159,5 +159,4 @@ class Reading:
         span = self.place(path, "identity")
         if self.document is None or span is None:
             return ".".join(map(str, path))
-        lineno, colno = self.document.source.position(span.start)
-        return f"{lineno}:{colno}"
+        return self.document.source.line_and_column(span.start)

@@ -230,8 +230,7 @@ class _Parser:
         self.faults.append(Fault(code, "error", message, (), span, None, self.source))
 
     def _place(self, token: _Token) -> str:
-        lineno, colno = self.source.position(token.start)
-        return f"{lineno}:{colno}"
+        return self.source.line_and_column(token.start)
 
 
 def _is_name(type: Type) -> bool:

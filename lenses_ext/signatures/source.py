@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from attrs import evolve, field, frozen
 
-from gram import Document, Fault, GramDecodeError, Pattern, Source, Span, Subject, origin, parse
+from gram import Document, Fault, GramDecodeError, Pattern, Source, Span, origin, parse
 from gram.document import document_of
-from gram.pattern import WALK
+from gram.pattern import WALK_SUBJECT
 from gram.serializer import is_edge
 from gram.spans import Construct, Hop, elements_of
 from gram.syntax import Annotated, Arrow, Bracket, Node, Path, Record
@@ -18,8 +18,6 @@ from gram.syntax import Annotated, Arrow, Bracket, Node, Path, Record
 from ..labels import TOOLS
 from .errors import SignatureError
 from .type_names import PARAMETERS
-
-_WALK = Subject("", {WALK})
 
 
 @frozen
@@ -65,7 +63,7 @@ def is_tool(pattern: Pattern) -> bool:
 
 def is_chain(pattern: Pattern) -> bool:
     """Whether a pattern is a signature's path: an anonymous edge, or a walk."""
-    if pattern.value == _WALK:
+    if pattern.value == WALK_SUBJECT:
         return True
     subject = pattern.value
     return not subject.identity and not subject.labels and is_edge(pattern)
@@ -170,10 +168,8 @@ def spelling_faults(construct: Construct, source: Source) -> Iterator[Fault]:
 
 def _wrong_arrow(arrow: Arrow, source: Source) -> Fault:
     spelling = source.text[arrow.start : arrow.end]
-    message = (
-        f'arrow "{spelling}" at {_place(source, arrow.start)} does not point to a return type; '
-        'use "==>"'
-    )
+    place = source.line_and_column(arrow.start)
+    message = f'arrow "{spelling}" at {place} does not point to a return type; use "==>"'
     return Fault("arrow", "error", message, (), Span(arrow.start, arrow.end), None, source)
 
 
@@ -199,11 +195,6 @@ def _not_gram(error: GramDecodeError) -> Fault:
     if hint is None and error.expected:
         hint = f"expected {', '.join(error.expected)}"
     return Fault("not-gram", "error", message, (), Span(error.pos, error.pos), hint, source)
-
-
-def _place(source: Source, offset: int) -> str:
-    lineno, colno = source.position(offset)
-    return f"{lineno}:{colno}"
 
 
 def _construct_at(document: Document, path: tuple[int, ...]) -> Construct:
