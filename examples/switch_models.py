@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gram.files import parse_file, write_atomically
 from lenses_ext import Model, agent_model, each_agent, edit
-from lenses_ext.paths import find_places
+from lenses_ext.places import find_places
 
 
 def switch(folder: Path, model: Model) -> None:

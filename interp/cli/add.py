@@ -9,7 +9,8 @@ import click
 
 from gram import Pattern
 from gram.walk import pattern_at, replace_at
-from lenses_ext.paths import ANY, Kind, PathError, Place, new_property, read_path, write_path
+from lenses_ext.paths import ANY, PathError, read_path, write_path
+from lenses_ext.places import Kind, Place, new_property
 
 from .edits import (
     complete_path,

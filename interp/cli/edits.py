@@ -14,7 +14,8 @@ from gram import Document, GramDecodeError, Pattern, Symbol, Value, loads, parse
 from gram.faults import errors
 from gram.files import write_atomically
 from lenses_ext import FocusError, Model, ReadOnlyError
-from lenses_ext.paths import PathError, Place, completions, find_places
+from lenses_ext.paths import PathError
+from lenses_ext.places import Place, completions, find_places
 
 from ..program_checks import check_program
 from .diffs import show_diff

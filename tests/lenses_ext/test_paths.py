@@ -7,15 +7,8 @@ from hypothesis import given, strategies as st
 
 from gram import dumps, loads
 from lenses_ext import FocusError, ReadOnlyError
-from lenses_ext.paths import (
-    Kind,
-    PathError,
-    completions,
-    find_places,
-    new_property,
-    read_path,
-    write_path,
-)
+from lenses_ext.paths import PathError, read_path, write_path
+from lenses_ext.places import Kind, completions, find_places, new_property
 from tests.strategies import texts
 
 PATTERNS = loads(
