@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lenses_ext.paths import Place
+from lenses_ext.places import Place
 
 from .edits import complete_path, deliver, destination_options, places_in, read_value, refusing
 from .inputs import read_document
