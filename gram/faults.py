@@ -66,6 +66,10 @@ class Fault:
         """The same fault seen from a pattern further up, ``path`` leading to the one checked."""
         return evolve(self, path=(*path, *self.path))
 
+    def with_hint(self) -> str:
+        """The fault on a line, and its hint on a second where it has one."""
+        return f"{self}\n  hint: {self.hint}" if self.hint else str(self)
+
     def __str__(self) -> str:
         if self.source and self.span:
             return f"{self.source.place(self.span.start)}: {self.code} {self.message}"

@@ -40,8 +40,7 @@ class ValidationError(AgentError, ValueError):
     def of(cls, faults: Iterable[Fault]) -> ValidationError:
         """The error that lists the faults of a program, one a line with its hint."""
         faults = tuple(faults)
-        lines = [f"{each}" + (f"\n  hint: {each.hint}" if each.hint else "") for each in faults]
-        return cls("\n".join(lines), faults)
+        return cls("\n".join(each.with_hint() for each in faults), faults)
 
 
 class ToolError(AgentError):

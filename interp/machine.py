@@ -94,8 +94,8 @@ def start(
         raise ValidationError("the user's message is empty")
     try:
         text.encode()
-    except UnicodeEncodeError as error:
-        raise ValidationError(f"the user's message is not well-formed: {error}") from None
+    except UnicodeEncodeError:  # lone surrogates, as for what was typed in another encoding
+        raise ValidationError("the user's message is not UTF-8: no request can carry it") from None
     said = context.append(Message(UserRole, text))
     state = State(
         agent,

@@ -46,8 +46,7 @@ def command(files: tuple[str, ...], as_json: bool, fix: bool) -> None:
         click.echo(redact(json.dumps(found, ensure_ascii=False, indent=2)))
     else:
         for each in faults:
-            hint = f"\n  hint: {each.hint}" if each.hint else ""
-            click.echo(redact(f"{each}{hint}"))
+            click.echo(redact(each.with_hint()))
     if unreadable is not None:
         raise unreadable
     if errors(faults):

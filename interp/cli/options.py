@@ -1,10 +1,10 @@
-"""The options of the commands that talk to an agent, written once."""
+"""The options that commands share, written once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any
+from typing import Any, get_args
 
 import click
 from attrs import frozen
@@ -45,6 +45,17 @@ class TalkOptions:
     debug: bool
 
 
+agent_option = click.option("--agent", metavar="NAME", help="Which agent of the program.")
+"""The agent of a program, where it has several."""
+
+match_option = click.option(
+    "--match",
+    type=click.Choice(get_args(Match)),
+    default="full",
+    help="How closely tools have to match what the program says.",
+)
+"""How closely tools have to match; see `interp.bind_tool`."""
+
 _OPTIONS = (
     click.option("--offline", is_flag=True, help="Rehearse without a model, key or network."),
     click.option("--model", metavar="PROVIDER/NAME", help="Ask this model, not the program's."),
@@ -56,19 +67,14 @@ _OPTIONS = (
         metavar="NAME=VALUE",
         help="A setting of the model, such as temperature=0.2; null leaves the program's out.",
     ),
-    click.option("--agent", metavar="NAME", help="Which agent of the program."),
+    agent_option,
     click.option(
         "--tools",
         multiple=True,
         metavar="FILE.py[:NAME]",
         help="Python with the tools; without it, a small built-in library.",
     ),
-    click.option(
-        "--match",
-        type=click.Choice(["full", "types", "name"]),
-        default="full",
-        help="How closely tools have to match what the program says.",
-    ),
+    match_option,
     click.option(
         "--session",
         metavar="FILE",

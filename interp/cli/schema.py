@@ -11,11 +11,12 @@ from lenses_ext import agent_tool_specs, tool_spec_to_json, view
 from ..programs import choose_agent
 from ..tool_definitions import function_definition, mcp_definition
 from .inputs import read_document
+from .options import agent_option
 
 
 @click.command("schema")
 @click.argument("file")
-@click.option("--agent", metavar="NAME", help="Which agent of the program.")
+@agent_option
 @click.option(
     "form",
     "--strict",

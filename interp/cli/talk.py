@@ -63,7 +63,6 @@ class Talk:
         What goes wrong leaves the conversation as it was; the errors are those of `run`.
         """
         options = self._options
-        _check_text(message)
         begun = begin(
             self.agent,
             message,
@@ -115,14 +114,6 @@ def _conversation_in(session: str | None) -> ConversationContext:
     if not resolved(path).parent.is_dir():  # better told now than after an answer was paid for
         raise FileNotFoundError(2, "No such directory", str(path.parent))
     return load_context(path) if path.exists() and path.stat().st_size else empty_context
-
-
-def _check_text(message: str) -> None:
-    """Refuse what the terminal gave where it was not UTF-8: no request can carry it."""
-    try:
-        message.encode()
-    except UnicodeEncodeError:
-        raise ValidationError("the message is not UTF-8") from None
 
 
 def _built_in() -> ToolLibrary:

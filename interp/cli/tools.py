@@ -11,6 +11,7 @@ import click
 from gram import GramDecodeError, Pattern, format_text, origin
 from gram.canonical_json import Json
 from lenses_ext import (
+    Match,
     agent_tool_specs,
     dumps,
     signature_text,
@@ -27,18 +28,14 @@ from ..library import ToolLibrary
 from ..programs import choose_agent
 from .failures import NO
 from .inputs import read_document, read_libraries, read_text
+from .options import agent_option, match_option
 
 
 @click.command("tools")
 @click.argument("file", required=False)
 @click.option("--tools", multiple=True, metavar="FILE.py[:NAME]", help="Python with the tools.")
-@click.option("--agent", metavar="NAME", help="Which agent of the program.")
-@click.option(
-    "--match",
-    type=click.Choice(["full", "types", "name"]),
-    default="full",
-    help="How closely tools have to match what the program says.",
-)
+@agent_option
+@match_option
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @click.option(
     "--write",
@@ -50,7 +47,7 @@ def command(
     file: str | None,
     tools: tuple[str, ...],
     agent: str | None,
-    match: str,
+    match: Match,
     as_json: bool,
     write: tuple[str, ...],
 ) -> None:
@@ -78,7 +75,7 @@ def command(
         sys.exit(NO)
 
 
-def _row(spec: Pattern, library: ToolLibrary | None, match: str) -> dict[str, Json]:
+def _row(spec: Pattern, library: ToolLibrary | None, match: Match) -> dict[str, Json]:
     """What is known of one tool; of its binding only where a library was given."""
     name = view(tool_spec_name, spec)
     row: dict[str, Json] = {
@@ -87,7 +84,7 @@ def _row(spec: Pattern, library: ToolLibrary | None, match: str) -> dict[str, Js
         "place": str(origin(spec) or ""),
     }
     if library is not None:
-        problem = explain_binding(spec, library, match=match)  # type: ignore[arg-type]  # click.Choice
+        problem = explain_binding(spec, library, match=match)
         tool = library.get(name)
         row |= {
             "binds": problem is None,
@@ -100,9 +97,9 @@ def _row(spec: Pattern, library: ToolLibrary | None, match: str) -> dict[str, Js
 def _print(rows: list[dict[str, Json]]) -> None:
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
-        mark = {True: "binds", False: "does not bind", None: ""}[row.get("binds")]
+        mark = [f"{'binds' if row['binds'] else 'does not bind':13}"] if "binds" in row else []
         signature = " ".join(row["signature"].split())
-        click.echo(f"{row['name']:{width}}  {mark:13}  {signature}".replace("  " + " " * 13, "", 1))
+        click.echo("  ".join([f"{row['name']:{width}}", *mark, signature]))
         if row.get("problem"):
             click.echo(f"{'':{width}}  {row['problem']}")
 

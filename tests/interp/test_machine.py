@@ -386,7 +386,7 @@ def test_limits_that_are_none_are_refused_by_name(limits: dict[str, Any]) -> Non
 
 
 def test_a_message_that_utf_8_cannot_carry_is_refused() -> None:
-    with pytest.raises(ValidationError, match="not well-formed"):
+    with pytest.raises(ValidationError, match="not UTF-8"):
         start(AGENT, "\udcff")
 
 

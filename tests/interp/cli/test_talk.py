@@ -81,7 +81,7 @@ def test_a_message_that_is_not_utf_8_is_wrong_use() -> None:
     done = gram("run", HELLO, "hi\udcff", "--offline")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "the message is not UTF-8\n"
+    assert done.stderr == "the user's message is not UTF-8: no request can carry it\n"
 
 
 def test_an_answer_that_no_terminal_has_is_printed_all_the_same(model_server: ModelServer) -> None:
