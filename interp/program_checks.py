@@ -9,8 +9,6 @@ from gram import Document, Fault, Pattern, check
 from gram.checks.reading import Scope
 from gram.faults import fault
 from lenses_ext import (
-    ANSWER,
-    TOOLS,
     FocusError,
     Model,
     agent_model,
@@ -18,6 +16,7 @@ from lenses_ext import (
     validate_program,
     view,
 )
+from lenses_ext.labels import is_answer, is_tool
 from lenses_ext.program import UNDEFINED_REFERENCE
 from lenses_ext.signatures.type_names import RESERVED
 
@@ -51,10 +50,10 @@ def check_program(document: Document) -> tuple[Fault, ...]:
 
 def _scope_of(pattern: Pattern) -> Scope:
     """The names of a tool's parameters and types are its own; those of a type's fields private."""
-    labels = pattern.value.labels
-    if labels & TOOLS:
+    if is_tool(pattern):
         return "own"
-    return "private" if ANSWER in labels or labels & RESERVED else "around"
+    is_type = is_answer(pattern) or pattern.value.labels & RESERVED
+    return "private" if is_type else "around"
 
 
 def _model_faults(agent: Pattern) -> Iterator[Fault]:

@@ -20,7 +20,7 @@ from gram.near import did_you_mean
 from gram.serializer import is_reference
 
 from .errors import FocusError
-from .labels import AGENT, TOOLS
+from .labels import AGENT, is_agent, is_tool
 from .optics import put
 from .tool_names import wire_name
 from .tool_spec import tool_spec_name
@@ -145,7 +145,7 @@ def _tool_places(agent: Pattern) -> list[int]:
 
 
 def _is_tool_or_reference(element: Pattern) -> bool:
-    return bool(element.value.labels & TOOLS) or is_reference(element)
+    return is_tool(element) or is_reference(element)
 
 
 def _place_of(operation: str, agent: Pattern, name: str) -> int:
@@ -196,7 +196,7 @@ def _with_elements(operation: str, agent: Pattern, elements: Iterable[Pattern]) 
 
 
 def _check_overlaid(agent: Pattern) -> None:
-    if AGENT not in agent.value.labels:
+    if not is_agent(agent):
         raise FocusError("overlay", "value.labels", agent, f"expected the label {AGENT}")
     names = [each.value.identity for each in agent.elements if each.value.identity]
     for name in names:
@@ -219,10 +219,10 @@ def _overlaid_element(agent: Pattern, base: Pattern, changes: Pattern) -> Patter
         return base
     if is_reference(base):
         return changes
-    if (AGENT in base.value.labels) != (AGENT in changes.value.labels):
+    if is_agent(base) != is_agent(changes):
         reason = f'"{base.value.identity}" is an agent in one and none in the other'
         raise FocusError("overlay", "elements", agent, reason)
-    if AGENT in base.value.labels:
+    if is_agent(base):
         return overlay(base, changes)
     laid = _overlaid_subject(base, changes)
     return _with_elements("overlay", laid, changes.elements or base.elements)

@@ -27,7 +27,7 @@ from .agent import (
     agent_tool_specs,
 )
 from .errors import FocusError
-from .labels import AGENT, TOOLS
+from .labels import is_agent, is_tool
 from .optics import Getter, Lens, put, view
 from .parameters import parameter, parameter_names, tool_parameters
 from .paths import ANY, PathError, read_path, write_path
@@ -249,16 +249,16 @@ def _top(patterns: Sequence[Pattern]) -> Iterator[tuple[str, Place]]:
     """The agents of a document, at any depth, and what else has a name at its top."""
     for path, pattern in walk(patterns):
         name = pattern.value.identity
-        if name and (AGENT in pattern.value.labels or len(path) == 1):
+        if name and (is_agent(pattern) or len(path) == 1):
             yield name, Place((name,), Kind.PATTERN, path)
 
 
 def _in_pattern(place: Place, pattern: Pattern) -> Iterator[tuple[str, Place]]:
     words: Mapping[str, Getter[Pattern, Any]] = {}
-    if AGENT in pattern.value.labels:
+    if is_agent(pattern):
         words = AGENT_WORDS
         yield "tools", _part(place, "tools", agent_tool_specs, Kind.TOOLS)
-    elif pattern.value.labels & TOOLS:
+    elif is_tool(pattern):
         words = TOOL_WORDS
         yield "parameters", _part(place, "parameters", tool_parameters, Kind.PARAMETERS)
     for word, lens in words.items():
@@ -286,11 +286,11 @@ def _tools_of(patterns: Sequence[Pattern], place: Place) -> Iterator[tuple[str, 
     agent = pattern_at(patterns, place.tree_path)
     for index, element in enumerate(agent.elements):
         name = element.value.identity
-        if element.value.labels & TOOLS and name:
+        if is_tool(element) and name:
             yield name, Place((*place.words, name), Kind.PATTERN, (*place.tree_path, index))
         elif is_reference(element):
             for path, pattern in walk(patterns):
-                if pattern.value.labels & TOOLS and pattern.value.identity == name:
+                if is_tool(pattern) and pattern.value.identity == name:
                     reference = (*place.tree_path, index)
                     words = (*place.words, name)
                     yield name, Place(words, Kind.PATTERN, path, reference=reference)

@@ -19,7 +19,7 @@ from gram.serializer import is_reference
 from gram.walk import TreePath
 
 from .answer import answer_with_shared_shapes
-from .labels import AGENT, ANSWER, TOOLS
+from .labels import AGENT, TOOLS, is_agent, is_answer, is_tool
 from .shared_shapes import shared_shapes, with_shared_shapes
 
 UNDEFINED_REFERENCE = "undefined-reference"
@@ -68,7 +68,7 @@ def definitions(patterns: Iterable[Pattern]) -> dict[str, Pattern]:
         subject = pattern.value
         if subject.labels & {AGENT, *TOOLS} and subject.identity:
             found.setdefault(subject.identity, pattern)
-        if not subject.labels & TOOLS:
+        if not is_tool(pattern):
             pending.extend(reversed(pattern.elements))
     return found
 
@@ -102,11 +102,11 @@ def resolve_references(
         return carry_origin(attrs.evolve(pattern, elements=elements), pattern)
 
     def completed(element: Pattern, within: tuple[str, ...], path: TreePath) -> Pattern:
-        if element.value.labels & TOOLS:
+        if is_tool(element):
             return with_shared_shapes(element, shapes)
-        if AGENT in element.value.labels:
+        if is_agent(element):
             return resolved(element, within, path)
-        if ANSWER in element.value.labels:
+        if is_answer(element):
             return answer_with_shared_shapes(element, shapes)
         return replaced(element, within, path)
 
@@ -123,7 +123,7 @@ def resolve_references(
             message = f'agent "{name}" contains itself: {chain}'
             faults.append(fault(REFERENCE_CYCLE, message, element).below(*path))
             return element
-        if AGENT in known[name].value.labels:
+        if is_agent(known[name]):
             expanded.append(name)
             if len(expanded) > MAX_AGENTS:
                 if len(expanded) == MAX_AGENTS + 1:

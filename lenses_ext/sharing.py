@@ -16,7 +16,7 @@ from gram.near import did_you_mean
 from gram.serializer import is_reference
 
 from .errors import FocusError
-from .labels import TOOLS
+from .labels import is_tool
 from .optics import collect, over
 from .program import definitions
 from .traversals import each_agent
@@ -78,7 +78,7 @@ def inline_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
     [b:Agent | (t:Tool)]
     """
     patterns = tuple(patterns)
-    tools = [each for each in patterns if each.value.labels & TOOLS]
+    tools = [each for each in patterns if is_tool(each)]
     meant = _named(tools, name)
     if not meant:
         known = [each.value.identity for each in tools]
@@ -92,7 +92,7 @@ def inline_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
 
 
 def _spelled_out(agent: Pattern) -> list[Pattern]:
-    return [element for element in agent.elements if element.value.labels & TOOLS]
+    return [element for element in agent.elements if is_tool(element)]
 
 
 def _named(patterns: Iterable[Pattern], name: str) -> list[Pattern]:

@@ -8,8 +8,8 @@ from itertools import pairwise
 import gram
 from gram import Document, Pattern, Spelling
 
-from .labels import AGENT, ANSWER
-from .signatures.source import is_chain, is_tool, signature_of
+from .labels import is_agent, is_answer, is_tool
+from .signatures.source import is_chain, signature_of
 
 _PLAIN = Spelling()
 _INSIDE = Spelling("::", "=")
@@ -40,7 +40,7 @@ def agent_style(within: tuple[Pattern, ...]) -> Spelling:
 def _style_of_answer(within: tuple[Pattern, ...]) -> Spelling:
     """An agent's answer is written as the types beside a signature are."""
     for agent, element in pairwise(within):
-        if AGENT in agent.value.labels and ANSWER in element.value.labels:
+        if is_agent(agent) and is_answer(element):
             return _SHAPE if element is within[-1] else _BRACKET
     return _PLAIN
 

@@ -15,7 +15,7 @@ from gram.walk import TreePath, walk, walk_up
 
 from .agent import agent_instruction, as_agent
 from .errors import FocusError
-from .labels import AGENT
+from .labels import is_agent
 from .optics import Traversal, traversal_of
 
 
@@ -26,7 +26,7 @@ def _agents(patterns: tuple[Pattern, ...]) -> list[Pattern]:
 def _placed_agents(patterns: tuple[Pattern, ...]) -> list[tuple[TreePath, Pattern]]:
     if not isinstance(patterns, tuple) or not all(isinstance(each, Pattern) for each in patterns):
         raise FocusError("each_agent", "the root", patterns, "expected a tuple of Patterns")
-    return [(path, each) for path, each in walk(patterns) if AGENT in each.value.labels]
+    return [(path, each) for path, each in walk(patterns) if is_agent(each)]
 
 
 def _with_agents(patterns: tuple[Pattern, ...], new: Iterable[Pattern]) -> tuple[Pattern, ...]:

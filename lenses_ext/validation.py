@@ -17,7 +17,7 @@ from gram.serializer import is_reference
 from .agent import agent_model
 from .answer import answer_faults
 from .errors import FocusError
-from .labels import AGENT, ANSWER, TOOL, TOOLS
+from .labels import AGENT, ANSWER, TOOL, TOOLS, is_agent, is_answer, is_tool
 from .optics import view
 from .program import (
     REFERENCE_CYCLE,
@@ -33,7 +33,7 @@ from .signatures.checks import dotted
 from .signatures.errors import SignatureError
 from .signatures.parsing import type_signature_to_json_schema
 from .signatures.schema_checks import is_regular_expression
-from .signatures.source import is_tool, signature_of
+from .signatures.source import signature_of
 from .signatures.subschemas import subschemas
 from .tool_names import wire_name
 
@@ -87,7 +87,7 @@ def validate_program(patterns: Iterable[Pattern]) -> tuple[Fault, ...]:
     shapes = shared_shapes(patterns)
     faults: list[Fault] = []
     for path, pattern in outermost(patterns, {AGENT, *TOOLS}):
-        if pattern.value.labels & TOOLS:
+        if is_tool(pattern):
             found = validate_tool_spec_pattern(with_shared_shapes(pattern, shapes))
         else:
             found = _agent_of_program(pattern, patterns)
@@ -120,15 +120,15 @@ def _is_elsewhere(found: Fault, agent: Pattern) -> bool:
 
 
 def _element(element: Pattern) -> tuple[Fault, ...]:
-    labels = element.value.labels
-    if labels & TOOLS:
+    if is_tool(element):
         return validate_tool_spec_pattern(element)
-    if AGENT in labels:
+    if is_agent(element):
         return validate_agent_pattern(element)
-    if ANSWER in labels:
+    if is_answer(element):
         return answer_faults(element)
     if is_reference(element):
         return (undefined_reference(element, ()),)
+    labels = element.value.labels
     found = f"the label {_listed(labels)}" if labels else "no label"
     message = f"an element of an agent is a {TOOL}, an {AGENT} or an {ANSWER}, this has {found}"
     hint = _nearest(labels, {AGENT, ANSWER, *TOOLS})
@@ -210,7 +210,7 @@ def _settings(agent: Pattern) -> Iterator[Fault]:
 
 
 def _one_answer(agent: Pattern) -> Iterator[Fault]:
-    answers = [element for element in agent.elements if ANSWER in element.value.labels]
+    answers = [element for element in agent.elements if is_answer(element)]
     for answer in answers[1:]:
         message = f'"{agent.value.identity}" has {len(answers)} answers; keep one'
         yield fault("duplicate-answer", message, answer)
@@ -249,7 +249,7 @@ def _unique_names(agent: Pattern) -> Iterator[Fault]:
     seen: dict[str, str] = {}
     for index, tool in enumerate(agent.elements):
         name = tool.value.identity
-        if not name or tool.value.labels.isdisjoint(TOOLS):
+        if not name or not is_tool(tool):
             continue
         sent = wire_name(name)
         if sent not in seen:

@@ -7,10 +7,11 @@ from typing import Any
 
 from gram import Pattern
 
+from ..labels import is_tool
 from .from_schema import signature_from_schema
 from .hindley_milner import is_hindley_milner
 from .parsing import SignatureLike, parse_type_signature
-from .source import is_tool, source_of_text
+from .source import source_of_text
 from .values import TypeSignature
 from .writer import signature_patterns, write_type_signature
 

@@ -15,7 +15,7 @@ from gram.serializer import is_edge
 from gram.spans import Construct, Hop, elements_of
 from gram.syntax import Annotated, Arrow, Bracket, Node, Path, Record
 
-from ..labels import TOOLS
+from ..labels import is_tool
 from .errors import SignatureError
 from .type_names import PARAMETERS
 
@@ -54,11 +54,6 @@ class SignatureSource:
     outer: tuple[Pattern, ...] = ()
     faults: tuple[Fault, ...] = ()
     document: Document | None = field(default=None, eq=False, repr=False)
-
-
-def is_tool(pattern: Pattern) -> bool:
-    """Whether a pattern is a tool: labelled ``ToolSpecification`` or ``Tool``."""
-    return not TOOLS.isdisjoint(pattern.value.labels)
 
 
 def is_chain(pattern: Pattern) -> bool:

@@ -11,8 +11,9 @@ from pyrsistent import PMap, PVector
 from gram import Pattern, TaggedString, Value, origin
 
 from ..json_values import NotJson, from_json_value, to_json_value
+from ..labels import is_tool
 from .record_reader import Owner, RecordReader, Role, Written, owner_of
-from .source import Place, is_tool
+from .source import Place
 from .type_names import (
     ANY,
     COMBINATORS,
