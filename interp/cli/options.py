@@ -7,12 +7,15 @@ from functools import wraps
 from typing import Any, get_args
 
 import click
-from attrs import frozen
+from attrs import fields, frozen
 
+from gram.near import did_you_mean
 from lenses_ext import Match, SettingError, Settings
 
 from ..addresses import ADDRESS_RULE, is_address
+from ..errors import ValidationError
 from ..json_text import read_json
+from ..limits import Limits
 from ..providers import OFFLINE
 
 
@@ -24,6 +27,7 @@ class TalkOptions:
         model: the model to ask instead of the program's, or None.
         base_url: where to ask for it, or None.
         settings: settings instead of those of the program.
+        limits: how much a run may do.
         agent: which agent of the program, or None for the only one.
         tools: the Python files with the tools.
         match: how closely tools have to match.
@@ -36,6 +40,7 @@ class TalkOptions:
     model: str | None
     base_url: str | None
     settings: Mapping[str, Any]
+    limits: Limits
     agent: str | None
     tools: tuple[str, ...]
     match: Match
@@ -66,6 +71,13 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME=VALUE",
         help="A setting of the model, such as temperature=0.2; null leaves the program's out.",
+    ),
+    click.option(
+        "--limit",
+        "limits",
+        multiple=True,
+        metavar="NAME=NUMBER",
+        help="A limit of the run, such as iterations=3 or run_seconds=60.",
     ),
     agent_option,
     click.option(
@@ -103,6 +115,7 @@ def talk_options(command: Callable[..., None]) -> Callable[..., None]:
         model: str | None,
         base_url: str | None,
         changes: tuple[str, ...],
+        limits: tuple[str, ...],
         agent: str | None,
         tools: tuple[str, ...],
         match: Match,
@@ -122,6 +135,7 @@ def talk_options(command: Callable[..., None]) -> Callable[..., None]:
             model=str(OFFLINE) if offline else model,
             base_url=base_url,
             settings=read_settings(changes),
+            limits=read_limits(limits),
             agent=agent,
             tools=tools,
             match=match,
@@ -147,17 +161,44 @@ def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
     >>> read_settings(("temperature=0.2", "stop=END", "seed=null"))
     {'temperature': 0.2, 'stop': 'END', 'seed': None}
     """
-    settings: dict[str, Any] = {}
-    for change in changes:
-        name, equals, text = change.partition("=")
-        if not equals:
-            raise click.UsageError(f"--set {change}: write NAME=VALUE")
-        try:
-            settings[name] = read_json(text)
-        except ValueError:
-            settings[name] = text
+    settings = _named_values("--set", changes)
     try:
         Settings().with_changes(settings)
     except SettingError as error:
         raise click.UsageError(f"--set: {error}") from None
     return settings
+
+
+def read_limits(limits: tuple[str, ...]) -> Limits:
+    """The limits that ``NAME=NUMBER`` texts say.
+
+    Raises:
+        click.UsageError: one of them is no limit, or not what it may be.
+
+    >>> read_limits(("iterations=3",)).iterations
+    3
+    """
+    values = _named_values("--limit", limits)
+    names = [field.name for field in fields(Limits)]
+    for name in values:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"the limits are {', '.join(names)}"
+            raise click.UsageError(f'--limit: there is no limit "{name}"; {hint}')
+    try:
+        return Limits(**values)
+    except ValidationError as error:
+        raise click.UsageError(f"--limit: {error}") from None
+
+
+def _named_values(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    """The values of ``NAME=VALUE`` texts; one that is not JSON is a string."""
+    values: dict[str, Any] = {}
+    for each in texts:
+        name, equals, text = each.partition("=")
+        if not equals:
+            raise click.UsageError(f"{option} {each}: write NAME=VALUE")
+        try:
+            values[name] = read_json(text)
+        except ValueError:
+            values[name] = text
+    return values

@@ -71,6 +71,7 @@ class Talk:
             model=options.model,
             base_url=options.base_url,
             settings=options.settings,
+            limits=options.limits,
             match=options.match,
             policy=POLICIES[options.approve],
             approve=ask_person,

@@ -201,6 +201,31 @@ def test_a_person_is_asked_without_being_shown_a_key() -> None:
         assert terminal.leaves() == 0
 
 
+def test_limits_are_set_on_the_command_line() -> None:
+    limited = gram(*HELLO_ALICE, "all", "--limit", "iterations=0")
+    answered = gram(*HELLO_ALICE, "all", "--limit", "iterations=0", "--limit", "on_limit=answer")
+
+    assert (limited.returncode, limited.stdout) == (5, "")
+    assert "limit: iterations" in limited.stderr
+    assert answered.returncode == 0
+    assert "not run: the run has reached 0 rounds" in answered.stdout
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("iteration=1", 'there is no limit "iteration"; did you mean iterations?'),
+        ("iterations=x", "the limit iterations is an integer of at least 0, found 'x'"),
+        ("iterations", "--limit iterations: write NAME=VALUE"),
+    ],
+)
+def test_what_is_no_limit_is_wrong_use(limit: str, message: str) -> None:
+    done = gram("run", HELLO, "hi", "--offline", "--limit", limit)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
 def test_an_unreachable_endpoint_is_one_message() -> None:
     done = gram("run", HELLO, "hi", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
 
