@@ -215,25 +215,29 @@ class Run:
     async def _some(
         self, running: dict[asyncio.Future[Event], Effect], clock: Clock
     ) -> list[tuple[Effect, Event]]:
-        """The next effects that are done with their events, or that the time is up."""
+        """The next effects that are done with their events, or that the time is up.
+
+        What fails, such as a question that is left open, is raised last: a tool that was stopped
+        half-way for it would be run once more when the run is taken up again.
+        """
         import asyncio
 
-        asking = any(isinstance(effect, Ask) for effect in running.values())
+        under_way = {task: effect for task, effect in running.items() if not _has_failed(task)}
+        if not under_way:
+            next(iter(running)).result()  # raises
+        asking = any(isinstance(effect, Ask) for effect in under_way.values())
         if asking:
             with clock.standing_still():
-                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
         else:
             done, _ = await asyncio.wait(
-                running, timeout=clock.left, return_when=asyncio.FIRST_COMPLETED
+                under_way, timeout=clock.left, return_when=asyncio.FIRST_COMPLETED
             )
         if not done:
-            effect = next(iter(running.values()))
+            effect = next(iter(under_way.values()))
             return [(effect, TimeUp(self.state.turn))]
-        finished = [task for task in running if task in done]
-        failed = [task for task in finished if task.cancelled() or task.exception()]
-        if failed and len(failed) == len(finished):
-            failed[0].result()  # raises, once what succeeded beside it has been folded in
-        return [(running.pop(task), task.result()) for task in finished if task not in failed]
+        ended = [task for task in under_way if task in done and not _has_failed(task)]
+        return [(running.pop(task), task.result()) for task in ended]
 
     # --- both
 
@@ -274,6 +278,10 @@ def _given(model: Any) -> LanguageModel:
         raise ConfigurationError(f"{model!r} is no model: it has no complete(request)")
     found: LanguageModel = model
     return found
+
+
+def _has_failed(task: asyncio.Future[Event]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def _before(effect: Effect) -> Iterator[Observation]:

@@ -151,6 +151,36 @@ def test_an_approver_may_leave_a_question_open(drive: Any) -> None:
     assert "ann@example.com" not in mail.done
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_question_left_open_stops_no_tool_that_has_begun(fails: bool) -> None:
+    mail, begun = Mail(), asyncio.Event()
+
+    @tool
+    async def read(path: str) -> str:
+        """Reads"""
+        mail.done.append(path)
+        begun.set()
+        await asyncio.sleep(0.05)
+        return "text"
+
+    async def approve(ask: Ask) -> None:
+        await begun.wait()
+        if fails:
+            raise ConfigurationError("nobody is there")
+
+    library = ToolLibrary.of([read, mail.library()["send"]])
+    with pytest.raises((ApprovalNeeded, ConfigurationError)) as caught:
+        asyncio.run(
+            arun(AGENT, "hi", library, model=ScriptedModel([REPLY]), policy=POLICY, approve=approve)
+        )
+
+    state = caught.value.state
+    assert state is not None
+    model = ScriptedModel(["Done."])
+    resume_run(state, mail.library(), model=model, approve=lambda ask: True)
+    assert mail.done == ["x", "ann@example.com"]
+
+
 @either_driver
 @pytest.mark.parametrize("answer", [1, {"approved": False}, ["no"], object()])
 def test_what_is_no_answer_approves_nothing(drive: Any, answer: Any) -> None:
