@@ -139,30 +139,48 @@ def without_stand_ins(schema: Json, args: dict[str, Json]) -> dict[str, Json]:
     >>> without_stand_ins(schema, {"n": None})
     {}
     """
-    meant: dict[str, Json] = _meant(schema, args, schema)
+    meant: dict[str, Json] = _Meant(schema).value(schema, args)
     return meant
 
 
-def _meant(schema: Json, value: Json, root: Json) -> Json:
-    if not isinstance(schema, dict) or not isinstance(value, dict | list):
-        return value
-    if "$ref" in schema:
-        value = _meant(resolve(schema["$ref"], root), value, root)
-    for branch in schema.get("anyOf", ()):
-        meant = _meant(branch, value, root)
-        if accepts(branch, meant, root):
-            value = meant
-            break
-    if isinstance(value, list):
-        return [_meant(schema.get("items"), item, root) for item in value]
-    properties, required = schema.get("properties", {}), schema.get("required", ())
+class _Meant:
+    """What values mean by the parts of one schema."""
 
-    def stands_in(key: str, item: Json) -> bool:
-        optional = key in properties and key not in required
-        return item is None and optional and not accepts(properties[key], None, root)
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        self._strict_root = _strict(root, "", "$")
 
-    return {
-        key: _meant(properties.get(key), item, root)
-        for key, item in value.items()
-        if not stands_in(key, item)
-    }
+    def value(self, schema: Json, value: Json, seen: set[str] | None = None) -> Json:
+        """The value without stand-ins.
+
+        Args:
+            schema: the part of the schema that it is given for.
+            value: what the model gave.
+            seen: the references that were followed for the same value; following them again
+                says nothing more of it.
+        """
+        if not isinstance(schema, dict) or not isinstance(value, dict | list):
+            return value
+        seen = set() if seen is None else seen
+        reference = schema.get("$ref")
+        if reference is not None and reference not in seen:
+            seen.add(reference)
+            value = self.value(resolve(reference, self._root), value, seen)
+        # The model was held to strict branches: they tell which one it chose, as it wrote it.
+        for branch in schema.get("anyOf", ()):
+            if accepts(_strict(branch, "", "$"), value, self._strict_root):
+                value = self.value(branch, value, seen)
+                break
+        if isinstance(value, list):
+            return [self.value(schema.get("items"), item) for item in value]
+        properties, required = schema.get("properties", {}), schema.get("required", ())
+
+        def stands_in(key: str, item: Json) -> bool:
+            optional = key in properties and key not in required
+            return item is None and optional and not accepts(properties[key], None, self._root)
+
+        return {
+            key: self.value(properties.get(key), item)
+            for key, item in value.items()
+            if not stands_in(key, item)
+        }

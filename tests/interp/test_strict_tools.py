@@ -129,6 +129,42 @@ def test_what_may_be_left_out_may_be_null(const: dict[str, Any]) -> None:
     check(strict_schema(schema, "t"), {"a": None, "b": None})
 
 
+def test_a_branch_is_chosen_by_what_it_has_of_its_own() -> None:
+    x, y = {"type": "integer"}, {"type": "string"}
+    few = {"type": "object", "properties": {"x": x}, "required": ["x"]}
+    more = {"type": "object", "properties": {"x": x, "y": y}, "required": ["x"]}
+    schema = {"type": "object", "properties": {"a": {"anyOf": [few, more]}}, "required": ["a"]}
+
+    assert without_stand_ins(schema, {"a": {"x": 1, "y": None}}) == {"a": {"x": 1}}
+    assert without_stand_ins(schema, {"a": {"x": 1}}) == {"a": {"x": 1}}
+
+
+def test_a_type_that_refers_to_nothing_but_itself_is_read() -> None:
+    itself = {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}
+    own = {"a": {"$ref": "#/$defs/A"}}
+    schema = {"type": "object", "properties": own, "$defs": {"A": itself}}
+
+    assert without_stand_ins(schema, {"a": {}}) == {"a": {}}
+
+
+def test_types_that_hold_each_other_are_read_in_no_time() -> None:
+    either = {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"type": "null"}]}
+
+    def node(kind: str) -> dict[str, Any]:
+        own = {"c": either, "n": {"type": "null"}, "x": {"type": kind}, "y": {"type": "string"}}
+        return {"type": "object", "properties": own, "required": ["c", "n", "x"]}
+
+    defs = {"A": node("integer"), "B": node("string")}
+    schema = {"type": "object", "properties": {"a": either}, "required": ["a"], "$defs": defs}
+    given_, meant = None, None
+    for level in range(40):
+        x: Any = level if level % 2 else str(level)
+        given_ = {"c": given_, "n": None, "x": x, "y": None}
+        meant = {"c": meant, "n": None, "x": x}
+
+    assert without_stand_ins(schema, {"a": given_}) == {"a": meant}
+
+
 # --- on the wire
 
 
