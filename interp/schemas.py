@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from lenses_ext.json_values import NotJson
+from lenses_ext.json_values import NotJson, json_levels
 from lenses_ext.signatures.schema_checks import schema_validator
+from lenses_ext.signatures.validation_steps import steps_of_validation
 
 from .errors import ValidationError
 from .json_text import Json, read_json, write_json
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError as Violation, Validator
 
 _MOST_VIOLATIONS = 5
+_MAX_STEPS = 1_000_000
 
 
 def check(schema: Mapping[str, Json], value: Json) -> None:
@@ -73,11 +75,52 @@ def validator_of(schema: str) -> Validator:
 
 
 def violations(validator: Validator, schema: Mapping[str, Json], value: Json) -> str:
-    """What is wrong with a value, a line for each violation, the first few of them."""
+    """What is wrong with a value, a line for each violation, the first few of them.
+
+    Where telling them all would take too long, only the outermost are told.
+    """
+    if not _may_be_told(schema, value):
+        return "\n".join(_outermost(schema, value)[:_MOST_VIOLATIONS])
     told = (_describe(violation, schema) for violation in validator.iter_errors(value))
     lines = list(dict.fromkeys(told))
     hidden = len(lines) - _MOST_VIOLATIONS
     return "\n".join(lines[:_MOST_VIOLATIONS] + ([f"and {hidden} more"] if hidden > 0 else []))
+
+
+def _may_be_told(schema: Mapping[str, Json], value: Json) -> bool:
+    """Whether looking for violations comes to an end soon.
+
+    The validator looks into each alternative for its violations, so alternatives in alternatives
+    double the work with each level; whether a value is valid at all, it knows at once.
+    """
+    steps = steps_of_validation(dict(schema))
+    if steps == 1:
+        return True
+    return steps <= _MAX_STEPS and _values_in(value) * steps ** json_levels(value) <= _MAX_STEPS
+
+
+def _values_in(value: Json) -> int:
+    """How many values a value has in it, itself included."""
+    count, pending = 0, [value]
+    while pending:
+        current = pending.pop()
+        count += 1
+        if isinstance(current, dict):
+            pending.extend(current.values())
+        elif isinstance(current, list):
+            pending.extend(current)
+    return count
+
+
+def _outermost(schema: Mapping[str, Json], value: Json) -> list[str]:
+    """The parameters that break their own schemas, or else that the whole does."""
+    given = value if isinstance(value, dict) else {}
+    told = [
+        f"{json_path([name])}: is none of what its type allows"
+        for name, below in schema.get("properties", {}).items()
+        if isinstance(below, dict) and name in given and not accepts(below, given[name], schema)
+    ]
+    return told or ["$: is none of what its type allows"]
 
 
 def _describe(violation: Violation, schema: Mapping[str, Json]) -> str:

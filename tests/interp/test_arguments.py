@@ -223,6 +223,25 @@ def test_of_many_violations_the_first_five_are_told(count: int, more: list[str])
     )
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_of_alternatives_in_alternatives_the_outermost_are_told(whole: bool) -> None:
+    either = {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"type": "null"}]}
+    node = {kind: parameters(x={"type": kind}, c=either) for kind in ("integer", "string")}
+    schema = {
+        **parameters(a=either, n=INTEGER, free=True),
+        **({"not": {"type": "object"}} if whole else {}),
+        "$defs": {"A": node["integer"], "B": node["string"]},
+    }
+    args = None
+    for _ in range(40):
+        args = {"c": args, "x": True}
+
+    given_ = {"n": 1, "free": True} if whole else {"a": args, "n": 1, "free": True}
+    given_ = given_ | ({"free": args} if whole else {})
+    where = "$" if whole else "$.a"
+    assert refusal(schema, given_) == f"{where}: is none of what its type allows"
+
+
 def test_the_same_said_twice_is_told_once() -> None:
     twice = {**parameters(n=INTEGER), "allOf": [parameters(n=INTEGER)]}
 
