@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from lenses_ext.signatures.subschemas import resolve
 
@@ -12,7 +13,7 @@ from .json_text import Json
 from .schemas import accepts
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|'([^']+)'(?!\w)|`([^`]+)`")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|'([^']+)'(?!\w)|`([^`]+)`")
 _NAME = re.compile(
     r"\b(?:my name is|my name's|i am|i'm|i’m|call me|this is)\s+"
     r"((?:[A-Z][\w'’-]*)(?:\s+[A-Z][\w'’-]*)*)|\b(?:for|to|greet)\s+([A-Z][\w’-]*)",
@@ -33,6 +34,10 @@ _OF_FORMAT = {
 }
 
 _DEEPEST = 20  # a type that always holds another of its kind has no end
+_MOST_VALUES = 1_000  # and one that holds two of them doubles with each level
+_MOST_DIGITS = 300  # longer numbers are beyond all floats
+_MOST_ITEMS = 100
+_MOST_CHARACTERS = 10_000
 
 
 class Filling:
@@ -41,22 +46,26 @@ class Filling:
     def __init__(self, schema: Json, said: Sequence[str]) -> None:
         self._root = schema
         self._said = said
-        self._numbers = _NUMBER.findall(said[0])
+        numbers = _NUMBER.findall(said[0])
+        self._numbers = [each for each in numbers if len(each) <= _MOST_DIGITS]
+        self._made = 0
 
     def value(self) -> Json:
         """A value of the whole schema; an object holds what was said and what has to be there."""
-        return self._made_up(self._root, 0)
+        return self._made_up(self._root, 0, frozenset())
 
-    def _object(self, schema: dict[str, Json], level: int) -> dict[str, Json]:
+    def _object(
+        self, schema: dict[str, Json], level: int, inside: frozenset[str]
+    ) -> dict[str, Json]:
         filled: dict[str, Json] = {}
         required = schema.get("required", ())
         for name, below in schema.get("properties", {}).items():
-            plain = self._plain(below)
+            plain, _ = self._plain(below, inside)
             found = self._found(name, plain)
             if found is not None and accepts(plain, found, self._root):
                 filled[name] = found
             elif name in required:
-                filled[name] = self._made_up(below, level + 1)
+                filled[name] = self._made_up(below, level + 1, inside)
         return filled
 
     def _found(self, name: str, schema: dict[str, Json]) -> Json:
@@ -65,7 +74,10 @@ class Filling:
         if "enum" in schema:
             return next((word for word in schema["enum"] if _mentions(latest, str(word))), None)
         if kind in ("integer", "number") and self._numbers:
-            number = float(self._numbers.pop(0))
+            text = self._numbers.pop(0)
+            if "." not in text:
+                return int(text)  # a float would lose digits
+            number = float(text)
             return int(number) if kind == "integer" or number.is_integer() else number
         if kind == "boolean":
             return True if _mentions(latest, name) else None
@@ -75,11 +87,18 @@ class Filling:
             return _first(_QUOTED.finditer(latest))
         return None
 
-    def _made_up(self, schema: Json, level: int) -> Json:
-        """A value for what has to be there and was not given."""
-        schema = self._plain(schema)
-        if level > _DEEPEST:
+    def _made_up(self, schema: Json, level: int, inside: frozenset[str]) -> Json:
+        """A value for what has to be there and was not given.
+
+        Args:
+            schema: what it has to be.
+            level: how deep it stands.
+            inside: the references that it stands inside of.
+        """
+        self._made += 1
+        if level > _DEEPEST or self._made > _MOST_VALUES:
             return None
+        schema, inside = self._plain(schema, inside)
         for keyword in ("default", "const"):
             if keyword in schema:
                 return schema[keyword]
@@ -91,10 +110,10 @@ class Filling:
             case "boolean":
                 return False
             case "array":
-                item = schema.get("items", {})
-                return [self._made_up(item, level + 1) for _ in range(schema.get("minItems", 0))]
+                item, count = schema.get("items", {}), _at_most(_MOST_ITEMS, schema.get("minItems"))
+                return [self._made_up(item, level + 1, inside) for _ in range(count)]
             case "object":
-                return self._object(schema, level)
+                return self._object(schema, level, inside)
             case "null":
                 return None
         return self._text(schema)
@@ -102,29 +121,76 @@ class Filling:
     def _number(self, schema: dict[str, Json]) -> Json:
         step = schema.get("multipleOf", 1)
         lower = schema.get("minimum", schema.get("exclusiveMinimum", 0))
-        upper = schema.get("maximum", schema.get("exclusiveMaximum", lower + step))
-        near = [0, lower, lower + step, upper, upper - step, (lower + upper) / 2]
-        near += [math.ceil(each / step) * step for each in near]
+        upper = schema.get("maximum", schema.get("exclusiveMaximum", lower))
+        near = (each for each in _near(lower, upper, step) if _is_finite(each))
         return next((each for each in near if accepts(schema, each, self._root)), 0)
 
     def _text(self, schema: dict[str, Json]) -> str:
         text = _OF_FORMAT.get(str(schema.get("format")), self._said[0])
-        return text.ljust(schema.get("minLength", 0), "…")[: schema.get("maxLength")]
+        text = text.ljust(_at_most(_MOST_CHARACTERS, schema.get("minLength")), "…")
+        longest = schema.get("maxLength")
+        return text if longest is None else text[: int(longest)]
 
-    def _plain(self, schema: Json) -> dict[str, Json]:
-        """A schema with what it refers to, or the first choice it leaves, laid under it."""
+    def _plain(
+        self, schema: Json, inside: frozenset[str]
+    ) -> tuple[dict[str, Json], frozenset[str]]:
+        """A schema with what it refers to, or the first choice it leaves, laid under it.
+
+        Inside a type, the choices come first that do not lead into it again.
+
+        Returns:
+            the schema, and the references that its parts stand inside of.
+        """
+        again = False
         for _ in range(_DEEPEST):
             if not isinstance(schema, dict):
-                return {}
+                break
             plain = dict(schema)
             if "$ref" in plain:
-                schema = resolve(plain.pop("$ref"), self._root)
+                reference = plain.pop("$ref")
+                again = again or reference in inside
+                inside |= {reference}
+                schema = resolve(reference, self._root)
             elif choices := plain.pop("anyOf", None) or plain.pop("oneOf", None):
-                schema = min(choices, key=lambda each: each == {"type": "null"})
+                schema = min(choices, key=lambda each: _distance(each, inside, again))
             else:
-                return plain
+                return plain, inside
             schema = {**schema, **plain} if isinstance(schema, dict) else plain
-        return {}
+        return {}, inside
+
+
+def _distance(choice: Json, inside: frozenset[str], again: bool) -> int:
+    """How far a choice is from being taken: the first of the nearest is."""
+    if not isinstance(choice, dict):
+        return 0
+    if choice.get("$ref") in inside:
+        return 3
+    if again and _kind(choice) in ("object", "array"):
+        return 2
+    return 1 if choice == {"type": "null"} else 0
+
+
+def _near(lower: Json, upper: Json, step: Json) -> Iterator[Json]:
+    """Numbers that a schema with such bounds may accept."""
+    near = [0, lower, upper]
+    with suppress(OverflowError):  # an integer beyond all floats
+        near[2:] = [lower + step, upper, upper - step, (lower + upper) / 2]
+    yield from near
+    for each in near:
+        with suppress(OverflowError, ValueError):  # infinities have no multiples
+            yield math.ceil(each / step) * step
+
+
+def _at_most(most: int, least: Json) -> int:
+    """How many of something to make where a schema asks for so many at least."""
+    return min(int(least or 0), most)  # JSON may write 2 as 2.0
+
+
+def _is_finite(number: Json) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 def _kind(schema: dict[str, Json]) -> str:

@@ -116,7 +116,9 @@ def test_what_is_made_up_is_of_the_type(case: tuple[dict[str, Any], dict[str, An
         {"type": "string", "minLength": 9},
         {"type": "string", "maxLength": 2},
         {"type": "string", "format": "date-time"},
+        {"type": "string", "minLength": 9.0, "maxLength": 9.0},
         {"type": "array", "items": {"type": "null"}, "minItems": 2},
+        {"type": "array", "items": {"type": "null"}, "minItems": 2.0},
         {"const": [None]},
         {"anyOf": [{"type": "null"}, {"type": "boolean"}]},
         {"$ref": "#/$defs/A"},
@@ -137,6 +139,71 @@ def test_a_type_without_end_is_given_up() -> None:
     schema = {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}
 
     assert Filling(schema, [""]).value()["a"]["a"]
+
+
+TREE = {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}]}
+INLINE = {
+    "type": "object",
+    "properties": {"left": {"$ref": "#/$defs/Tree"}, "right": {"$ref": "#/$defs/Tree"}},
+    "required": ["left", "right"],
+}
+LIST = {"type": "array", "items": {"$ref": "#/$defs/List"}, "minItems": 50}
+BOTH = {**INLINE, "properties": {"left": TREE, "right": TREE}}
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [BOTH, {"anyOf": [INLINE, {"type": "null"}]}, {"anyOf": [INLINE, {"type": "integer"}]}],
+)
+def test_a_type_that_holds_its_kind_ends_where_it_may(tree: dict[str, Any]) -> None:
+    schema = {"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}}
+
+    value = Filling(schema, [""]).value()
+
+    check(schema, value)
+    assert value["left"] in (None, 0)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/Tree", "$defs": {"Tree": INLINE}},
+        {"type": "string", "minLength": 10**9},
+        {"type": "array", "items": {"type": "string"}, "minItems": 10**9},
+        {"$ref": "#/$defs/List", "$defs": {"List": LIST}},
+    ],
+)
+def test_what_would_be_too_large_is_given_up(schema: dict[str, Any]) -> None:
+    assert len(str(Filling(schema, [""]).value())) < 200_000
+
+
+@pytest.mark.parametrize(
+    ("said", "schema", "value"),
+    [
+        ("9007199254740993", {"type": "integer"}, 9007199254740993),
+        ("9007199254740993", {"type": "number"}, 9007199254740993),
+        ("2.9 and 3", {"type": "integer"}, 2),
+        ("9" * 400, {"type": "integer"}, 0),
+        ("0" * 5000 + " or 7", {"type": "integer"}, 7),
+        ("9" * 5000 + " or 7", {"type": "integer"}, 7),
+        ("", {"type": "number", "minimum": 1e308, "multipleOf": 1e-300}, 1e308),
+        ("", {"type": "integer", "minimum": 10**400, "multipleOf": 0.5}, 0),
+    ],
+)
+def test_numbers_keep_their_digits_and_stay_within_floats(
+    said: str, schema: dict[str, Any], value: float
+) -> None:
+    whole = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+
+    assert Filling(whole, [said]).value() == {"a": value}
+
+
+@pytest.mark.parametrize("quote", ["“", "“a", '"', "'", "'a", "`"])
+def test_quotes_that_nobody_closes_take_no_time(quote: str) -> None:
+    whole = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+    Filling(whole, [quote * 80_000]).value()
+    assert Filling(whole, [quote + " x “ripe”"]).value()
 
 
 def test_an_answer_of_a_shared_type_is_rehearsed() -> None:
