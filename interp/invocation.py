@@ -10,7 +10,7 @@ import contextvars
 import inspect
 from collections.abc import Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeAlias
 
 from .errors import ToolError
 from .json_text import Json, write_json
@@ -26,14 +26,9 @@ def invoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
     Raises:
         ToolError: the tool raised, or returned what is not JSON.
     """
-    try:
-        result = tool.invoke(dict(args))
-        if inspect.isawaitable(result):
-            result = _finish(result)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a tool may raise anything
-        raise _failure(tool, error) from error
+    result = _called(tool, args)
+    if inspect.isawaitable(result):
+        result = _result(tool, *_finish(result))
     return _checked(tool, result)
 
 
@@ -45,21 +40,70 @@ async def ainvoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
     """
     import asyncio  # imported where it is used: it takes longer than a short program
 
-    try:
-        if inspect.iscoroutinefunction(tool.invoke):
-            result = await tool.invoke(dict(args))
-        else:
-            result = await call_in_thread(lambda: tool.invoke(dict(args)))
-            if inspect.isawaitable(result):
-                result = await result
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        raise _failure(tool, error) from error  # nobody has cancelled it but the tool itself
-    except (Exception, SystemExit) as error:  # a tool may raise anything
-        raise _failure(tool, error) from error
+    if inspect.iscoroutinefunction(tool.invoke):
+        result = _called(tool, args)
+    else:
+        result = await call_in_thread(lambda: _called(tool, args))
+    if inspect.isawaitable(result):
+        # In a task of its own, so that a tool that cancels its task does not cancel the run.
+        task = asyncio.ensure_future(_outcome(result))
+        try:
+            outcome = await task
+        except asyncio.CancelledError as error:
+            if _is_being_cancelled():
+                raise
+            outcome = None, error
+        result = _result(tool, *outcome)
     return _checked(tool, result)
+
+
+_Outcome: TypeAlias = tuple[Any, BaseException | None]
+
+
+def _called(tool: Tool, args: Mapping[str, Json]) -> Any:
+    """What the tool's function returns, which may have to be awaited.
+
+    What it raises becomes a ToolError here, in its own thread: not everything can be raised out
+    of a coroutine as it is.
+    """
+    try:
+        return tool.invoke(dict(args))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a tool may raise anything
+        raise _failure(tool, error) from error
+
+
+async def _outcome(awaitable: Awaitable[Any]) -> _Outcome:
+    """How an awaitable ends.
+
+    What it raises is returned, so that the caller can tell it from what happens to itself.
+    """
+    import asyncio
+
+    try:
+        return await awaitable, None
+    except KeyboardInterrupt:
+        raise
+    except asyncio.CancelledError as error:
+        if _is_being_cancelled():
+            raise
+        return None, error
+    except BaseException as error:  # noqa: BLE001  # told to the model by the caller
+        return None, error
+
+
+def _is_being_cancelled() -> bool:
+    import asyncio
+
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _result(tool: Tool, result: Any, error: BaseException | None) -> Any:
+    if error is not None:
+        raise _failure(tool, error) from error
+    return result
 
 
 def _failure(tool: Tool, error: BaseException) -> ToolError:
@@ -79,23 +123,20 @@ def _checked(tool: Tool, result: object) -> Json:
     return result
 
 
-def _finish(awaitable: Awaitable[Any]) -> Any:
-    """The value of an awaitable, from a thread that may be running an event loop already."""
+def _finish(awaitable: Awaitable[Any]) -> _Outcome:
+    """How an awaitable ends, from a thread that may be running an event loop already."""
     import asyncio
 
-    async def value() -> Any:
+    def finished() -> _Outcome:
         try:
-            return await awaitable
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            raise RuntimeError("it was cancelled") from error
+            return asyncio.run(_outcome(awaitable))
+        except asyncio.CancelledError as error:  # its task was cancelled by itself
+            return None, error
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(value())
+        return finished()
     inside = contextvars.copy_context()  # a tool's context goes with it
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(inside.run, asyncio.run, value()).result()
+        return pool.submit(inside.run, finished).result()

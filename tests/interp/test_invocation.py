@@ -152,19 +152,37 @@ def test_a_tool_that_raises_is_told_with_its_name_and_the_error(
     assert caught.value.__cause__ is error
 
 
+class Stop(BaseException):
+    """What is no Exception."""
+
+
+@either_way
+@pytest.mark.parametrize("kind", [raising, raising_later])
 @pytest.mark.parametrize(
-    "invoke",
-    [
-        raising(asyncio.CancelledError()),
-        raising(GeneratorExit()),
-        raising(BaseException("b")),
-        lambda _: Trap(a=1),
-        lambda _: {1: 2},
-    ],
+    "error", [asyncio.CancelledError("c"), GeneratorExit("g"), Stop("s"), SystemExit("e")]
 )
-def test_whatever_a_tool_does_is_a_tool_error(invoke: Any) -> None:
+def test_what_is_no_exception_is_told_like_one(invoke: Any, kind: Any, error: Any) -> None:
+    with pytest.raises(ToolError) as caught:
+        invoke(made(kind(error)), {})
+
+    assert str(caught.value) == f'tool "t" failed: {type(error).__name__}: {error}'
+
+
+@either_way
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [(raising, "StopIteration: 3"), (raising_later, "RuntimeError: coroutine raised Stop")],
+)
+def test_the_end_of_an_iterator_is_told(invoke: Any, kind: Any, said: str) -> None:
+    with pytest.raises(ToolError, match=f'^tool "t" failed: {said}'):
+        invoke(made(kind(StopIteration(3))), {})
+
+
+@either_way
+@pytest.mark.parametrize("function", [lambda _: Trap(a=1), lambda _: {1: 2}])
+def test_whatever_a_tool_returns_is_a_result_or_a_tool_error(invoke: Any, function: Any) -> None:
     with pytest.raises(ToolError, match='tool "t"'):
-        invoke_tool(made(invoke), {})
+        invoke(made(function), {})
 
 
 @either_way
@@ -180,6 +198,40 @@ def test_a_coroutine_that_cancels_itself_is_a_tool_error(invoke: Any) -> None:
         invoke(made(raising_later(asyncio.CancelledError())), {})
 
 
-def test_ctrl_c_in_a_tool_goes_on() -> None:
+@either_way
+def test_a_tool_that_cancels_its_task_is_a_tool_error(invoke: Any) -> None:
+    async def cancel_itself(_: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(1)
+
+    with pytest.raises(ToolError, match=r'^tool "t" failed: CancelledError: $'):
+        invoke(made(cancel_itself), {})
+
+
+def test_a_call_that_is_cancelled_is_cancelled_with_its_tool() -> None:
+    ended: list[str] = []
+
+    async def sleep(_: Any) -> None:
+        try:
+            await asyncio.sleep(10)
+        finally:
+            ended.append("tool")
+
+    async def cancel() -> None:
+        call = asyncio.ensure_future(ainvoke_tool(made(sleep), {}))
+        await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(cancel())
+    assert ended == ["tool"]
+
+
+@either_way
+@pytest.mark.parametrize("kind", [raising, raising_later])
+def test_ctrl_c_in_a_tool_goes_on(invoke: Any, kind: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
-        invoke_tool(made(raising(KeyboardInterrupt())), {})
+        invoke(made(kind(KeyboardInterrupt())), {})
