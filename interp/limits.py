@@ -29,7 +29,10 @@ def _duration(_: Limits, attribute: Any, value: object) -> None:
 
 
 def _is_positive(value: Any) -> bool:
-    return bool(0 < value < float("inf"))
+    try:
+        return 0 < float(value) < float("inf")
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 def _choice(_: Limits, attribute: Any, value: object) -> None:
@@ -38,7 +41,11 @@ def _choice(_: Limits, attribute: Any, value: object) -> None:
 
 
 def _refuse(name: str, expected: str, value: object) -> None:
-    raise ValidationError(f"the limit {name} is {expected}, found {value!r}")
+    try:
+        found = repr(value)
+    except ValueError:  # Python does not write integers of thousands of digits
+        found = "a number that is too long"
+    raise ValidationError(f"the limit {name} is {expected}, found {found}")
 
 
 @frozen

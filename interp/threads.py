@@ -51,7 +51,7 @@ class Worker:
         context = contextvars.copy_context()
         self._tasks.put((lambda: context.run(function), answer))
         try:
-            result, error = answer.get(timeout=seconds)
+            result, error = answer.get(timeout=min(seconds, threading.TIMEOUT_MAX))
         except Empty:
             self.close()
             raise TookTooLongError from None

@@ -378,6 +378,7 @@ def test_when_the_time_is_up_a_run_can_go_on_where_it_was() -> None:
         {"iterations": -1}, {"iterations": True}, {"tool_calls": 1.5}, {"tokens": 0},
         {"tool_seconds": 0}, {"tool_seconds": "1"}, {"run_seconds": float("nan")},
         {"run_seconds": float("inf")}, {"on_limit": "stop"}, {"calls_per_tool": None},
+        {"run_seconds": 10**400}, {"tool_seconds": 10**5000}, {"tokens": -(10**5000)},
     ],
 )  # fmt: skip
 def test_limits_that_are_none_are_refused_by_name(limits: dict[str, Any]) -> None:

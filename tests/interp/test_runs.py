@@ -281,6 +281,14 @@ def test_a_model_that_takes_too_long_stops_the_run(limits: Limits) -> None:
 
 
 @either_driver
+@pytest.mark.parametrize(
+    "limits", [Limits(tool_seconds=1e10), Limits(run_seconds=1e308), Limits(tool_seconds=10**300)]
+)
+def test_a_limit_may_be_longer_than_threads_can_wait(drive: Any, limits: Limits) -> None:
+    assert drive(DOUBLE, REPLIES, limits=limits).content == drive(DOUBLE, REPLIES).content
+
+
+@either_driver
 def test_the_time_of_a_run_may_be_up_while_tools_run(drive: Any) -> None:
     released = threading.Event()
     limits = Limits(run_seconds=0.1)
