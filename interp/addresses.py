@@ -20,4 +20,6 @@ def is_address(text: str) -> bool:
         host, port = parts.hostname or "", parts.port
     except ValueError:  # brackets that are not closed, a port that is no number
         return False
+    if " " in text or not text.isprintable():  # `urlsplit` takes some of them out
+        return False
     return parts.scheme in ("http", "https") and host != "" and host.isascii() and port != 0

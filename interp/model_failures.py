@@ -76,7 +76,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year of too many digits overflows
         return None
     date = date if date.tzinfo else date.replace(tzinfo=UTC)
     return max(0.0, (date - datetime.now(UTC)).total_seconds())

@@ -247,6 +247,8 @@ class OpenAIModel:
             if isinstance(error, GramError):
                 raise
             raise ModelError(f"{self._base_url} sent what is not JSON: {error}") from None
+        except RecursionError:  # nor does it look how deep a chunk nests
+            raise ModelError(f"{self._base_url} sent what is nested too deep") from None
 
     def _reported(self, error: openai.OpenAIError) -> AgentError:
         import openai

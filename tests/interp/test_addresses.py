@@ -20,6 +20,7 @@ def test_addresses_have_a_scheme_and_a_host(text: str) -> None:
     [
         "", "x", "//x", "localhost:8000", "ftp://x", "http://", "http://:80", "http://[x",
         "http://x:99999", "http://x:0", "http://x:y", "http://\u2024", "http://ä",
+        "http://x/v1\x01", "http://x/a b", "http://x\n", " http://x", "http://x/\x7f", "http://x/\u3000",
     ],
 )  # fmt: skip
 def test_what_no_request_can_be_sent_to_is_none(text: str) -> None:

@@ -112,7 +112,16 @@ def test_what_asking_again_may_help_is_asked_three_times(
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [("2", 2), ("0.5", 0.5), ("", None), ("soon", None), ("-1", None), ("١", 1)],
+    [
+        ("2", 2),
+        ("0.5", 0.5),
+        ("", None),
+        ("soon", None),
+        ("-1", None),
+        ("١", 1),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2024 00:00:00 +99999999999999999", None),
+    ],
 )
 def test_retry_after_is_read_in_seconds(header: str, seconds: float | None) -> None:
     assert failed("m", status=429, headers={"retry-after": header}).retry_after == seconds

@@ -129,6 +129,8 @@ BROKEN = {
         "oops",
     ),
     "what is not JSON": (Answer(events=[delta("Hel"), "<html>"]), "not JSON"),
+    "what is nested too deep": (Answer(events=[delta("Hel"), "[" * 100_000]), "nested too deep"),
+    "what is nested too deep at first": (Answer(events=["[" * 100_000]), "nested too deep"),
     "what is no chunk": (Answer(events=[delta("Hel"), [1]]), "not a chunk"),
     "a filter": (Answer(events=[delta("Hel"), delta(finish="content_filter")]), "content filter"),
     "nothing said": (Answer(events=[delta(finish="stop"), DONE]), "empty"),
