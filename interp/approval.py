@@ -38,7 +38,14 @@ def _known(_: object, attribute: Any, value: object) -> None:
         )
 
 
+def _glob(_: object, attribute: Any, value: object) -> None:
+    if not isinstance(value, str):
+        raise ValidationError(f"{attribute.name} of a rule is a glob (a str), found {value!r}")
+
+
 def _texts(given: Mapping[str, str]) -> PMap[str, str]:
+    if not isinstance(given, Mapping):
+        raise ValidationError(f"arguments of a rule are globs by name, found {given!r}")
     texts = pmap(given)
     for name, glob in texts.items():
         if not isinstance(name, str) or not isinstance(glob, str):
@@ -61,7 +68,7 @@ class ApprovalRule:
     """
 
     decision: Decision = field(validator=_known)
-    tool: str = "*"
+    tool: str = field(default="*", validator=_glob)
     arguments: PMap[str, str] = field(factory=pmap, converter=_texts)
 
     def fits(self, tool: str, args: Mapping[str, Json]) -> bool:
@@ -73,7 +80,11 @@ class ApprovalRule:
 
 
 def _rules(rules: Iterable[ApprovalRule]) -> tuple[ApprovalRule, ...]:
-    return tuple(rules)
+    given: tuple[Any, ...] = tuple(rules) if isinstance(rules, Iterable) else (rules,)
+    for rule in given:
+        if not isinstance(rule, ApprovalRule):
+            raise ValidationError(f"the rules of a policy are ApprovalRules, found {rule!r}")
+    return given
 
 
 @frozen
@@ -83,6 +94,9 @@ class ApprovalPolicy:
     Attributes:
         rules: in the order in which they are looked at.
         otherwise: what happens to calls that no rule fits.
+
+    Raises:
+        ValidationError: a part is not what it should be.
     """
 
     rules: tuple[ApprovalRule, ...] = field(default=(), converter=_rules)
