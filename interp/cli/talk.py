@@ -78,6 +78,8 @@ class Talk:
             observe=self._observe,
         )
         response = shown_answer(begun)
+        if response.refused:
+            tell("the model refused; what it says is no answer of the agent")
         self.context = response.context
         if options.session:
             save_context(options.session, self.context)

@@ -95,6 +95,15 @@ def test_an_answer_that_no_terminal_has_is_printed_all_the_same(model_server: Mo
 # --- settings and providers
 
 
+def test_a_refusal_is_told_apart_from_an_answer(model_server: ModelServer) -> None:
+    model_server.will_say({"role": "assistant", "content": None, "refusal": "I will not."}, "Yes.")
+
+    done = gram("run", HELLO, "one", "two", **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "I will not.\nYes.\n")
+    assert done.stderr == "the model refused; what it says is no answer of the agent\n"
+
+
 def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
     model_server.will_say("a")
 
