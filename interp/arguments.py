@@ -178,13 +178,16 @@ def _defaults_in(schema: Json, root: Json, known: dict[str, _Defaults]) -> _Defa
 
 
 def _fill(defaults: _Defaults, value: dict[str, Json]) -> None:
-    """Fill defaults into an object; the objects inside it are copied, not changed."""
-    for key, default in defaults.own.items():
-        if key not in value:
-            value[key] = copy.deepcopy(default) if isinstance(default, dict | list) else default
+    """Fill defaults into an object; the objects inside it are copied, not changed.
+
+    A default is put in as it is: one that holds its own type would go on for ever.
+    """
     for key, below in defaults.below.items():
         if key in value:
             value[key] = _filled(below, value[key])
+    for key, default in defaults.own.items():
+        if key not in value:
+            value[key] = copy.deepcopy(default) if isinstance(default, dict | list) else default
 
 
 def _filled(defaults: _Defaults, value: Json) -> Json:

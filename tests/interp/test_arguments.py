@@ -290,6 +290,19 @@ def test_defaults_are_filled_behind_references_as_deep_as_the_value_goes() -> No
     }
 
 
+TREE = {"$ref": "#/$defs/Tree"}
+
+
+@pytest.mark.parametrize(
+    ("child", "default"), [(TREE, {}), ({"type": "array", "items": TREE}, [{}])]
+)
+def test_a_default_that_holds_its_own_type_is_put_in_as_it_is(child: Any, default: Any) -> None:
+    tree = parameters(size={**INTEGER, "default": 1}, child={**child, "default": default})
+    schema = {**parameters(tree=TREE), "$defs": {"Tree": tree}}
+
+    assert validate_tool_args(schema, {"tree": {}}) == {"tree": {"size": 1, "child": default}}
+
+
 @pytest.mark.parametrize(
     "schema",
     [{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, {"$ref": "#/nowhere"}],
