@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from .. import syntax
+from ..faults import Edit
 from ..near import did_you_mean
 from ..serializer import is_edge, is_header
 from ..source import Span
 from ..spans import Construct, Hop, span_of
 from .fixes import removal, removal_of_entry
-from .reading import Finding, Reading
+from .reading import Finding, Occurrence, Reading
 
 _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*", re.ASCII)
 _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
@@ -25,14 +26,9 @@ def duplicate_key(reading: Reading) -> Iterator[Finding]:
     for each, construct in reading.written:
         for entries in _entry_lists(construct):
             for entry, last in _dead(entries):
-                yield Finding(
-                    _comes_again(reading, f"the key `{entry.key.text}`", last),
-                    each.path,
-                    entry.key.text,
-                    span_of(entry.key),
-                    hint="remove it",
-                    fix=removal_of_entry(reading.text, span_of(entry)),
-                )
+                fix = removal_of_entry(reading.text, span_of(entry))
+                message = _comes_again(reading, f"the key `{entry.key.text}`", last)
+                yield _to_remove(message, each, entry.key, fix)
 
 
 def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
@@ -40,14 +36,13 @@ def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
     for each, construct in reading.written:
         if isinstance(construct, syntax.Annotated):
             for annotation, last in _dead(construct.annotations):
-                yield Finding(
-                    _comes_again(reading, f"the annotation `@{annotation.key.text}`", last),
-                    each.path,
-                    annotation.key.text,
-                    span_of(annotation.key),
-                    hint="remove it",
-                    fix=removal(reading.text, span_of(annotation)),
-                )
+                fix = removal(reading.text, span_of(annotation))
+                message = _comes_again(reading, f"the annotation `@{annotation.key.text}`", last)
+                yield _to_remove(message, each, annotation.key, fix)
+
+
+def _to_remove(message: str, each: Occurrence, key: syntax.Name, fix: tuple[Edit, ...]) -> Finding:
+    return Finding(message, each.path, key.text, span_of(key), hint="remove it", fix=fix)
 
 
 def label_case(reading: Reading) -> Iterator[Finding]:
