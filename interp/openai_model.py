@@ -2,13 +2,13 @@
 
 The package takes about a second to import, so that happens when the first request leaves. Bodies
 are built by `interp.wire` and replies read by `interp.replies`; its client carries the bytes. It
-does not retry; we do, here and nowhere else.
+does not retry; we do, by `interp.retries` and nowhere else.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -26,13 +26,13 @@ from .model_failures import failed
 from .redaction import redact
 from .replies import Reply, read_reply, reported_error
 from .response_format import unwrapped
+from .retries import awith_retries, with_retries
 from .wire import SETTING_NAMES, request_body
 
 if TYPE_CHECKING:
     import openai
 
 _ATTEMPTS = 3
-_LONGEST_WAIT = 60.0  # seconds
 _TIMEOUT = 600.0  # seconds
 _LONGEST_QUOTE = 200  # characters
 _PATH = "/chat/completions"
@@ -96,27 +96,23 @@ class OpenAIModel:
                 help.
             ConfigurationError: the key was refused.
         """
-        import tenacity
-
         client, body = self._sync(), self.body(request)
 
         def ask() -> Reply:
             with self._reporting():
                 return _meant(request, _read(client.post(_PATH, body=body, cast_to=str)))
 
-        return tenacity.Retrying(**self._retrying(client))(ask)
+        return with_retries(ask, self._attempts, lambda: not client.is_closed())
 
     async def acomplete(self, request: Request) -> Reply:
         """The reply to a request, without blocking; see `complete`."""
-        import tenacity
-
         client, body = self._async(), self.body(request)
 
         async def ask() -> Reply:
             with self._reporting():
                 return _meant(request, _read(await client.post(_PATH, body=body, cast_to=str)))
 
-        return await tenacity.AsyncRetrying(**self._retrying(client))(ask)
+        return await awith_retries(ask, self._attempts, lambda: not client.is_closed())
 
     def stream(self, request: Request) -> Iterator[str | Reply]:
         """The words of the reply as they come, and the whole of it at the end.
@@ -128,7 +124,6 @@ class OpenAIModel:
             ConfigurationError: the key was refused.
         """
         import openai
-        import tenacity
 
         client, body = self._sync(), self._streamed(request)
 
@@ -137,13 +132,13 @@ class OpenAIModel:
                 stream = client.post(
                     _PATH, body=body, cast_to=object, stream=True, stream_cls=openai.Stream[object]
                 )
-                try:
-                    return stream, None if _came_whole(stream) else _begun(next(stream, None))
-                except BaseException:
-                    stream.close()
-                    raise
+                with ExitStack() as failing:
+                    failing.callback(stream.close)
+                    begun = None if _came_whole(stream) else _begun(next(stream, None))
+                    failing.pop_all()
+                return stream, begun
 
-        stream, begun = tenacity.Retrying(**self._retrying(client))(ask)
+        stream, begun = with_retries(ask, self._attempts, lambda: not client.is_closed())
         try:
             if begun is None:  # a server that does not stream
                 yield self.complete(request)
@@ -160,7 +155,6 @@ class OpenAIModel:
     async def astream(self, request: Request) -> AsyncIterator[str | Reply]:
         """The words of the reply as they come, without blocking; see `stream`."""
         import openai
-        import tenacity
 
         client, body = self._async(), self._streamed(request)
 
@@ -173,16 +167,13 @@ class OpenAIModel:
                     stream=True,
                     stream_cls=openai.AsyncStream[object],
                 )
-                try:
-                    return stream, None if _came_whole(stream) else _begun(
-                        await anext(stream, None)
-                    )
-                except BaseException:
-                    await stream.close()
-                    raise
+                async with AsyncExitStack() as failing:
+                    failing.push_async_callback(stream.close)
+                    begun = None if _came_whole(stream) else _begun(await anext(stream, None))
+                    failing.pop_all()
+                return stream, begun
 
-        opened: Any = await tenacity.AsyncRetrying(**self._retrying(client))(ask)
-        stream, begun = opened
+        stream, begun = await awith_retries(ask, self._attempts, lambda: not client.is_closed())
         try:
             if begun is None:  # a server that does not stream
                 yield await self.acomplete(request)
@@ -278,35 +269,6 @@ class OpenAIModel:
         if isinstance(error, openai.APIError) and error.body:  # in the middle of a stream
             return reported_error(error.body)
         return ModelError(f"{self._base_url}: {error}")
-
-    def _retrying(self, client: openai.OpenAI | openai.AsyncOpenAI) -> dict[str, Any]:
-        """When a request is sent again: a few times, waiting longer each time or as told.
-
-        A client that was closed meanwhile has failed because nobody waits for the reply any more.
-        """
-        import tenacity
-
-        backoff = tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)
-
-        def can_help(error: BaseException) -> bool:
-            return (
-                isinstance(error, ModelError)
-                and error.retriable
-                and (error.retry_after or 0) <= _LONGEST_WAIT
-                and not client.is_closed()
-            )
-
-        def wait(attempt: tenacity.RetryCallState) -> float:
-            error = attempt.outcome.exception() if attempt.outcome else None
-            told = error.retry_after if isinstance(error, ModelError) else None
-            return backoff(attempt) if told is None else told
-
-        return {
-            "retry": tenacity.retry_if_exception(can_help),
-            "stop": tenacity.stop_after_attempt(self._attempts),
-            "wait": wait,
-            "reraise": True,
-        }
 
 
 def _said(error: openai.APIStatusError) -> str:

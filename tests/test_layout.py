@@ -78,7 +78,7 @@ def importers(module: str) -> list[str]:
 def test_what_is_confined_stays_confined() -> None:
     assert importers("lenses") == ["lenses_ext/optics.py"]
     assert importers("openai") == ["interp/openai_model.py"]
-    assert importers("tenacity") == ["interp/openai_model.py"]
+    assert importers("tenacity") == ["interp/retries.py"]
     assert importers("lark") == ["gram/grammar.py"]
 
 
