@@ -132,9 +132,8 @@ def write_atomically(path: Path, text: str) -> None:
             os.fsync(stream.fileno())
         Path(temporary).chmod(_mode(target))
         Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink()
-        raise
+    finally:
+        Path(temporary).unlink(missing_ok=True)  # it has moved, unless something failed
 
 
 def resolved(path: Path) -> Path:

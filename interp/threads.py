@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -51,13 +51,12 @@ class Worker:
         context = contextvars.copy_context()
         self._tasks.put((lambda: context.run(function), answer))
         try:
-            result, error = answer.get(timeout=min(seconds, threading.TIMEOUT_MAX))
+            with ExitStack() as too_late:
+                too_late.callback(self.close)  # interrupted, too: the thread may be busy for long
+                result, error = answer.get(timeout=min(seconds, threading.TIMEOUT_MAX))
+                too_late.pop_all()
         except Empty:
-            self.close()
             raise TookTooLongError from None
-        except BaseException:  # interrupted: the thread may be busy for long
-            self.close()
-            raise
         if error is not None:
             raise error
         found: T = result
