@@ -210,7 +210,7 @@ def freeze_map(entries: Mapping[str, object], path: str, level: int) -> PMap[str
         name = check_text(key, below)
         frozen_entries[name] = new = freeze(item, below, level)
         changed = changed or new is not item or name is not key
-    return pmap(frozen_entries) if changed else entries  # type: ignore[return-value]
+    return pmap(frozen_entries) if changed else entries  # type: ignore[return-value]  # it holds values alone, so it is what is returned
 
 
 def _freeze_array(items: Iterable[object], path: str, level: int) -> PVector[Value]:
@@ -219,7 +219,7 @@ def _freeze_array(items: Iterable[object], path: str, level: int) -> PVector[Val
     for index, item in enumerate(items):
         frozen_items.append(freeze(item, f"{path}[{index}]", level))
         changed = changed or frozen_items[-1] is not item
-    return pvector(frozen_items) if changed else items  # type: ignore[return-value]
+    return pvector(frozen_items) if changed else items  # type: ignore[return-value]  # it holds values alone, so it is what is returned
 
 
 def levels(value: object) -> int:

@@ -123,7 +123,7 @@ class Performer:
         """What the model says as it says it, and the event of the whole reply at the end."""
         reply = _Words(effect)
         try:
-            pieces = self.model.stream(effect.request)  # type: ignore[attr-defined]
+            pieces = self.model.stream(effect.request)  # type: ignore[attr-defined]  # `streams` has said that it has one
             while (piece := _timed(worker, clock.left, lambda: next(pieces, _END))) is not _END:
                 yield from reply.taking(piece)
         except TookTooLongError:
@@ -144,7 +144,7 @@ class Performer:
                 return _next(pieces)
 
         else:
-            pieces = self.model.stream(effect.request)  # type: ignore[attr-defined]
+            pieces = self.model.stream(effect.request)  # type: ignore[attr-defined]  # `streams` has said that it has one
 
             def following() -> Awaitable[Any]:
                 return call_in_thread(lambda: next(pieces, _END))

@@ -74,7 +74,7 @@ def test_every_pattern_has_one_shape(trees: tuple[Pattern, ...]) -> None:
 
 
 def test_networkx_has_the_same_nodes_and_edges() -> None:
-    networkx = pytest.importorskip("networkx")
+    networkx = pytest.importorskip("networkx", reason="the graph extra is not installed")
     converted = to_networkx(parse(TEXT))
 
     assert list(converted.nodes) == ["a", "b", "c", "d"]

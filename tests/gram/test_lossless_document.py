@@ -53,7 +53,7 @@ def test_patterns_may_come_from_any_iterable() -> None:
 @pytest.mark.parametrize("patterns", [None, 1, Pattern(), "(a)", [Pattern(), "(a)"], [None]])
 def test_what_is_no_pattern_is_refused(patterns: object) -> None:
     with pytest.raises(GramEncodeError, match="expected"):
-        parse(TEXT).replace(patterns)  # type: ignore[arg-type]
+        parse(TEXT).replace(patterns)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_the_name_and_style_of_a_document_stay() -> None:

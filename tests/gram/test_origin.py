@@ -27,7 +27,7 @@ from tests.strategies import source_texts
 
 def read_text(pattern: object) -> str:
     """The piece of source that a pattern was read from."""
-    place = origin_of(pattern)  # type: ignore[arg-type]
+    place = origin_of(pattern)  # type: ignore[arg-type]  # any pattern is asked for its place
     assert place is not None
     return place.source.text[place.span.start : place.span.end]
 

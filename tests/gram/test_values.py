@@ -136,7 +136,7 @@ def test_lists_and_mappings_are_frozen_and_frozen_ones_kept() -> None:
 
 def test_what_a_pmap_holds_unfrozen_is_frozen() -> None:
     assert freeze(pmap({"k": [1]})) == pmap({"k": pvector([1])})
-    assert isinstance(freeze(pvector([{"a": 1}]))[0], PMap)  # type: ignore[index]
+    assert isinstance(freeze(pvector([{"a": 1}]))[0], PMap)  # type: ignore[index]  # an array comes back as an array
 
 
 def test_the_callers_containers_are_not_shared() -> None:

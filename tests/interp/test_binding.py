@@ -137,4 +137,4 @@ def test_tools_are_bound_in_the_order_of_the_agent() -> None:
 
 def test_a_way_to_match_that_there_is_not_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="match is one of full, types, name, found 'nam'"):
-        bind_tool(SPEC, library(), match="nam")  # type: ignore[arg-type]
+        bind_tool(SPEC, library(), match="nam")  # type: ignore[arg-type]  # wrong on purpose

@@ -83,25 +83,25 @@ def test_executing_takes_the_keywords_of_run(hello_world: Pattern) -> None:
 
 
 SWAPPED: list[Callable[..., Any]] = [
-    lambda agent: run(agent, "hi", EARLIER, hello_world_tool_library),  # type: ignore[arg-type]
-    lambda agent: run(agent, "hi", EARLIER),  # type: ignore[arg-type]
-    lambda agent: run(agent, "hi", context=hello_world_tool_library),  # type: ignore[arg-type]
-    lambda agent: asyncio.run(arun(agent, "hi", EARLIER)),  # type: ignore[arg-type]
-    lambda agent: stream(agent, "hi", EARLIER),  # type: ignore[arg-type]
-    lambda agent: begin(agent, "hi", EARLIER),  # type: ignore[arg-type]
-    lambda agent: execute_agent(agent, "hi", hello_world_tool_library),  # type: ignore[arg-type]
+    lambda agent: run(agent, "hi", EARLIER, hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: run(agent, "hi", EARLIER),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: run(agent, "hi", context=hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: asyncio.run(arun(agent, "hi", EARLIER)),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: stream(agent, "hi", EARLIER),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: begin(agent, "hi", EARLIER),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: execute_agent(agent, "hi", hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
     lambda agent: execute_agent_with_library(
         agent,
         "hi",
-        hello_world_tool_library,  # type: ignore[arg-type]
-        EARLIER,  # type: ignore[arg-type]
+        hello_world_tool_library,  # type: ignore[arg-type]  # wrong on purpose
+        EARLIER,  # type: ignore[arg-type]  # wrong on purpose
     ),
     # both are empty, and so equal to nothing at all: only their types tell them apart
     lambda agent: execute_agent_with_library(
         agent,
         "hi",
-        empty_tool_library,  # type: ignore[arg-type]
-        empty_context,  # type: ignore[arg-type]
+        empty_tool_library,  # type: ignore[arg-type]  # wrong on purpose
+        empty_context,  # type: ignore[arg-type]  # wrong on purpose
     ),
 ]
 

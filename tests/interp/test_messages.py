@@ -9,10 +9,10 @@ from interp import ConversationContext, Message, ToolCall, UserRole
 
 def test_messages_consist_of_what_their_types_say() -> None:
     for make in (
-        lambda: Message(UserRole, "", (5,)),  # type: ignore[arg-type]
-        lambda: Message(None, "x"),  # type: ignore[arg-type]
-        lambda: ToolCall("1", "t", {}),  # type: ignore[arg-type]
-        lambda: ConversationContext([5]),  # type: ignore[list-item]
+        lambda: Message(UserRole, "", (5,)),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: Message(None, "x"),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: ToolCall("1", "t", {}),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: ConversationContext([5]),  # type: ignore[list-item]  # wrong on purpose
     ):
         with pytest.raises(TypeError):
             make()

@@ -42,7 +42,7 @@ UNUSABLE = [
     (Answer({"choices": [{"finish_reason": "stop"}]}), "no message"),
     (Answer({"choices": None}), "no choices"),
     (Answer({"choices": [None]}), "no choices"),
-    (Answer(tool_calls(("c", None, {}))), "without naming it"),  # type: ignore[arg-type]
+    (Answer(tool_calls(("c", None, {}))), "without naming it"),  # type: ignore[arg-type]  # wrong on purpose
     (
         Answer(completion({"role": "assistant"}, choice={"finish_reason": "content_filter"})),
         "content filter",

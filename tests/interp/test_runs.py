@@ -249,7 +249,7 @@ class Stalled:
     """A model that begins to speak and stops."""
 
     def complete(self, request: Request) -> str:
-        raise NotImplementedError
+        raise AssertionError("it is only streamed")
 
     def stream(self, request: Request) -> Any:
         yield "Hel"

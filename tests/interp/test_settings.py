@@ -107,7 +107,7 @@ def test_a_state_does_not_follow_the_callers_mapping() -> None:
 
     settings["stop"].append("b")
 
-    assert list(effect.request.settings["stop"]) == ["a"]  # type: ignore[union-attr]
+    assert list(effect.request.settings["stop"]) == ["a"]  # type: ignore[union-attr]  # the first effect is CallModel
     assert hash(state.settings) is not None
 
 

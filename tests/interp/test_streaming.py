@@ -215,8 +215,8 @@ def test_a_server_that_does_not_stream_is_asked_without(
     plain = Answer(raw=b'{"choices": []}')
     model_server.will_say(plain, "Here.", plain, "Here.")
 
-    assert observed(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]
-    assert aobserved(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]
+    assert observed(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]  # the last observation is Finished
+    assert aobserved(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]  # the last observation is Finished
 
 
 def test_usage_may_come_with_the_last_chunk_or_not_at_all(
@@ -227,7 +227,7 @@ def test_usage_may_come_with_the_last_chunk_or_not_at_all(
         Answer(events=[delta("a"), delta(finish="odd")]),
     )
 
-    used = [observed(hello_world)[-1].response.usage.total_tokens for _ in range(2)]  # type: ignore[union-attr]
+    used = [observed(hello_world)[-1].response.usage.total_tokens for _ in range(2)]  # type: ignore[union-attr]  # the last observation is Finished
 
     assert used == [15, 0]
 
@@ -243,7 +243,7 @@ class Words:
     """A model that gives its words and nothing else."""
 
     def complete(self, request: Request) -> str:
-        raise NotImplementedError
+        raise AssertionError("it is only streamed")
 
     def stream(self, request: Request) -> Any:
         yield from ("Hello", " ", "there.")

@@ -288,7 +288,7 @@ def test_only_an_agent_can_be_put_for_an_agent() -> None:
 
 def test_a_document_is_a_tuple_of_patterns() -> None:
     with pytest.raises(FocusError, match="each_agent: expected a tuple of Patterns at the root of"):
-        collect(each_agent, [Pattern()])  # type: ignore[arg-type]
+        collect(each_agent, [Pattern()])  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_thousand_agents_are_collected_and_changed() -> None:
@@ -359,9 +359,9 @@ def test_a_getter_is_not_set_and_a_traversal_not_viewed_as_one() -> None:
     tool: Any = Pattern(Subject("t", {"Tool"}))
 
     with pytest.raises(ReadOnlyError, match="tool_spec_schema is computed and cannot be set"):
-        put(tool_spec_schema, {}, tool)  # type: ignore[arg-type]
+        put(tool_spec_schema, {}, tool)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ManyPartsError, match="each_agent_tool looks at any number of parts"):
-        view(each_agent_tool, tool)  # type: ignore[arg-type]
+        view(each_agent_tool, tool)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_signature_that_is_none_is_neither_seen_nor_overwritten() -> None:

@@ -19,7 +19,7 @@ AGENT = '[a:Agent {instruction: "x", model: "p/m"} | '
 
 # text: code, severity, message, the text at fault, path, hint
 # fmt: off
-# ruff: noqa: E501
+# ruff: noqa: E501  # a row is read on one line
 RULES: list[tuple[str, list[Expected]]] = [
     (
         '[:Agent {instruction: "x", model: "a/b"}]',

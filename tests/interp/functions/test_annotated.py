@@ -65,7 +65,7 @@ def test_a_length_is_said_as_the_type_counts_it(hint: Any, added: dict[str, Json
             Annotated[int, at.MinLen(1)],
             "min_length=1 constrains string or array or object, which this type is not",
         ),
-        (Annotated[int, at.Ge(1j)], "ge=1j has no JSON form"),  # type: ignore[arg-type]
+        (Annotated[int, at.Ge(1j)], "ge=1j has no JSON form"),  # type: ignore[arg-type]  # wrong on purpose
         (
             Annotated[str, {"minLength": "3"}],
             'not a JSON Schema: "3" is not of type "integer"',

@@ -114,7 +114,7 @@ def test_a_decorator_without_and_with_arguments() -> None:
 
 
 def test_a_function_without_docstring_or_result_hint_declares_neither() -> None:
-    def bare(n: int):  # type: ignore[no-untyped-def]
+    def bare(n: int):  # type: ignore[no-untyped-def]  # a function without hints is what is tested
         return n
 
     made = tool(bare)
@@ -315,7 +315,7 @@ def test_an_argument_that_no_parameter_has_is_told_with_the_known_ones() -> None
 
 
 def test_a_none_default_of_a_type_without_null_means_no_value() -> None:
-    def search(limit: int = None) -> bool:  # type: ignore[assignment]  # noqa: RUF013
+    def search(limit: int = None) -> bool:  # type: ignore[assignment]  # noqa: RUF013  # wrong on purpose
         return limit is None
 
     made = tool(search)
@@ -325,7 +325,7 @@ def test_a_none_default_of_a_type_without_null_means_no_value() -> None:
 
 
 # Functions that cannot be tools, each with what the error says after the place and the name.
-def _no_hint(n):  # type: ignore[no-untyped-def]
+def _no_hint(n):  # type: ignore[no-untyped-def]  # a function without hints is what is tested
     pass
 
 
@@ -341,15 +341,15 @@ def _named(**options: int) -> None:
     pass
 
 
-def _unknown(x: Missing) -> None:  # type: ignore[name-defined]  # noqa: F821
+def _unknown(x: Missing) -> None:  # type: ignore[name-defined]  # noqa: F821  # wrong on purpose
     pass
 
 
-def _broken(x: 1 / 0) -> None:  # type: ignore[valid-type]
+def _broken(x: 1 / 0) -> None:  # type: ignore[valid-type]  # wrong on purpose
     pass
 
 
-def _wrong_default(n: int = "1") -> None:  # type: ignore[assignment]
+def _wrong_default(n: int = "1") -> None:  # type: ignore[assignment]  # wrong on purpose
     pass
 
 
@@ -357,7 +357,7 @@ def _odd_default(n: float = float("inf")) -> None:
     pass
 
 
-def _enum_default(unit: Literal["c", "f"] = "k") -> None:  # type: ignore[assignment]
+def _enum_default(unit: Literal["c", "f"] = "k") -> None:  # type: ignore[assignment]  # wrong on purpose
     pass
 
 
@@ -463,7 +463,7 @@ def test_an_immutable_default_of_a_sequence_stays_what_it_is() -> None:
 
 
 def test_a_default_that_a_call_changes_is_whole_again_in_the_next() -> None:
-    def collect(word: str, words: list[str] = []) -> list[str]:  # noqa: B006
+    def collect(word: str, words: list[str] = []) -> list[str]:  # noqa: B006  # a default that calls share is what is tested
         words.append(word)
         return words
 
@@ -502,7 +502,7 @@ def _choices(
     return []
 
 
-def _odd(n: Annotated[int | None, {"minimum": 0}] = 1, word: Literal["a", 1, None] = None):  # type: ignore[no-untyped-def]
+def _odd(n: Annotated[int | None, {"minimum": 0}] = 1, word: Literal["a", 1, None] = None):  # type: ignore[no-untyped-def]  # a function without hints is what is tested
     """No result."""
 
 

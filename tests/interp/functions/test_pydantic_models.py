@@ -24,12 +24,12 @@ class Person(pydantic.BaseModel):
     """A person."""
 
     name: str = pydantic.Field(description="full name", min_length=1)
-    born: Optional[datetime.date] = None  # noqa: UP045
-    address: Optional[Address] = None  # noqa: UP045
+    born: Optional[datetime.date] = None  # noqa: UP045  # the older spelling is read, too
+    address: Optional[Address] = None  # noqa: UP045  # the older spelling is read, too
 
 
 class Node(pydantic.BaseModel):
-    next: Optional[Node] = None  # noqa: UP045
+    next: Optional[Node] = None  # noqa: UP045  # the older spelling is read, too
 
 
 def test_a_model_gives_its_own_schema_without_made_up_titles() -> None:
@@ -100,7 +100,7 @@ def test_two_definitions_of_one_name_are_refused() -> None:
 
 def test_a_model_without_a_schema_is_refused() -> None:
     class Opaque(pydantic.BaseModel, arbitrary_types_allowed=True):
-        thing: type(subprocess)  # type: ignore[valid-type]
+        thing: type(subprocess)  # type: ignore[valid-type]  # wrong on purpose
 
     with pytest.raises(ToolError, match=r"^pydantic has no schema for Opaque: "):
         TypeForms().of(Opaque)

@@ -155,7 +155,7 @@ def test_a_field_of_attrs_without_a_hint_is_refused() -> None:
 def test_a_hint_that_cannot_be_resolved_is_told_with_its_class() -> None:
     @dataclass
     class Lost:
-        x: Missing  # type: ignore[name-defined]  # noqa: F821
+        x: Missing  # type: ignore[name-defined]  # noqa: F821  # wrong on purpose
 
     with pytest.raises(ToolError) as error:
         schema_of(Lost)
@@ -169,7 +169,7 @@ def test_a_hint_that_cannot_be_resolved_is_told_with_its_class() -> None:
 def test_a_default_that_does_not_fit_is_told_with_its_field() -> None:
     @dataclass
     class Wrong:
-        x: int = "1"  # type: ignore[assignment]
+        x: int = "1"  # type: ignore[assignment]  # wrong on purpose
 
     with pytest.raises(ToolError) as error:
         schema_of(list[Wrong])

@@ -112,7 +112,7 @@ SCHEMAS: list[tuple[Any, dict[str, Json]]] = [
     (Any, {}),
     (object, {}),
     (list, {"type": "array"}),
-    (typing.List, {"type": "array"}),  # noqa: UP006
+    (typing.List, {"type": "array"}),  # noqa: UP006  # the older spelling is read, too
     (list[Any], {"type": "array"}),
     (list[str], {"type": "array", "items": {"type": "string"}}),
     (abc.Sequence[str], {"type": "array", "items": {"type": "string"}}),
@@ -120,7 +120,7 @@ SCHEMAS: list[tuple[Any, dict[str, Json]]] = [
     (set[str], {"type": "array", "items": {"type": "string"}, "uniqueItems": True}),
     (frozenset, {"type": "array", "uniqueItems": True}),
     (tuple, {"type": "array"}),
-    (typing.Tuple, {"type": "array"}),  # noqa: UP006
+    (typing.Tuple, {"type": "array"}),  # noqa: UP006  # the older spelling is read, too
     (tuple[int, ...], {"type": "array", "items": {"type": "integer"}}),
     (tuple[()], {"type": "array", "minItems": 0, "maxItems": 0}),
     (
@@ -141,7 +141,7 @@ SCHEMAS: list[tuple[Any, dict[str, Json]]] = [
     (Literal[Unit.KELVIN], {"type": "string", "enum": ["kelvin"]}),
     (Unit, {"type": "string", "enum": ["celsius", "kelvin"]}),
     (Level, {"type": "integer", "enum": [1, 2]}),
-    (Optional[str], {"type": ["string", "null"]}),  # noqa: UP045
+    (Optional[str], {"type": ["string", "null"]}),  # noqa: UP045  # the older spelling is read, too
     (None | int | str, {"type": ["string", "integer", "null"]}),
     (Union[int, float], {"type": ["integer", "number"]}),
     (Any | None, {}),
@@ -187,8 +187,8 @@ REFUSED: list[tuple[Any, str]] = [
     (Union, f"typing.Union has no JSON form; {KNOWN}"),
     (Annotated, f"typing.Annotated has no JSON form; {KNOWN}"),
     (Literal, "typing.Literal has no members"),
-    (list[int, str], "list[int, str] does not have 1 type in its brackets"),  # type: ignore[type-arg]
-    (dict[str], "dict[str] does not have 2 types in its brackets"),  # type: ignore[type-arg]
+    (list[int, str], "list[int, str] does not have 1 type in its brackets"),  # type: ignore[type-arg]  # wrong on purpose
+    (dict[str], "dict[str] does not have 2 types in its brackets"),  # type: ignore[type-arg]  # wrong on purpose
     (dict[int, str], "the keys of a JSON object are str, not int"),
     (Literal[b"a"], "typing.Literal[b'a'] has the value b'a', which is no JSON scalar"),
 ]
@@ -257,7 +257,7 @@ class Nested:
 
     @property
     def __value__(self) -> Any:
-        return dict[str, nested] | int  # type: ignore[valid-type]
+        return dict[str, nested] | int  # type: ignore[valid-type]  # wrong on purpose
 
 
 nested = Nested()
@@ -375,7 +375,7 @@ def _containers(
             (tuple[hint, ...], several.map(tuple)),
             (tuple[hint, str], st.tuples(values, st.text(max_size=2))),
             (dict[str, hint], st.dictionaries(st.text(max_size=2), values, max_size=2)),
-            (Optional[hint], st.none() | values),  # noqa: UP045
+            (Optional[hint], st.none() | values),  # noqa: UP045  # the older spelling is read, too
         ]
 
     return inner.flatmap(lambda pair: st.sampled_from(of_one(pair)))
