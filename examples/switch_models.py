@@ -9,7 +9,7 @@ The same in two commands:
 import sys
 from pathlib import Path
 
-from gram.files import parse_file, write_atomically
+from gram import parse_file, write_atomically
 from lenses_ext import Model, agent_model, each_agent, edit
 from lenses_ext.places import find_places
 

@@ -1,7 +1,20 @@
 """The gram notation: immutable trees, reading and writing them, places in the text.
 
-``loads``/``dumps`` go between text and trees, ``parse`` keeps the places, ``to_json``/``from_json``
-speak the canonical JSON. This package knows nothing of agents.
+- Text and trees: ``loads``, ``loads_one``, ``load``, ``dumps``, ``dump``, ``format_text``; the
+  trees are `Pattern`, `Subject` and the values; ``to_json``, ``from_json`` and ``json_schema``
+  are the canonical JSON.
+- Trees: ``walk``, ``walk_up``, ``pattern_at``, ``replace_at``, ``origin``, and the module
+  ``operations`` with map, fold, filter and more; ``graph_of``, ``reconcile``, ``to_networkx``.
+- Documents: ``parse`` and ``parse_file`` give a `Document`, which keeps the place of every part
+  and whose ``replace`` changes no more of the text than it must.
+- Checks: ``check``, ``apply_fixes``, ``syntax_errors``; a `Check` is a rule, and finds `Finding`
+  in a `Reading`.
+- Errors: `GramError` is the root of all; ``expect`` refuses a wrong type of argument.
+- For a language that is made of gram: constructs (`Construct` and its kinds, ``construct_of``),
+  ``tokens`` and ``parse_tokens``, `Style` and `Spelling`, ``write_name`` and ``write_value``,
+  ``did_you_mean``, and the saving of files (``holding``, ``write_atomically``).
+
+This package knows nothing of agents.
 
 ``__init__.pyi`` tells where each name lives; it is loaded when it is first asked for.
 """

@@ -1,29 +1,117 @@
 """The names that the package offers, and where each lives."""
 
-from .canonical_json import from_json as from_json, to_json as to_json
-from .checks import apply_fixes as apply_fixes, check as check
-from .document import Document as Document, parse as parse
+from . import operations as operations
+from .canonical_json import (
+    Json as Json,
+    from_json as from_json,
+    to_json as to_json,
+    value_to_json as value_to_json,
+)
+from .canonical_schema import json_schema as json_schema
+from .checks.faults import (
+    Edit as Edit,
+    Fault as Fault,
+    PartPath as PartPath,
+    Severity as Severity,
+    fault as fault,
+    only_errors as only_errors,
+)
+from .checks.fixes import apply_fixes as apply_fixes
+from .checks.reading import (
+    WHOLE as WHOLE,
+    Finding as Finding,
+    Occurrence as Occurrence,
+    Reading as Reading,
+    Scope as Scope,
+    Scopes as Scopes,
+    one_scope as one_scope,
+)
+from .checks.table import (
+    CHECKS as CHECKS,
+    Check as Check,
+    check as check,
+    syntax_fault as syntax_fault,
+)
+from .documents.document import Document as Document, parse as parse
+from .documents.files import (
+    PathOrFile as PathOrFile,
+    decode as decode,
+    dump as dump,
+    load as load,
+    loads as loads,
+    loads_one as loads_one,
+    parse_file as parse_file,
+)
+from .documents.formatting import format_text as format_text
+from .documents.saving import (
+    HeldFile as HeldFile,
+    holding as holding,
+    resolved as resolved,
+    write_atomically as write_atomically,
+)
+from .editing.replacement import Change as Change
 from .errors import (
     MAX_LEVELS as MAX_LEVELS,
+    ArgumentError as ArgumentError,
     GramDecodeError as GramDecodeError,
     GramEncodeError as GramEncodeError,
     GramError as GramError,
+    expect as expect,
 )
-from .faults import Edit as Edit, Fault as Fault, Severity as Severity
-from .files import dump as dump, load as load, loads as loads, loads_one as loads_one
-from .formatting import format_text as format_text
-from .json_schema import json_schema as json_schema
-from .lossless.changes import Change as Change
-from .origin import Origin as Origin, origin as origin
-from .pattern import Pattern as Pattern, Subject as Subject
-from .recovery import syntax_errors as syntax_errors
-from .serializer import Spelling as Spelling, Style as Style, dumps as dumps
+from .graphs import (
+    Graph as Graph,
+    graph_of as graph_of,
+    reconcile as reconcile,
+    to_networkx as to_networkx,
+)
+from .reading.lexer import tokens as tokens
+from .reading.literals import quote as quote, unescape as unescape
+from .reading.parser import (
+    Stop as Stop,
+    construct_of as construct_of,
+    parse_tokens as parse_tokens,
+)
+from .reading.recovery import syntax_errors as syntax_errors
+from .reading.spans import Spans as Spans
+from .reading.syntax import (
+    Arrow as Arrow,
+    Bracket as Bracket,
+    Construct as Construct,
+    Node as Node,
+    Path as Path,
+    Token as Token,
+)
 from .source import Source as Source, Span as Span
-from .spans import Spans as Spans
-from .values import (
+from .suggestions import did_you_mean as did_you_mean
+from .trees.origins import Origin as Origin, carry_origin as carry_origin, origin as origin
+from .trees.pattern import (
+    WALK as WALK,
+    WALK_SUBJECT as WALK_SUBJECT,
+    Pattern as Pattern,
+    Subject as Subject,
+)
+from .trees.shapes import is_edge as is_edge, is_reference as is_reference
+from .trees.values import (
     Measurement as Measurement,
     Range as Range,
     Symbol as Symbol,
     TaggedString as TaggedString,
     Value as Value,
+    exact as exact,
+    freeze as freeze,
+)
+from .trees.walks import (
+    TreePath as TreePath,
+    pattern_at as pattern_at,
+    replace_at as replace_at,
+    walk as walk,
+    walk_up as walk_up,
+)
+from .writing.serializer import (
+    Spelling as Spelling,
+    Style as Style,
+    dumps as dumps,
+    write_name as write_name,
+    write_pattern as write_pattern,
+    write_value as write_value,
 )

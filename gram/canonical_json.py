@@ -12,10 +12,19 @@ from typing import Any, TypeAlias, TypeVar
 
 from pyrsistent import PMap, PVector
 
-from .errors import GramDecodeError, GramEncodeError
-from .pattern import Pattern, Subject, patterns_of
-from .serializer import sorted_items
-from .values import Bound, Measurement, Range, Symbol, TaggedString, Value
+from .errors import ArgumentError, GramDecodeError, GramEncodeError, name_of
+from .trees import (
+    Bound,
+    Measurement,
+    Pattern,
+    Range,
+    Subject,
+    Symbol,
+    TaggedString,
+    Value,
+    patterns_of,
+)
+from .writing import sorted_items
 
 Json: TypeAlias = Any
 """What the ``json`` module reads and writes."""
@@ -39,7 +48,7 @@ def to_json(pattern: Pattern | Iterable[Pattern]) -> Json:
     {'identity': 'a', 'labels': ['B'], 'properties': {'k': 1}}
     """
     if not isinstance(pattern, Pattern):
-        return [to_json(each) for each in patterns_of(pattern)]
+        return [to_json(each) for each in patterns_of(pattern, by="to_json")]
     subject = pattern.value
     return {
         "subject": {
@@ -67,7 +76,9 @@ def value_to_json(value: Value | None) -> Json:
         case PMap():
             plain = _map_to_json(value)
             return {"type": "map", "entries": plain} if _kind(plain) else plain
-    return value
+        case str() | int() | float() | None:
+            return value
+    raise ArgumentError(f"value_to_json: value must be a value, got {type(value).__name__}")
 
 
 def _map_to_json(entries: PMap[str, Value]) -> dict[str, Json]:
@@ -78,8 +89,11 @@ def from_json(data: Json) -> Any:
     """The pattern of a canonical JSON object, or the tuple of patterns of an array.
 
     Raises:
+        ArgumentError: the data is of a type that the ``json`` module does not read.
         GramDecodeError: the data is not the canonical form; the message has the path.
     """
+    if not isinstance(data, dict | list | tuple | str | int | float | None):
+        raise ArgumentError(f"from_json: data must be JSON, got {name_of(data)}")
     try:
         if isinstance(data, list):
             return tuple(_pattern(item, f"$[{index}]") for index, item in enumerate(data))

@@ -1,18 +1,21 @@
 """``grammar.lark`` compiled: the lexer's regular expression and the LALR(1) table.
 
 The file is the only definition of the syntax. lark turns it into terminals and a parse table;
-`gram.lexer` and `gram.parser` drive them. Importing lark and building the table costs more
-than reading most programs, so the result is kept in ``grammar_table.json``, which is written by
+`gram.reading.lexer` and `gram.reading.parser` drive them. Importing lark and building the table
+costs more than reading most programs, so the result is kept in ``grammar_table.json``, written by
 
-    python -m gram.grammar
+    python -m gram.grammar [OTHER.lark]
 
-and holds the digest of the file it was made from. A table whose digest is not the file's own is
-left aside and the grammar is compiled anew, so an edit of ``grammar.lark`` counts at once.
+The table holds the digest of the file it was made from. When the digest differs from that of the
+file, the table is ignored and the grammar is compiled again, so an edit counts at once. Another
+grammar over the same tokens (see `gram.reading.parser.parse_tokens`) is kept in the same way.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import sys
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -20,18 +23,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
-TABLE = Path(__file__).with_name("grammar_table.json")
+TABLE = GRAMMAR.with_name("grammar_table.json")
 
 
 class Rule(NamedTuple):
-    """A production: the symbol it makes, the name of its builder, how many parts it takes.
+    """A production.
 
-    The parts of a production without a builder belong to the production around it.
+    Attributes:
+        symbol: what it makes.
+        builder: the name of the method that builds it. The parts of a production without one
+            belong to the production around it.
+        size: how many parts it takes.
+        takes_parts: whether one of them may be the parts of a production without a builder.
     """
 
     symbol: str
     builder: str
     size: int
+    takes_parts: bool
 
 
 class Grammar(NamedTuple):
@@ -39,7 +48,8 @@ class Grammar(NamedTuple):
 
     Attributes:
         terminals: name to regular expression, in the order in which they are tried.
-        ignored: the terminals that stand between tokens (blanks, comments).
+        parts: the same of what terminals consist of.
+        ignored: the terminals that may be between tokens (blanks, comments).
         literals: the text of each terminal that has only one.
         rules: the productions.
         states: per state, symbol to action: ``n >= 0`` go to state n, ``n < 0`` reduce rule ``~n``.
@@ -48,6 +58,7 @@ class Grammar(NamedTuple):
     """
 
     terminals: dict[str, str]
+    parts: dict[str, str]
     ignored: Sequence[str]
     literals: dict[str, str]
     rules: Sequence[Rule]
@@ -59,12 +70,29 @@ class Grammar(NamedTuple):
 
 @cache
 def grammar() -> Grammar:
-    """The grammar of this package, from its table when that is up to date."""
-    definition = GRAMMAR.read_text(encoding="utf-8")
-    kept = json.loads(TABLE.read_text(encoding="utf-8"))
-    if kept.pop("digest") == digest(definition):
+    """The grammar of gram."""
+    return load_grammar(GRAMMAR, TABLE)
+
+
+@cache
+def terminal(name: str) -> re.Pattern[str]:
+    """The regular expression of a terminal of gram, or of a part of one."""
+    known = {**grammar().terminals, **grammar().parts}
+    return re.compile(known[name], re.ASCII)
+
+
+def load_grammar(definition: Path, table: Path) -> Grammar:
+    """The grammar that a file defines, from its table when that is up to date."""
+    text = definition.read_text(encoding="utf-8")
+    kept = json.loads(table.read_text(encoding="utf-8"))
+    if kept.pop("digest") == digest(text):
         return Grammar(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
-    return compile_grammar(definition)
+    return compile_grammar(text)
+
+
+def table_of(definition: Path) -> Path:
+    """The file that keeps the table of a grammar: ``x_table.json`` beside ``x.lark``."""
+    return definition.with_name(f"{definition.stem}_table.json")
 
 
 def digest(definition: str) -> str:
@@ -73,12 +101,25 @@ def digest(definition: str) -> str:
 
 
 def compile_grammar(definition: str) -> Grammar:
-    """Build terminals and table from a grammar text, with lark."""
+    """Build terminals and table from a grammar text, with lark.
+
+    This is the only function that knows lark, and its inner parts; a test pins what it gives.
+    """
     import lark
     from lark.grammar import NonTerminal
     from lark.parsers.lalr_analysis import LALR_Analyzer, Reduce
 
-    compiled = lark.Lark(definition, parser="lalr", lexer="basic", keep_all_tokens=True)
+    class KeepParts:
+        """Stops lark from leaving out the terminals that no rule uses."""
+
+        always_accept = tuple(re.findall(r"^([A-Z_]+)(?:\.\d+)?:", definition, re.MULTILINE))
+
+        def process(self, stream: Any) -> Any:
+            return stream
+
+    compiled = lark.Lark(
+        definition, parser="lalr", lexer="basic", keep_all_tokens=True, postlex=KeepParts()
+    )
     analysis: Any = LALR_Analyzer(compiled.parser.parser_conf)
     analysis.compute_lalr()
     table = analysis.parse_table
@@ -88,15 +129,28 @@ def compile_grammar(definition: str) -> Grammar:
     def action(kind: Any, target: Any) -> int:
         return ~rules[target] if kind is Reduce else numbers[target]
 
-    terminals = sorted(
+    unbuilt = {rule.origin for rule in rules if not _builder(rule)}
+    used = {str(symbol.name) for rule in compiled.rules for symbol in rule.expansion}
+    used.update(map(str, compiled.ignore_tokens))
+    known = sorted(
         compiled.terminals,
         key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name),
     )
+    terminals = [terminal for terminal in known if terminal.name in used]
     return Grammar(
         terminals={t.name: t.pattern.to_regexp() for t in terminals},
+        parts={t.name: t.pattern.to_regexp() for t in known if t.name not in used},
         ignored=sorted(map(str, compiled.ignore_tokens)),
         literals={t.name: t.pattern.value for t in terminals if t.pattern.type == "str"},
-        rules=[Rule(str(rule.origin.name), _builder(rule), len(rule.expansion)) for rule in rules],
+        rules=[
+            Rule(
+                str(rule.origin.name),
+                _builder(rule),
+                len(rule.expansion),
+                any(symbol in unbuilt for symbol in rule.expansion),
+            )
+            for rule in rules
+        ],
         states=[
             {str(symbol): action(*do) for symbol, do in sorted(table.states[state].items())}
             for state in numbers
@@ -141,5 +195,6 @@ def render(compiled: Grammar, source_digest: str) -> str:
 
 
 if __name__ == "__main__":
-    text = GRAMMAR.read_text(encoding="utf-8")
-    TABLE.write_text(render(compile_grammar(text), digest(text)), encoding="utf-8")
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else GRAMMAR
+    text = file.read_text(encoding="utf-8")
+    table_of(file).write_text(render(compile_grammar(text), digest(text)), encoding="utf-8")

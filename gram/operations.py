@@ -1,36 +1,49 @@
-"""Operations on trees: building, measuring, searching, folding.
+"""Operations on trees: build, measure, search, fold, and compute at every place.
 
-The names are those of the other implementations of the notation; several are Python's own too,
-so import the module: ``from gram import operations``.
+The names are those of the other implementations of the notation. Several are also Python's own,
+so import the module:
+
+>>> from gram import loads_one, operations
+>>> operations.size(loads_one("[a | [b | c], d]"))
+4
+
+The laws, for all patterns ``p``:
+
+- ``map(lambda s: s, p) is p``, and ``map(g, map(f, p)) == map(lambda s: g(f(s)), p)``.
+- ``para(lambda here, below: Pattern(here.value, below), p) == p``: `para` sees all of a pattern.
+- ``unfold(lambda here: (here.value, here.elements), p) == p``: `unfold` undoes taking apart.
+- ``combine`` is associative when its ``join`` is.
+- ``extend(lambda here: here.value, p)`` is ``p`` as a `Tree`, and ``extend(f, p).value == f(p)``.
+- ``extend(g, extend(f, p)) == extend(lambda here: g(extend(f, here)), p)``.
+
+The functions recurse: a pattern has 100 levels at the most, see `gram.MAX_LEVELS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from .errors import MAX_LEVELS, TooDeepError
-from .pattern import Pattern, Subject
-from .walk import walk, walk_up
+from attrs import frozen
 
-T = TypeVar("T")
-S = TypeVar("S")
+from .errors import MAX_LEVELS, TooDeepError, expect
+from .trees import Pattern, Subject, TreePath, walk
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class _Nested(Protocol):
+    """A pattern or a `Tree`."""
+
+    @property
+    def elements(self: N) -> tuple[N, ...]: ...
+
+
+N = TypeVar("N", bound=_Nested)
+
 
 # --- building
-
-
-def point(value: Subject) -> Pattern:
-    """An atom.
-
-    >>> point(Subject("a")).elements
-    ()
-    """
-    return Pattern(value)
-
-
-def pattern(value: Subject, elements: Iterable[Pattern]) -> Pattern:
-    """A subject with elements."""
-    return Pattern(value, elements)
 
 
 def from_list(value: Subject, subjects: Iterable[Subject]) -> Pattern:
@@ -43,11 +56,11 @@ def from_list(value: Subject, subjects: Iterable[Subject]) -> Pattern:
     return Pattern(value, [Pattern(each) for each in subjects])
 
 
-def unfold(step: Callable[[S], tuple[Subject, Iterable[S]]], seed: S) -> Pattern:
+def unfold(step: Callable[[A], tuple[Subject, Iterable[A]]], seed: A) -> Pattern:
     """Grow a tree: ``step`` gives the subject at a seed and the seeds of its elements.
 
     Raises:
-        TooDeepError: the tree nests deeper than 100 levels. A step that never ends a branch
+        GramEncodeError: the tree nests deeper than 100 levels; a step that never ends a branch
             is stopped there.
 
     >>> halves = unfold(lambda n: (Subject(str(n)), [n // 2] * 2 if n > 1 else []), 4)
@@ -55,7 +68,7 @@ def unfold(step: Callable[[S], tuple[Subject, Iterable[S]]], seed: S) -> Pattern
     ('2', 7, 2)
     """
 
-    def grow(here: S, level: int) -> Pattern:
+    def grow(here: A, level: int) -> Pattern:
         if level > MAX_LEVELS:
             raise TooDeepError
         subject, below = step(here)
@@ -67,91 +80,85 @@ def unfold(step: Callable[[S], tuple[Subject, Iterable[S]]], seed: S) -> Pattern
 def combine(left: Pattern, right: Pattern, join: Callable[[Subject, Subject], Subject]) -> Pattern:
     """One pattern of two: their subjects joined, the elements of the left, then of the right.
 
-    It is associative when ``join`` is.
-
     >>> from gram import dumps, loads
     >>> left, right = loads("[a:Team | b] [c | d]")
     >>> dumps(combine(left, right, lambda one, other: one))
     '[a:Team | b, d]'
     """
+    expect(left, Pattern, "left", by="combine")
+    expect(right, Pattern, "right", by="combine")
     return Pattern(join(left.value, right.value), (*left.elements, *right.elements))
 
 
-# --- measuring
+# --- measuring and searching
 
 
-def length(tree: Pattern) -> int:
-    """How many elements it has."""
-    return len(tree.elements)
+def size(pattern: Pattern) -> int:
+    """How many patterns it holds, with itself."""
+    return sum(1 for _ in _all(pattern, "size"))
 
 
-def size(tree: Pattern) -> int:
-    """How many patterns it holds, itself among them."""
-    return sum(1 for _ in walk(tree))
-
-
-def depth(tree: Pattern) -> int:
+def depth(pattern: Pattern) -> int:
     """How many steps lead down to its deepest element: 0 for an atom."""
-    return max(len(path) for path, _ in walk(tree))
+    return depth_at(pattern).value
 
 
-def values(tree: Pattern) -> tuple[Subject, ...]:
+def values(pattern: Pattern) -> tuple[Subject, ...]:
     """Its subjects, each before those of its elements."""
-    return tuple(each.value for _, each in walk(tree))
+    return tuple(each.value for each in _all(pattern, "values"))
 
 
-# --- searching
-
-
-def any_value(holds: Callable[[Subject], bool], tree: Pattern) -> bool:
+def any_value(holds: Callable[[Subject], bool], pattern: Pattern) -> bool:
     """Whether something holds for one of its subjects."""
-    return any(holds(each.value) for _, each in walk(tree))
+    return any(holds(each.value) for each in _all(pattern, "any_value"))
 
 
-def all_values(holds: Callable[[Subject], bool], tree: Pattern) -> bool:
+def all_values(holds: Callable[[Subject], bool], pattern: Pattern) -> bool:
     """Whether something holds for all of its subjects."""
-    return all(holds(each.value) for _, each in walk(tree))
+    return all(holds(each.value) for each in _all(pattern, "all_values"))
 
 
-def filter(holds: Callable[[Pattern], bool], tree: Pattern) -> tuple[Pattern, ...]:
-    """The patterns in it, itself among them, for which something holds, from the top down.
+def filter(holds: Callable[[Pattern], bool], pattern: Pattern) -> tuple[Pattern, ...]:
+    """The patterns in it, with itself, for which something holds, from the top down.
 
     >>> from gram import loads_one
     >>> found = filter(lambda p: "P" in p.value.labels, loads_one("[a | (b:P), [c:P | (d:P)]]"))
     >>> [p.value.identity for p in found]
     ['b', 'c', 'd']
     """
-    return tuple(each for _, each in walk(tree) if holds(each))
+    return tuple(each for each in _all(pattern, "filter") if holds(each))
 
 
-def find_first(holds: Callable[[Pattern], bool], tree: Pattern) -> Pattern | None:
-    """The first pattern in it for which something holds, or None."""
-    return next((each for _, each in walk(tree) if holds(each)), None)
+def find_first(holds: Callable[[Pattern], bool], pattern: Pattern) -> Pattern | None:
+    """The first pattern in it, from the top down, for which something holds, or None."""
+    return next((each for each in _all(pattern, "find_first") if holds(each)), None)
 
 
-def matches(one: Pattern, other: Pattern) -> bool:
-    """Whether two trees are equal: the same subjects in the same places."""
-    return one == other
+def contains(pattern: Pattern, part: Pattern) -> bool:
+    """Whether a pattern equal to ``part`` is anywhere in it; it contains itself."""
+    return any(each == part for each in _all(pattern, "contains"))
 
 
-def contains(tree: Pattern, part: Pattern) -> bool:
-    """Whether a tree equal to ``part`` stands anywhere in it, as the whole of it too."""
-    return any(each == part for _, each in walk(tree))
+def _all(pattern: Pattern, by: str) -> Iterable[Pattern]:
+    """The patterns in a pattern, each before its elements."""
+    expect(pattern, Pattern, "pattern", by=by)
+    return (each for _, each in walk(pattern))
 
 
 # --- folding
 
 
-def map(change: Callable[[Subject], Subject], tree: Pattern) -> Pattern:
-    """The tree of the same shape whose subjects are changed.
+def map(change: Callable[[Subject], Subject], pattern: Pattern) -> Pattern:
+    """The pattern of the same shape whose subjects are changed.
 
-    What did not change is shared: the same object when nothing did.
+    What did not change is shared: the result is the same object when nothing did.
 
     >>> from attrs import evolve
     >>> from gram import dumps, loads_one
     >>> dumps(map(lambda s: evolve(s, identity=s.identity.upper()), loads_one("[a | [b | c]]")))
     '[A | [B | C]]'
     """
+    expect(pattern, Pattern, "pattern", by="map")
 
     def rebuilt(here: Pattern, elements: tuple[Pattern, ...]) -> Pattern:
         value = change(here.value)
@@ -160,10 +167,10 @@ def map(change: Callable[[Subject], Subject], tree: Pattern) -> Pattern:
         )
         return here if same else Pattern(value, elements)
 
-    return para(rebuilt, tree)
+    return para(rebuilt, pattern)
 
 
-def fold(step: Callable[[T, Subject], T], start: T, tree: Pattern) -> T:
+def fold(step: Callable[[A, Subject], A], start: A, pattern: Pattern) -> A:
     """Gather its subjects into one result, each before those of its elements.
 
     >>> from gram import loads_one
@@ -171,22 +178,108 @@ def fold(step: Callable[[T, Subject], T], start: T, tree: Pattern) -> T:
     'abcd'
     """
     result = start
-    for _, each in walk(tree):
+    for each in _all(pattern, "fold"):
         result = step(result, each.value)
     return result
 
 
-def para(step: Callable[[Pattern, tuple[T, ...]], T], tree: Pattern) -> T:
-    """Compute from the bottom up: of a pattern and the results of its elements.
+def para(step: Callable[[N, tuple[B, ...]], B], tree: N) -> B:
+    """Compute from the bottom up: from a pattern or `Tree` and the results of its elements.
 
     >>> from gram import loads_one
     >>> para(lambda _, below: 1 + max(below, default=0), loads_one("[a | [b | c], d]"))
     3
     """
-    results: list[T] = []
-    for _, here in walk_up(tree):
-        first = len(results) - len(here.elements)
-        below = tuple(results[first:])
-        del results[first:]
-        results.append(step(here, below))
-    return results[0]
+    return step(tree, tuple([para(step, element) for element in tree.elements]))
+
+
+# --- computing at every place
+
+
+@frozen
+class Tree(Generic[A]):
+    """A value of any kind with elements, themselves trees, in order.
+
+    A `Pattern` holds subjects and nothing else. What a function gives at every place of a
+    pattern is a `Tree` of the same shape.
+    """
+
+    value: A
+    elements: tuple[Tree[A], ...] = ()
+
+    def values(self) -> tuple[A, ...]:
+        """Its values, each before those of its elements."""
+        return (self.value, *(value for element in self.elements for value in element.values()))
+
+
+def pattern_of(tree: Tree[Subject]) -> Pattern:
+    """The pattern whose subjects a tree holds.
+
+    >>> from gram import loads_one
+    >>> pattern = loads_one("[a | [b | c], d]")
+    >>> pattern_of(extend(lambda here: here.value, pattern)) == pattern
+    True
+    """
+    expect(tree, Tree, "tree", by="pattern_of")
+    return para(lambda here, elements: Pattern(here.value, elements), tree)
+
+
+def extend(compute: Callable[[N], B], tree: N) -> Tree[B]:
+    """At every place, what a function gives for the pattern or `Tree` there.
+
+    >>> from gram import loads_one
+    >>> extend(lambda here: len(here.elements), loads_one("[a | [b | c], d]")).values()
+    (2, 1, 0, 0)
+    """
+    return para(lambda here, elements: Tree(compute(here), elements), tree)
+
+
+def duplicate(tree: N) -> Tree[N]:
+    """At every place, the pattern or `Tree` that is there."""
+    return extend(lambda here: here, tree)
+
+
+def depth_at(pattern: Pattern) -> Tree[int]:
+    """At every place, how many steps lead down to the deepest element.
+
+    >>> from gram import loads_one
+    >>> depth_at(loads_one("[a | [b | c], d]")).values()
+    (2, 1, 0, 0)
+    """
+    expect(pattern, Pattern, "pattern", by="depth_at")
+    return para(_deeper, pattern)
+
+
+def _deeper(_: Pattern, below: tuple[Tree[int], ...]) -> Tree[int]:
+    return Tree(max((each.value + 1 for each in below), default=0), below)
+
+
+def size_at(pattern: Pattern) -> Tree[int]:
+    """At every place, how many patterns there are, with the one there.
+
+    >>> from gram import loads_one
+    >>> size_at(loads_one("[a | [b | c], d]")).values()
+    (4, 2, 1, 1)
+    """
+    expect(pattern, Pattern, "pattern", by="size_at")
+    return para(_larger, pattern)
+
+
+def _larger(_: Pattern, below: tuple[Tree[int], ...]) -> Tree[int]:
+    return Tree(1 + sum(each.value for each in below), below)
+
+
+def indices_at(pattern: Pattern) -> Tree[TreePath]:
+    """At every place, the path that leads to it from the top.
+
+    >>> from gram import loads_one
+    >>> indices_at(loads_one("[a | [b | c], d]")).values()
+    ((), (0,), (0, 0), (1,))
+    """
+    expect(pattern, Pattern, "pattern", by="indices_at")
+
+    def placed(here: Pattern, path: TreePath) -> Tree[TreePath]:
+        below = [placed(element, (*path, index)) for index, element in enumerate(here.elements)]
+        return Tree(path, tuple(below))
+
+    return placed(pattern, ())

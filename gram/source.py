@@ -70,7 +70,7 @@ class Source:
 
 
 def _blank(char: str) -> str:
-    """A blank as wide as ``char``, so that a caret below a line stands under its column."""
+    """A blank as wide as ``char``, so that a caret below a line is under its column."""
     if char == "\t":
         return char
     if unicodedata.combining(char):

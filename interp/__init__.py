@@ -1,10 +1,10 @@
 """Runs agents: the interpreter, its tools and its models.
 
-``load`` a program, give `run` a message and a `ToolLibrary`, read the response. The machine
-itself is `start` and `step`, which do no I/O. Importing this loads no network library.
+`load` a program, call `run` with a message and a `ToolLibrary`, and read the response. The machine
+is `start` and `step`, which do no I/O. Importing this package loads no network library.
 
-``__init__.pyi`` tells where each name lives; it is loaded when it is first asked for, so that a
-command pays only for what it uses.
+``__init__.pyi`` lists the module of each name; the module is loaded when the name is first used,
+so that every command starts fast.
 """
 
 from lazy_loader import attach_stub

@@ -1,57 +1,6 @@
 """The names that the package offers, and where each lives."""
 
-from .approval import (
-    ApprovalPolicy as ApprovalPolicy,
-    ApprovalRule as ApprovalRule,
-    allow_all as allow_all,
-    ask_all as ask_all,
-    deny_all as deny_all,
-)
-from .arguments import validate_tool_args as validate_tool_args
-from .binding import (
-    bind_agent_tools as bind_agent_tools,
-    bind_tool as bind_tool,
-    explain_binding as explain_binding,
-)
-from .borrowed import (
-    GramDecodeError as GramDecodeError,
-    GramEncodeError as GramEncodeError,
-    GramError as GramError,
-    Model as Model,
-    Settings as Settings,
-    TypeSignature as TypeSignature,
-    create_agent_pattern as create_agent_pattern,
-    create_tool_specification as create_tool_specification,
-    parse_type_signature as parse_type_signature,
-    type_signature_to_json_schema as type_signature_to_json_schema,
-    validate_agent_pattern as validate_agent_pattern,
-)
-from .conversation_files import load_context as load_context, save_context as save_context
-from .conversation_pattern import (
-    context_from_pattern as context_from_pattern,
-    context_to_pattern as context_to_pattern,
-)
-from .drivers import (
-    arun as arun,
-    astream as astream,
-    begin as begin,
-    execute_agent as execute_agent,
-    execute_agent_with_library as execute_agent_with_library,
-    resume_run as resume_run,
-    run as run,
-    stream as stream,
-)
-from .effects import (
-    Ask as Ask,
-    CallFailed as CallFailed,
-    CallModel as CallModel,
-    CallTool as CallTool,
-    Decided as Decided,
-    ModelReplied as ModelReplied,
-    Request as Request,
-    TimeUp as TimeUp,
-    ToolReturned as ToolReturned,
-)
+from .contracts.arguments import validate_tool_args as validate_tool_args
 from .errors import (
     AgentError as AgentError,
     ApprovalNeeded as ApprovalNeeded,
@@ -65,29 +14,61 @@ from .errors import (
     ToolError as ToolError,
     ValidationError as ValidationError,
 )
-from .forms import FORMS as FORMS
-from .functions.function_tools import (
-    tool as tool,
-    tool_spec_from_function as tool_spec_from_function,
+from .execution.drivers import (
+    arun as arun,
+    astream as astream,
+    begin as begin,
+    execute_agent as execute_agent,
+    execute_agent_with_library as execute_agent_with_library,
+    resume_run as resume_run,
+    run as run,
+    stream as stream,
 )
-from .hello_world import hello_world_tool_library as hello_world_tool_library
-from .invocation import invoke_tool as invoke_tool
-from .language_model import LanguageModel as LanguageModel
-from .library import (
-    ToolLibrary as ToolLibrary,
-    empty_tool_library as empty_tool_library,
-    lookup_tool as lookup_tool,
-    register_tool as register_tool,
+from .execution.observations import (
+    Finished as Finished,
+    Observation as Observation,
+    SaidBeforeCalls as SaidBeforeCalls,
+    TextDelta as TextDelta,
+    ToolFinished as ToolFinished,
+    ToolStarted as ToolStarted,
 )
-from .limits import Limits as Limits
-from .machine import (
+from .execution.options import RunOptions as RunOptions
+from .execution.runs import Run as Run
+from .execution.world import LiveWorld as LiveWorld, World as World
+from .machine.approval import (
+    ApprovalPolicy as ApprovalPolicy,
+    ApprovalRule as ApprovalRule,
+    allow_all as allow_all,
+    ask_all as ask_all,
+    deny_all as deny_all,
+)
+from .machine.effects import (
+    Ask as Ask,
+    CallFailed as CallFailed,
+    CallModel as CallModel,
+    CallTool as CallTool,
+    Decided as Decided,
+    Effect as Effect,
+    Event as Event,
+    ModelReplied as ModelReplied,
+    Request as Request,
+    Resumed as Resumed,
+    TimeUp as TimeUp,
+    ToolReturned as ToolReturned,
+)
+from .machine.fold import (
     TRANSITIONS as TRANSITIONS,
+    fold as fold,
+    interrupted_context as interrupted_context,
     pending as pending,
     response as response,
     resume as resume,
     start as start,
     step as step,
 )
+from .machine.forms import FORMS as FORMS
+from .machine.limits import Limits as Limits
+from .machine.state import State as State, Status as Status
 from .messages import (
     AgentResponse as AgentResponse,
     AssistantRole as AssistantRole,
@@ -100,24 +81,64 @@ from .messages import (
     UserRole as UserRole,
     empty_context as empty_context,
 )
+from .models.connect import connect_model as connect_model
+from .models.language_model import LanguageModel as LanguageModel
+from .models.openai_model import OpenAIModel as OpenAIModel
+from .models.reply_reading import detect_tool_call as detect_tool_call
+from .models.request_json import request_body as request_body
+from .models.scripted import ScriptedModel as ScriptedModel
 from .programs import load as load
-from .providers import PROVIDERS as PROVIDERS, Provider as Provider
-from .replies import detect_tool_call as detect_tool_call
-from .response_pattern import (
+from .providers.provider import Provider as Provider
+from .providers.table import PROVIDERS as PROVIDERS
+from .records.conversation_files import (
+    Session as Session,
+    load_context as load_context,
+    save_context as save_context,
+    session as session,
+)
+from .records.conversation_pattern import (
+    context_from_pattern as context_from_pattern,
+    context_to_pattern as context_to_pattern,
+)
+from .records.response_pattern import (
     invocation_from_pattern as invocation_from_pattern,
     invocation_to_pattern as invocation_to_pattern,
     response_from_pattern as response_from_pattern,
     response_to_pattern as response_to_pattern,
 )
-from .runs import Run as Run
-from .scripted import ScriptedModel as ScriptedModel
-from .state import State as State, Status as Status
-from .streaming import (
-    Finished as Finished,
-    Observation as Observation,
-    TextDelta as TextDelta,
-    ToolFinished as ToolFinished,
-    ToolStarted as ToolStarted,
+from .records.state_pattern import (
+    state_from_pattern as state_from_pattern,
+    state_to_pattern as state_to_pattern,
 )
-from .tool_context import ToolContext as ToolContext
-from .tools import Tool as Tool, create_tool as create_tool
+from .specification import (
+    GramDecodeError as GramDecodeError,
+    GramEncodeError as GramEncodeError,
+    GramError as GramError,
+    Model as Model,
+    Settings as Settings,
+    TypeSignature as TypeSignature,
+    create_agent_pattern as create_agent_pattern,
+    create_tool_specification as create_tool_specification,
+    parse_type_signature as parse_type_signature,
+    type_signature_to_json_schema as type_signature_to_json_schema,
+    validate_agent_pattern as validate_agent_pattern,
+)
+from .tools.binding import (
+    bind_agent_tools as bind_agent_tools,
+    bind_tool as bind_tool,
+    explain_binding as explain_binding,
+)
+from .tools.from_functions.function_tools import (
+    tool as tool,
+    tool_spec_from_function as tool_spec_from_function,
+)
+from .tools.hello_world import hello_world_tool_library as hello_world_tool_library
+from .tools.implementation import Tool as Tool, create_tool as create_tool
+from .tools.invocation import invoke_tool as invoke_tool
+from .tools.library import (
+    ToolLibrary as ToolLibrary,
+    empty_tool_library as empty_tool_library,
+    lookup_tool as lookup_tool,
+    register_tool as register_tool,
+)
+from .tools.tool_context import ToolContext as ToolContext

@@ -1,4 +1,4 @@
-"""The errors of running agents. The model's mistakes are none of these: they go back to it."""
+"""The errors of running agents. Mistakes of the model are not raised: the model is told of them."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 from gram import Fault, GramError
 
 if TYPE_CHECKING:
-    from .state import State
+    from .machine import State
 
 
 class AgentError(GramError):
-    """The root of the errors of running agents.
+    """The base class of the errors of running agents.
 
     Attributes:
-        state: where the run stood that raised it, to be resumed; None where none had begun.
+        state: the state of the run, which can be resumed; None if no run had begun.
     """
 
     state: State | None = None
 
 
 class ConfigurationError(AgentError):
-    """Something around the program is missing: a key, a provider, a usable library."""
+    """Something that the program needs is missing or wrong: a key, a provider, a library."""
 
 
 class ValidationError(AgentError, ValueError):
-    """Input, arguments or a program that are not valid.
+    """Input, arguments or a program are not valid.
 
     Attributes:
-        faults: what is wrong with the program, each with its place; empty for other input.
+        faults: the faults of the program, with their places; empty for other input.
     """
 
     def __init__(self, message: str, faults: Iterable[Fault] = ()) -> None:
@@ -38,7 +38,7 @@ class ValidationError(AgentError, ValueError):
 
     @classmethod
     def of(cls, faults: Iterable[Fault]) -> ValidationError:
-        """The error that lists the faults of a program, one a line with its hint."""
+        """Make the error for the faults of a program, with one line and a hint for each."""
         faults = tuple(faults)
         return cls("\n".join(each.with_hint() for each in faults), faults)
 
@@ -48,10 +48,10 @@ class ToolError(AgentError):
 
 
 class ToolBindingError(ToolError):
-    """Tools of a program that the library does not implement as they are written.
+    """The library does not implement some tools of a program.
 
     Attributes:
-        problems: for each of them, its first difference.
+        problems: the differences, each with its places.
     """
 
     def __init__(self, problems: Iterable[str]) -> None:
@@ -59,18 +59,22 @@ class ToolBindingError(ToolError):
         super().__init__("\n".join(self.problems))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.problems,), self.__dict__  # its argument is not its text
+        return (
+            type(self),
+            (self.problems,),
+            self.__dict__,
+        )  # by default, pickle would pass the message
 
 
 class ModelError(AgentError):
-    """A model did not answer, or answered what cannot be read (the specification's LLMAPIError).
+    """A model did not answer, or its answer cannot be read (the specification's LLMAPIError).
 
     Attributes:
-        status: the HTTP status, or None when there was no answer.
+        status: the HTTP status, or None if there was no answer.
         code: the provider's code for the error, or None.
         request_id: the provider's name for the request, or None.
         retriable: whether asking again can help.
-        retry_after: how many seconds the provider asks to wait before that, or None.
+        retry_after: the seconds that the provider asks to wait before that, or None.
     """
 
     def __init__(
@@ -95,23 +99,36 @@ LLMAPIError = ModelError
 
 
 class LimitError(AgentError):
-    """A run reached one of its limits; its ``state`` can be resumed with higher ones."""
+    """A run reached one of its limits; its ``state`` can be resumed with higher limits."""
 
 
 class ApprovalNeeded(AgentError):  # noqa: N818  # nothing went wrong
-    """A run waits for approval that nobody is there to give.
+    """A run waits for approval, and it has no approver.
 
-    Its ``state`` can be saved and resumed, in another process too, by someone who can;
-    ``state.asks`` are the calls it is about.
+    Its ``state`` can be saved and resumed with an answer, also in another process;
+    ``state.asks`` are the calls to approve.
     """
 
 
 class ProtocolError(AgentError):
-    """An event that answers nothing the state waits for."""
+    """An event is not an answer to anything that the state waits for."""
 
 
 class ReplayError(AgentError):
-    """A recorded run and its replay ask different things.
+    """A recorded run and its replay differ.
 
-    Runs are not replayed yet, so nothing raises it.
+    Runs cannot be replayed yet, so this error is never raised.
     """
+
+
+def said_by(error: BaseException) -> str:
+    """The type and message of an exception of user code, even if its ``__str__`` fails.
+
+    >>> said_by(ValueError("no"))
+    'ValueError: no'
+    """
+    try:
+        said = str(error)
+    except Exception:  # noqa: BLE001  # user code may raise anything
+        said = "(its message cannot be shown)"
+    return f"{type(error).__name__}: {said}".encode(errors="backslashreplace").decode()

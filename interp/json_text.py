@@ -1,39 +1,77 @@
-"""JSON as text: strict reading, compact writing, and values kept as their text.
+"""Reads JSON strictly and writes it compactly, as text that is checked only once.
 
-Values that enter a State are kept as JSON text: immutable, comparable and picklable, handed out
-as fresh copies.
+All JSON of a State, such as arguments and results, is kept as `JsonText`, which is immutable and
+can be compared and pickled. It is parsed only when its value is needed.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any, NoReturn, TypeAlias
+import re
+from typing import Any, Final, NoReturn, TypeAlias
 
-from lenses_ext.json_values import check_json, dump_json
+from lenses_ext import MAX_JSON_LEVELS, NotJson, check_json, dump_json
 
 Json: TypeAlias = Any
 """A plain JSON value: dict, list, str, int, float, bool or None."""
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+"""The JSON escape of a surrogate; a pair of them is one character."""
+
+
+class JsonText(str):
+    """JSON text that has been checked, in exactly the form that `write_json` writes.
+
+    >>> text = write_json({"n": [1]})
+    >>> text, text.value
+    ('{"n":[1]}', {'n': [1]})
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, text: str) -> JsonText:
+        """Check a text and make it compact; a `JsonText` is returned unchanged.
+
+        Raises:
+            NotJson: the text is not JSON, see `read_json`.
+        """
+        if isinstance(text, cls):
+            return text
+        try:
+            return write_json(read_json(text))
+        except ValueError as error:
+            raise NotJson(str(error)) from None
+
+    @property
+    def value(self) -> Json:
+        """The value, a fresh copy."""
+        return json.loads(self)
+
 
 def read_json(text: str) -> Json:
-    """A JSON text as a value, one that `write_json` could write.
+    """Parse a JSON text strictly; `write_json` can write every value that this returns.
 
     Raises:
-        ValueError: it is not JSON as the standard has it (NaN, an infinity, a number beyond all
-            floats or a key given twice in one object are refused), has half a character in it, or
-            nests too deep; the message says what and where.
+        ValueError: the text is not JSON by RFC 8259, or has NaN, an infinity, a number too large
+            for a float, a repeated key or a lone surrogate, or is nested too deeply. The message
+            says what is wrong and where.
     """
+    if isinstance(text, JsonText):
+        return text.value
     value = parse_json(text)
-    check_json(value)
+    if not is_plain_json(value) or _SURROGATE.search(text) or not _is_utf8(text):
+        check_json(value)
     return value
 
 
 def parse_json(text: str) -> Json:
-    """The same for a text whose strings are mended afterwards: they may have half characters.
+    """Parse a JSON text like `read_json`, but allow lone surrogates in strings.
 
     Raises:
-        ValueError: it is not JSON as the standard has it, or nests too deep.
+        ValueError: as for `read_json`.
     """
     try:
         return json.loads(
@@ -46,15 +84,63 @@ def parse_json(text: str) -> Json:
         raise ValueError("nested too deep") from None
 
 
-def write_json(value: object) -> str:
-    """A value as compact JSON text.
+def write_json(value: object) -> JsonText:
+    """Write a value as compact JSON text.
 
     Raises:
-        NotJson: it is not JSON (another type, NaN, an infinity, a lone surrogate, a key that is
-            no string), or nests too deep; the message has the path to it.
+        NotJson: the value is not JSON (another type, NaN, an infinity, a lone surrogate, a key
+            that is not a string), or is nested too deeply; the message has the path.
     """
-    check_json(value)
-    return dump_json(value, compact=True)
+    if not is_plain_json(value):
+        check_json(value)
+    try:
+        text = dump_json(value, compact=True)
+    except NotJson:
+        check_json(value)  # its message has the path
+        raise
+    if not _is_utf8(text):
+        check_json(value)
+    return JsonText(text)
+
+
+def is_plain_json(value: object) -> bool:
+    """Whether a value consists of dict, list, str, int, float, bool and None, with str keys.
+
+    Floats and texts are not examined; `write_json` does that.
+
+    >>> is_plain_json({"n": [1, None]}), is_plain_json({"n": (1,)}), is_plain_json({1: 2})
+    (True, False, False)
+    """
+    try:
+        return type(value) in _SCALARS or _is_plain_container(value, 1)
+    except TypeError:  # a key that is not a str
+        return False
+
+
+def _is_plain_container(value: Any, level: int) -> bool:
+    kind = type(value)
+    if kind is dict:
+        "".join(value)  # the fastest way to find a key that is not a str
+        items = value.values()
+    elif kind is list:
+        items = value
+    else:
+        return False
+    for item in items:
+        if type(item) not in _SCALARS and (
+            level == MAX_JSON_LEVELS or not _is_plain_container(item, level + 1)
+        ):
+            return False
+    return True
+
+
+def _is_utf8(text: str) -> bool:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return False
+    return True
 
 
 def _refuse_constant(name: str) -> NoReturn:

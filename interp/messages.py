@@ -1,20 +1,33 @@
-"""What is said in a conversation: messages with their roles, and the conversation itself."""
+"""Messages, tool calls, conversations and responses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias, Union, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias, Union, overload
 
 from attrs import field, frozen
-from attrs.validators import deep_iterable, instance_of
 from pyrsistent import PVector, pvector
 
-from .json_text import Json, read_json, write_json
+from gram import ArgumentError, expect
+
+from .json_text import Json, JsonText, read_json, write_json
+
+
+def _is(*kinds: type) -> Callable[[Any, Any, Any], None]:
+    """Make a validator of attrs that refuses values of other types."""
+
+    def check(made: Any, attribute: Any, value: Any) -> None:
+        expect(value, kinds, attribute.name, by=type(made).__name__)
+
+    return check
+
+
+_NONE = type(None)
 
 
 @frozen
 class Role:
-    """Who says a message: the user or the assistant. The two values are below."""
+    """The role of a message: `UserRole` or `AssistantRole`."""
 
     name: Literal["user", "assistant"]
 
@@ -25,9 +38,9 @@ AssistantRole = Role("assistant")
 
 @frozen
 class FunctionRole:
-    """A tool's answer; ``name`` is the tool's."""
+    """The role of the result of a tool; ``name`` is the name of the tool."""
 
-    name: str
+    name: str = field(validator=_is(str))
 
 
 AnyRole: TypeAlias = Union[Role, FunctionRole]
@@ -38,57 +51,59 @@ class ToolCall:
     """A model's request to call a tool.
 
     Attributes:
-        id: the provider's name for the call; may be empty or repeated.
+        id: the id that the provider gave the call; it may be empty or repeated.
         name: the tool's name.
-        arguments: the arguments as the model wrote them, JSON text if it did well.
-        echo: what else its server wants back with the call, a JSON object's text; mostly None.
+        arguments: the text of the arguments as the model wrote it; it may be invalid JSON.
+        echo: provider fields to send back with the call, the text of a JSON object, or None.
     """
 
-    id: str = field(validator=instance_of(str))
-    name: str = field(validator=instance_of(str))
-    arguments: str = field(validator=instance_of(str))
-    echo: str | None = None
+    id: str = field(validator=_is(str))
+    name: str = field(validator=_is(str))
+    arguments: str = field(validator=_is(str))
+    echo: str | None = field(default=None, validator=_is(str, _NONE))
 
 
 def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
-    return tuple(calls)
+    expect(calls, Iterable, "tool_calls", by="Message")
+    found = tuple(calls)
+    for index, call in enumerate(found):
+        expect(call, ToolCall, f"tool_calls[{index}]", by="Message")
+    return found
 
 
 @frozen(cache_hash=True)
 class Message:
-    """One thing said.
+    """A message of a conversation.
 
     Attributes:
-        role: who says it.
-        content: the text; ``""`` when a reply only calls tools.
-        tool_calls: the calls an assistant's message asks for.
-        call_id: in a tool's answer, the `ToolCall.id` it answers.
-        refused: the model declines to answer, and ``content`` says so.
-        echo: what else its server wants back with a reply that calls tools, such as its
-            reasoning, a JSON object's text; mostly None.
+        role: the role of the speaker.
+        content: the text; ``""`` if a reply only calls tools.
+        tool_calls: the tool calls of a message from the assistant.
+        call_id: in the result of a tool, the `ToolCall.id` of its call.
+        refused: whether the model refused to answer; ``content`` is its explanation.
+        echo: provider fields to send back with a reply that calls tools, such as its
+            reasoning: the text of a JSON object, or None.
+
+    Raises:
+        ArgumentError: a part is of the wrong type.
     """
 
-    role: AnyRole = field(validator=instance_of((Role, FunctionRole)))
-    content: str = field(validator=instance_of(str))
-    tool_calls: tuple[ToolCall, ...] = field(
-        default=(), converter=_calls, validator=deep_iterable(instance_of(ToolCall))
-    )
-    call_id: str | None = None
-    refused: bool = False
-    echo: str | None = None
-
-
-def _message(message: object) -> Message:
-    if not isinstance(message, Message):
-        raise TypeError(f"a conversation consists of messages, found {type(message).__name__}")
-    return message
+    role: AnyRole = field(validator=_is(Role, FunctionRole))
+    content: str = field(validator=_is(str))
+    tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
+    call_id: str | None = field(default=None, validator=_is(str, _NONE))
+    refused: bool = field(default=False, validator=_is(bool))
+    echo: str | None = field(default=None, validator=_is(str, _NONE))
 
 
 @frozen(init=False)
 class ConversationContext(Sequence[Message]):
     """A conversation so far: an immutable sequence of messages, the oldest first.
 
-    The agent's instruction is no part of it. ``+`` and `append` share what is there.
+    The agent's instruction is not part of it. ``+`` and `append` do not copy the messages.
+
+    Raises:
+        ArgumentError: the argument is not an iterable of messages.
 
     >>> context = ConversationContext([Message(UserRole, "hi")])
     >>> len(context.append(Message(AssistantRole, "hello"))), len(context)
@@ -98,8 +113,8 @@ class ConversationContext(Sequence[Message]):
     messages: PVector[Message]
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
-        kept = messages if isinstance(messages, PVector) else pvector(map(_message, messages))
-        self.__attrs_init__(kept)
+        expect(messages, Iterable, "messages", by="ConversationContext")
+        self.__attrs_init__(pvector(map(_message, messages)))
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
@@ -107,7 +122,7 @@ class ConversationContext(Sequence[Message]):
     def __getitem__(self, index: slice) -> ConversationContext: ...
     def __getitem__(self, index: int | slice) -> Message | ConversationContext:
         found = self.messages[index]
-        return found if isinstance(found, Message) else ConversationContext(found)
+        return found if isinstance(found, Message) else self._of(found)
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -116,11 +131,23 @@ class ConversationContext(Sequence[Message]):
         return iter(self.messages)
 
     def __add__(self, more: Iterable[Message]) -> ConversationContext:
-        return ConversationContext(self.messages.extend(more))
+        return self._of(self.messages.extend(map(_message, more)))
 
     def append(self, message: Message) -> ConversationContext:
         """The conversation with one more message."""
-        return ConversationContext(self.messages.append(message))
+        return self._of(self.messages.append(_message(message)))
+
+    @classmethod
+    def _of(cls, messages: PVector[Message]) -> ConversationContext:
+        """Make a conversation from messages that have been checked."""
+        made = cls.__new__(cls)
+        made.__attrs_init__(messages)
+        return made
+
+
+def _message(message: Message) -> Message:
+    expect(message, Message, "a message", by="ConversationContext")
+    return message
 
 
 empty_context = ConversationContext()
@@ -128,83 +155,142 @@ empty_context = ConversationContext()
 
 @frozen
 class Usage:
-    """Tokens used. Models that do not say count as none."""
+    """The numbers of tokens used; None if the model does not report them.
 
-    input_tokens: int = 0
-    output_tokens: int = 0
+    >>> Usage(10, 5) + Usage(3, 1), (Usage(10, 5) + Usage()).total_tokens
+    (Usage(input_tokens=13, output_tokens=6), None)
+    """
+
+    input_tokens: int | None = field(default=None, validator=_is(int, _NONE))
+    output_tokens: int | None = field(default=None, validator=_is(int, _NONE))
 
     @property
-    def total_tokens(self) -> int:
-        """Input and output together."""
-        return self.input_tokens + self.output_tokens
+    def total_tokens(self) -> int | None:
+        """The sum of input and output tokens; None if one of them is unknown."""
+        return _sum(self.input_tokens, self.output_tokens)
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
-            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
         )
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
 
 
 @frozen(init=False)
 class ToolInvocation:
-    """A tool call that was answered: by a result, or by an error told to the model.
+    """A finished tool call: with its result, or with the error that was sent to the model.
+
+    JSON is kept as text; `of_texts` makes an invocation from such texts.
 
     Args:
-        tool_name: the tool that was called.
-        args: the arguments it got, or those the model gave when they were refused.
-        result: what it returned, a JSON value; None when there is an error.
-        error: what went wrong; None when there is a result.
+        tool_name: the name of the tool.
+        args: the arguments of the call; if they were refused, those that the model wrote.
+        result: the result, a JSON value; None if there is an error.
+        error: the error message; None if there is a result.
+
+    Attributes:
+        args_text: the arguments as JSON text.
+        result_text: the result as JSON text; None if there is an error.
+        exception: the exception of the tool, or None; it is not compared and not pickled.
     """
 
     tool_name: str
-    _args: str
-    _result: str | None
+    args_text: JsonText
+    result_text: JsonText | None
     error: str | None
+    exception: BaseException | None = field(default=None, eq=False)
 
     def __init__(
         self, tool_name: str, args: Json, result: Json = None, error: str | None = None
     ) -> None:
+        expect(tool_name, str, "tool_name", by="ToolInvocation")
+        expect(error, (str, _NONE), "error", by="ToolInvocation")
         result_text = write_json(result) if error is None else None
         self.__attrs_init__(tool_name, write_json(args), result_text, error)
+
+    @classmethod
+    def of_texts(
+        cls,
+        tool_name: str,
+        args: str,
+        result: str | None = None,
+        error: str | None = None,
+        exception: BaseException | None = None,
+    ) -> ToolInvocation:
+        """Make an invocation from arguments and a result that are JSON text; see the class.
+
+        Raises:
+            ArgumentError: an argument is of the wrong type, or there is not exactly one of result
+                and error.
+            NotJson: a text is not JSON.
+        """
+        for name, value in (("tool_name", tool_name), ("args", args)):
+            expect(value, str, name, by="ToolInvocation")
+        for name, given in (("result", result), ("error", error)):
+            expect(given, (str, _NONE), name, by="ToolInvocation")
+        if (result is None) == (error is None):
+            raise ArgumentError("a ToolInvocation must have either a result or an error")
+        made = cls.__new__(cls)
+        result_text = None if result is None else JsonText.read(result)
+        made.__attrs_init__(tool_name, JsonText.read(args), result_text, error, exception)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.of_texts, (self.tool_name, self.args_text, self.result_text, self.error)
 
     @property
     def args(self) -> Json:
         """The arguments, a fresh copy."""
-        return read_json(self._args)
+        return self.args_text.value
 
     @property
     def result(self) -> Json:
-        """The result, a fresh copy; None when there is an error."""
-        return None if self._result is None else read_json(self._result)
+        """The result, a fresh copy; None if there is an error."""
+        return None if self.result_text is None else self.result_text.value
 
     def __repr__(self) -> str:
         outcome = f"error={self.error!r}" if self.error is not None else f"result={self.result!r}"
         return f"ToolInvocation({self.tool_name!r}, {self.args!r}, {outcome})"
 
 
+def _invocations(invocations: Iterable[ToolInvocation]) -> tuple[ToolInvocation, ...]:
+    expect(invocations, Iterable, "tools_used", by="AgentResponse")
+    found = tuple(invocations)
+    for index, each in enumerate(found):
+        expect(each, ToolInvocation, f"tools_used[{index}]", by="AgentResponse")
+    return found
+
+
 @frozen
 class AgentResponse:
-    """What a run of an agent gives.
+    """The response of an agent: the result of a run.
 
     Attributes:
         content: the answer.
-        tools_used: every tool call in the order of the calls.
-        context: the conversation with this exchange; give it to the next run to go on.
-        usage: the tokens of this run.
-        is_typed: the program declares the type of its answer, and this is of it.
+        tools_used: all tool calls, in the order of the calls.
+        context: the conversation including this exchange; pass it to the next run to continue.
+        usage: the tokens used by this run.
+        is_typed: whether the answer is JSON of the type that the program declares.
+        truncated: whether the answer was cut off at its length limit or at the end of the context.
     """
 
-    content: str
-    tools_used: tuple[ToolInvocation, ...] = ()
-    context: ConversationContext = empty_context
-    usage: Usage = Usage()
-    is_typed: bool = False
+    content: str = field(validator=_is(str))
+    tools_used: tuple[ToolInvocation, ...] = field(default=(), converter=_invocations)
+    context: ConversationContext = field(default=empty_context, validator=_is(ConversationContext))
+    usage: Usage = field(default=Usage(), validator=_is(Usage))
+    is_typed: bool = field(default=False, validator=_is(bool))
+    truncated: bool = field(default=False, validator=_is(bool))
 
     @property
     def refused(self) -> bool:
-        """Whether the answer is that the model declines."""
+        """Whether the model refused to answer."""
         return bool(self.context) and self.context[-1].refused
 
     @property
     def value(self) -> Json:
-        """The answer as JSON, a fresh copy; None when the program declares no type for it."""
+        """The answer as a JSON value, a fresh copy; None if the program declares no type for it."""
         return read_json(self.content) if self.is_typed else None

@@ -1,25 +1,23 @@
-"""All that can be said of a program from its file alone: the checks behind ``gram check``."""
+"""The checks of ``gram check``: those of programs, and those of models and providers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
-from gram import Document, Fault, Pattern, check
-from gram.checks.reading import Scope
-from gram.faults import fault
+from gram import Check, Document, Fault, Finding, Reading, TreePath, check, walk
 from lenses_ext import (
+    PROGRAM_CHECKS,
     FocusError,
     Model,
     agent_model,
-    find_agents,
-    validate_program,
+    is_agent,
+    program_scopes,
     view,
 )
-from lenses_ext.labels import is_answer, is_tool
-from lenses_ext.program import UNDEFINED_REFERENCE
-from lenses_ext.signatures.type_names import RESERVED
 
+from .errors import ConfigurationError
 from .providers import OFFLINE, find_provider, unknown_provider
 
 RETIRED: Final = {
@@ -28,45 +26,54 @@ RETIRED: Final = {
     "gpt-4o": "2027-01-14",
     "gpt-4o-mini": "2027-01-14",
 }
-"""OpenAI's models that are gone or going, and the day of it."""
+"""Models that OpenAI no longer serves, or will stop serving, with the date."""
 
 
 def check_program(document: Document) -> tuple[Fault, ...]:
-    """The faults of a document and of its agents, in the order of the text.
-
-    A provider or model that cannot be asked is a warning: the program may be run with another.
-    """
-    language = list(validate_program(document.patterns))
-    for agent in find_agents(document.patterns):
-        language.extend(_model_faults(agent))
-    told = {each.span for each in language if each.code == UNDEFINED_REFERENCE}
-    notation = [
-        each
-        for each in check(document, scopes=_scope_of)
-        if each.code != "dangling-reference" or each.span not in told
-    ]
-    return tuple(sorted([*notation, *language], key=lambda each: each.span or (0, 0)))
+    """The faults of a document and of its agents, in the order of the text."""
+    return check(document, checks=(*PROGRAM_CHECKS, *MODEL_CHECKS), scopes=program_scopes)
 
 
-def _scope_of(pattern: Pattern) -> Scope:
-    """The names of a tool's parameters and types are its own; those of a type's fields private."""
-    if is_tool(pattern):
-        return "own"
-    is_type = is_answer(pattern) or pattern.value.labels & RESERVED
-    return "private" if is_type else "around"
+def unknown_model_provider(reading: Reading) -> Iterator[Finding]:
+    """Find models with an unknown provider; the program may be run with another model."""
+    with suppress(ConfigurationError):  # `unusable_providers_file` reports it
+        for path, model in _models(reading):
+            if find_provider(model) is None:
+                yield Finding(unknown_provider(model), path, "model")
 
 
-def _model_faults(agent: Pattern) -> Iterator[Fault]:
-    try:
-        model: Model = view(agent_model, agent)
-    except FocusError:
-        return  # validation has said so
-    if model.provider == OFFLINE.provider:
-        return
-    provider = find_provider(model)
-    if provider is None:
-        message = unknown_provider(model)
-        yield fault("unknown-provider", message, agent, "model", severity="warning")
-    elif provider.name == "OpenAI" and model.name in RETIRED:
-        message = f"{model} retires on {RETIRED[model.name]}"
-        yield fault("retired-model", message, agent, "model", severity="warning")
+def retired_model(reading: Reading) -> Iterator[Finding]:
+    """Find models that OpenAI retires."""
+    for path, model in _models(reading):
+        if model.provider.lower() == "openai" and model.name in RETIRED:
+            yield Finding(f"{model} retires on {RETIRED[model.name]}", path, "model")
+
+
+def unusable_providers_file(reading: Reading) -> Iterator[Finding]:
+    """Report a providers file that cannot be read; the program itself may be valid."""
+    for path, model in _models(reading):
+        try:
+            find_provider(model)
+        except ConfigurationError as error:
+            yield Finding(str(error), path, "model")
+            return
+
+
+def _models(reading: Reading) -> Iterator[tuple[TreePath, Model]]:
+    """Yield the models of the agents, except the offline model and those that cannot be read."""
+    for path, pattern in walk(reading.patterns):
+        if is_agent(pattern):
+            try:
+                model = view(agent_model, pattern)
+            except FocusError:
+                continue  # validation reports it
+            if model.provider != OFFLINE.provider:
+                yield path, model
+
+
+MODEL_CHECKS: Final = (
+    Check("unknown-provider", "warning", unknown_model_provider),
+    Check("providers-file", "warning", unusable_providers_file),
+    Check("retired-model", "warning", retired_model),
+)
+"""The checks of models and their providers."""

@@ -1,63 +1,90 @@
-"""Reading a program: the agent of a file, ready to run."""
+"""Reads programs from files, and chooses the agent to run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
-from gram import Fault, Pattern
-from gram.faults import fault
-from gram.files import PathOrFile, load as load_patterns
-from gram.near import did_you_mean
-from lenses_ext import find_agents, resolve_references
+from gram import Document, Fault, PathOrFile, Pattern, expect, only_errors, parse_file
+from lenses_ext import (
+    Memo,
+    ProgramError,
+    ProgramLike,
+    agent_faults,
+    agent_tool_specs,
+    find_agents,
+    program_patterns,
+    resolve,
+    shared_tools,
+    validate_program,
+    view,
+)
 
 from .errors import ValidationError
 
 
 def load(file: PathOrFile, agent: str | None = None) -> Pattern:
-    """The agent of a file, with the tools and agents it names by reference put in their place.
+    """Read an agent from a file, with its references to tools and agents resolved.
 
     Args:
         file: a path, or an open file (text or binary).
-        agent: the name of the agent; without it, the only one.
+        agent: the name of the agent; without it, the file must have exactly one.
 
     Raises:
         OSError: the file cannot be read.
-        GramDecodeError: it is not gram.
-        ValidationError: it has no agent, or a reference in it names nothing (with ``faults``);
-            or it has several agents and none is named, or none of this name (without).
+        GramDecodeError: the file is not gram.
+        ValidationError: the agent does not exist, or it or a pattern that it refers to has a fault
+            (see ``faults``).
     """
-    return choose_agent(load_patterns(file), agent)
+    return the_agent(parse_file(file), agent, by="load")
 
 
-def choose_agent(patterns: Iterable[Pattern], agent: str | None = None) -> Pattern:
-    """The agent of a document's patterns; see `load`."""
-    patterns = tuple(patterns)
-    agents = find_agents(patterns)
-    if not agents:
-        raise ValidationError.of([_no_agent(patterns)])
-    names = [each.value.identity for each in agents]
-    if agent is None and len(agents) > 1:
-        raise ValidationError(
-            f"the program has {len(agents)} agents, name one of them: {', '.join(names)}"
-        )
-    if agent is not None and agent not in names:
-        hint = did_you_mean(agent, names) or f"it has {', '.join(names)}"
-        raise ValidationError(f'the program has no agent "{agent}"; {hint}')
-    chosen = agents[0] if agent is None else agents[names.index(agent)]
-    resolved, faults = resolve_references(chosen, patterns)
-    if faults:
-        raise ValidationError.of(faults)
-    return resolved
+def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pattern:
+    """Choose the agent of a program, with its references resolved.
+
+    Faults in other parts of the program are ignored. Each pattern is checked only once.
+
+    Args:
+        program: a document, the patterns of a document, or one pattern.
+        agent: the name of the agent; without it, the program must have exactly one.
+        by: the name of the calling function, for error messages.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        ValidationError: the agent does not exist, or it or a pattern that it refers to has a fault
+            (see ``faults``).
+    """
+    expect(agent, (str, type(None)), "agent", by=by)
+    if not isinstance(program, Document | Pattern):
+        program = program_patterns(program, by=by)
+    try:
+        if isinstance(program, Pattern) and agent is None:
+            errors, is_resolved = _judged(program)
+        else:
+            errors, is_resolved = only_errors(agent_faults(program, agent)), False
+        if errors:
+            raise ValidationError.of(errors)
+        if isinstance(program, Pattern) and is_resolved:
+            return program
+        return resolve(program, agent)
+    except ProgramError as error:
+        raise ValidationError(str(error), error.faults) from None
 
 
-def _no_agent(patterns: tuple[Pattern, ...]) -> Fault:
-    message = "there is no agent here: none of the patterns has the label Agent"
-    for pattern in patterns:
-        for label in sorted(pattern.value.labels):
-            if get_close_matches(label, ["Agent"], n=1, cutoff=0.5):
-                hint = f"did you mean Agent instead of {label}?"
-                return fault("no-agent", message, pattern, "labels", hint=hint)
-    if patterns:
-        return fault("no-agent", message, patterns[0], hint="write [name:Agent {…}]")
-    return Fault("no-agent", "error", "the program is empty", hint="write [name:Agent {…}]")
+def _judge(pattern: Pattern) -> tuple[tuple[Fault, ...], bool]:
+    """The errors of a pattern, and whether it is an agent without references."""
+    errors = only_errors(agent_faults(pattern))
+    return errors, not errors and resolve(pattern) is pattern
+
+
+_judged: Memo[Pattern, tuple[tuple[Fault, ...], bool]] = Memo(_judge)
+
+
+def the_tools(program: ProgramLike, agent: str | None = None) -> tuple[Pattern, ...]:
+    """The tools of an agent, or the tools of a program without agents.
+
+    Raises:
+        ValidationError: as for `the_agent`, or the tools have a fault.
+    """
+    if agent is None and not find_agents(program) and (tools := shared_tools(program)):
+        if errors := only_errors(validate_program(program)):
+            raise ValidationError.of(errors)
+        return tools
+    return view(agent_tool_specs, the_agent(program, agent, by="the_tools"))

@@ -1,8 +1,9 @@
-"""Keeps keys out of what is shown, logged and saved.
+"""Removes keys and passwords from texts that are shown, logged or saved.
 
-A key is known when it stands in the environment, in a variable of a provider's row or in one
-named ``…_API_KEY``. It is replaced wherever it occurs, as it is and as JSON writes it, and so is
-what follows ``Authorization``, and a password within an address.
+A key is known if it is in an environment variable named ``…_API_KEY``, or was given to `hide`.
+`redact` replaces only known keys, in plain text and in JSON. `redact_error` is for error messages
+and logs, whose exact wording matters less: it also replaces parts of known keys and all texts that
+look like credentials.
 """
 
 from __future__ import annotations
@@ -10,119 +11,149 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
 from attrs import evolve
 
 if TYPE_CHECKING:
     from .messages import ConversationContext, Message
 
-REDACTED = "[redacted]"
+REDACTED: Final = "[redacted]"
 
-_SHORTEST = 8
-"""A shorter value is no secret, and replacing it would garble words: servers on localhost get
-keys such as ``none``."""
+_SHORTEST: Final = 8
+"""A shorter value is not treated as a secret: servers on localhost get keys such as ``none``, and
+replacing these would change ordinary words."""
 
 _AUTHORIZATION = re.compile(
     r"(authorization[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?|\bbearer\s+)"
     r"[A-Za-z0-9._~+/=\-]{8,}",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']+@", re.IGNORECASE)
+_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']*:[^/@\s\"']*@", re.IGNORECASE)
 
 
-def known_keys() -> tuple[str, ...]:
-    """The keys in the environment, the longest first."""
-    from .providers import key_variables
+class Hidden:
+    """Secret values, hidden as long as this object is kept.
 
-    named = {name for name in os.environ if name.upper().endswith("_API_KEY")}
-    values = {os.environ.get(name, "").strip() for name in named | key_variables()}
-    return tuple(sorted((each for each in values if len(each) >= _SHORTEST), key=_longest_first))
+    Args:
+        values: The secrets; short ones and None are left out.
+    """
+
+    def __init__(self, values: Iterable[str | None]) -> None:
+        self.values = frozenset(each for each in values if each and len(each) >= _SHORTEST)
+
+    def __repr__(self) -> str:
+        return f"Hidden({len(self.values)} values)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return hide, tuple(self.values)
+
+
+_handed_over: WeakSet[Hidden] = WeakSet()
+
+
+def hide(*values: str | None) -> Hidden:
+    """Hide secret values wherever texts are redacted, as long as the returned object is kept."""
+    hidden = Hidden(values)
+    _handed_over.add(hidden)
+    return hidden
 
 
 def redact(text: str) -> str:
-    """A text with every known key, authorization and password in it replaced.
+    """Replace every known key in a text.
 
     >>> redact("Authorization: Bearer abcdefgh1234")
-    'Authorization: Bearer [redacted]'
+    'Authorization: Bearer abcdefgh1234'
     """
-    return _redacted(text, known_keys())
+    keys = _known_keys()
+    return keys.sub(REDACTED, text) if keys else text
+
+
+def redact_error(text: str) -> str:
+    """Replace everything in the text of an error or log that may be secret.
+
+    These are known keys, parts of them with at least 8 characters, the values of ``Authorization``
+    headers, and passwords in addresses.
+
+    >>> redact_error("Authorization: Bearer hMac9Qw2XzT7 for http://me:pa55@host")
+    'Authorization: Bearer [redacted] for http://[redacted]@host'
+    """
+    text = _without_parts(redact(text), _spellings_of(_secrets()))
+    text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
+    return _PASSWORD.sub(rf"\1{REDACTED}@", text)
 
 
 class RedactedStream:
-    """Redacts a text that comes in pieces: wherever it is cut, no key is given out.
+    """Redacts a text that arrives in parts, even if a key is split between them.
 
-    Joined, what it gives is what `redact` makes of the whole. Where a secret runs into another
-    word the two may differ, in nothing that is secret.
+    The joined results equal `redact` of the whole text. Only text that may be the beginning of a
+    key is delayed.
     """
 
     def __init__(self) -> None:
-        self._keys = known_keys()
-        self._longest = max((len(s) for key in self._keys for s in _spellings(key)), default=0)
+        self._keys = _known_keys()
+        self._spellings = _spellings_of(_secrets())
         self._held = ""
 
     def feed(self, text: str) -> str:
-        """What can be shown now that ``text`` has come."""
-        self._held += text
-        if not text.strip(_VISIBLE):
-            return ""  # it only makes the last word longer
-        text = self._held
-        end = min(_start_of_last_word(text), len(text) - self._longest)
-        ready = _start_of_context(text[: max(end, 0)])
-        secrets = list(_secrets(text, self._keys))
-        while across := [start for start, end in secrets if start < ready < end]:
-            ready = min(across)
-        self._held = text[ready:]
-        return _redacted(text[:ready], self._keys)
+        """Add the next part of the text; returns the text that can be shown now."""
+        text = self._held + text
+        shown, done = "", 0
+        while True:
+            undecided = self._beginning_of_a_key(text, done)
+            match = self._keys.search(text, done) if self._keys else None
+            if match is None or match.start() >= undecided:
+                break
+            shown += text[done : match.start()] + REDACTED
+            done = match.end()
+        self._held = text[undecided:]
+        return shown + text[done:undecided]
 
     def rest(self) -> str:
-        """What was held back, once no more comes."""
+        """The delayed text, after the last part."""
         held, self._held = self._held, ""
-        return _redacted(held, self._keys)
+        return self._keys.sub(REDACTED, held) if self._keys else held
 
-
-_VISIBLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))  # what tokens are made of
-_WORDS_BEFORE = 3  # `authorization`, `:` and `bearer` may stand before a token
-
-
-def _start_of_last_word(text: str) -> int:
-    """Where the unfinished word at the end begins: with an address in it, after a blank."""
-    word = text.split()[-1] if text and not text[-1].isspace() else ""
-    return len(text) - len(word) if "://" in word else len(text.rstrip(_VISIBLE))
-
-
-def _start_of_context(text: str) -> int:
-    """Where the last words begin, with the character before them: they tell of the next one."""
-    for _ in range(_WORDS_BEFORE):
-        text = text.rstrip().rstrip(_VISIBLE)
-    return max(len(text) - 1, 0)
+    def _beginning_of_a_key(self, text: str, start: int) -> int:
+        """The start of the longest end of a text that may be the beginning of a key."""
+        first = len(text)
+        for key in self._spellings:
+            at = text.find(key[0], max(start, len(text) - len(key) + 1))
+            while -1 < at < first:
+                if key.startswith(text[at:]):
+                    first = at
+                at = text.find(key[0], at + 1)
+        return first
 
 
 def redacted_context(context: ConversationContext) -> ConversationContext:
-    """A conversation with its texts redacted; the same object when there was nothing to do."""
+    """Redact the texts of a conversation; returns the same object if nothing was replaced."""
     from .messages import ConversationContext
 
-    keys = known_keys()
+    keys = _known_keys()
+    if keys is None:
+        return context
     messages = [_redacted_message(message, keys) for message in context]
     if all(new is old for new, old in zip(messages, context, strict=True)):
         return context
     return ConversationContext(messages)
 
 
-def _redacted_message(message: Message, keys: Iterable[str]) -> Message:
-    from .messages import FunctionRole, ToolCall
-
-    role = message.role
-    if isinstance(role, FunctionRole):
-        role = FunctionRole(_redacted(role.name, keys))
+def _redacted_message(message: Message, keys: re.Pattern[str]) -> Message:
+    from .messages import FunctionRole
 
     def redacted(text: str) -> str:
-        return _redacted(text, keys)
+        return keys.sub(REDACTED, text)
 
     def redacted_if_any(text: str | None) -> str | None:
         return None if text is None else redacted(text)
 
+    role = message.role
+    if isinstance(role, FunctionRole):
+        role = FunctionRole(redacted(role.name))
     new = evolve(
         message,
         role=role,
@@ -130,11 +161,12 @@ def _redacted_message(message: Message, keys: Iterable[str]) -> Message:
         call_id=redacted_if_any(message.call_id),
         echo=redacted_if_any(message.echo),
         tool_calls=tuple(
-            ToolCall(
-                redacted(call.id),
-                redacted(call.name),
-                redacted(call.arguments),
-                redacted_if_any(call.echo),
+            evolve(
+                call,
+                id=redacted(call.id),
+                name=redacted(call.name),
+                arguments=redacted(call.arguments),
+                echo=redacted_if_any(call.echo),
             )
             for call in message.tool_calls
         ),
@@ -142,26 +174,51 @@ def _redacted_message(message: Message, keys: Iterable[str]) -> Message:
     return message if new == message else new
 
 
-def _secrets(text: str, keys: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """The places of all that is redacted in a text."""
-    known = (re.escape(spelling) for key in keys for spelling in _spellings(key))
-    for pattern in (*map(re.compile, known), _AUTHORIZATION, _PASSWORD):
-        yield from (match.span() for match in pattern.finditer(text))
+def _known_keys() -> re.Pattern[str] | None:
+    """A regular expression that finds every known key, or None if there are no keys."""
+    spellings = _spellings_of(_secrets())
+    return re.compile("|".join(map(re.escape, spellings))) if spellings else None
 
 
-def _redacted(text: str, keys: Iterable[str]) -> str:
-    for key in keys:
-        for spelling in _spellings(key):
-            text = text.replace(spelling, REDACTED)
-    text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
-    return _PASSWORD.sub(rf"\1{REDACTED}@", text)
+def _secrets() -> frozenset[str]:
+    named = (value.strip() for name, value in os.environ.items() if _holds_a_key(name))
+    in_environment = frozenset(each for each in named if len(each) >= _SHORTEST)
+    return in_environment.union(*(hidden.values for hidden in list(_handed_over)))
 
 
-def _spellings(key: str) -> tuple[str, ...]:
-    """A key as it is, and as JSON writes it."""
-    return key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]
+def _holds_a_key(variable: str) -> bool:
+    return variable.upper().endswith("_API_KEY")
 
 
-def _longest_first(key: str) -> tuple[int, str]:
-    """A key that contains another is replaced before it."""
-    return -len(key), key
+def _spellings_of(secrets: frozenset[str]) -> list[str]:
+    """The secrets in plain text and as JSON writes them, the longest first.
+
+    So a secret that contains another secret is replaced as a whole.
+    """
+    spellings = {
+        spelling
+        for secret in secrets
+        for spelling in (secret, *(json.dumps(secret, ensure_ascii=a)[1:-1] for a in (True, False)))
+    }
+    return sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
+
+
+def _without_parts(text: str, spellings: list[str]) -> str:
+    """Replace the parts of secrets in a text that are at least ``_SHORTEST`` characters long."""
+    parts = {
+        spelling[at : at + _SHORTEST]
+        for spelling in spellings
+        for at in range(len(spelling) - _SHORTEST + 1)
+    }
+    found = [part for part in parts if part in text]
+    if not found:
+        return text
+    secret = [False] * len(text)
+    for part in found:
+        for match in re.finditer(f"(?={re.escape(part)})", text):
+            secret[match.start() : match.start() + _SHORTEST] = [True] * _SHORTEST
+    groups = groupby(zip(text, secret, strict=True), key=lambda each: each[1])
+    return "".join(
+        REDACTED if is_secret else "".join(character for character, _ in group)
+        for is_secret, group in groups
+    )

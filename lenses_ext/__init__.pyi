@@ -1,6 +1,23 @@
 """The names that the package offers, and where each lives."""
 
-from .agent import (
+from .errors import (
+    FocusError as FocusError,
+    LawError as LawError,
+    ManyPartsError as ManyPartsError,
+    PartError as PartError,
+    ProgramError as ProgramError,
+    ReadOnlyError as ReadOnlyError,
+)
+from .labels import (
+    AGENT as AGENT,
+    ANSWER as ANSWER,
+    TOOL as TOOL,
+    TOOLS as TOOLS,
+    is_agent as is_agent,
+    is_answer as is_answer,
+    is_tool as is_tool,
+)
+from .language.agent import (
     agent_answer as agent_answer,
     agent_answer_schema as agent_answer_schema,
     agent_description as agent_description,
@@ -13,53 +30,103 @@ from .agent import (
     create_agent_pattern as create_agent_pattern,
     each_agent_tool as each_agent_tool,
 )
-from .answer import answer_schema as answer_schema, answer_signature as answer_signature
-from .compose import (
-    add_tool as add_tool,
-    overlay as overlay,
-    remove_tool as remove_tool,
-    rename_tool as rename_tool,
-    replace_tool as replace_tool,
+from .language.answer import answer_schema as answer_schema, answer_signature as answer_signature
+from .language.model import Model as Model
+from .language.settings import (
+    SETTINGS as SETTINGS,
+    SettingError as SettingError,
+    Settings as Settings,
 )
-from .document_edits import edit as edit, edit_with as edit_with
-from .errors import (
-    FocusError as FocusError,
-    LawError as LawError,
-    ManyPartsError as ManyPartsError,
-    ReadOnlyError as ReadOnlyError,
+from .language.tool_json import (
+    tool_spec_from_json as tool_spec_from_json,
+    tool_spec_to_json as tool_spec_to_json,
 )
-from .labels import AGENT as AGENT, ANSWER as ANSWER, TOOL as TOOL, TOOLS as TOOLS
-from .model import Model as Model
-from .optics import (
+from .language.tool_spec import (
+    as_tool as as_tool,
+    create_tool_specification as create_tool_specification,
+    tool_spec_description as tool_spec_description,
+    tool_spec_name as tool_spec_name,
+    tool_spec_schema as tool_spec_schema,
+    tool_spec_type_signature as tool_spec_type_signature,
+    wire_name as wire_name,
+)
+from .language.traversals import each_agent as each_agent, each_instruction as each_instruction
+from .memo import Memo as Memo
+from .optics.typed import (
     Getter as Getter,
     Lens as Lens,
     Prism as Prism,
+    Settable as Settable,
     Traversal as Traversal,
     collect as collect,
     over as over,
     put as put,
     view as view,
 )
-from .program import find_agents as find_agents, resolve_references as resolve_references
-from .settings import (
-    SETTINGS as SETTINGS,
-    Setting as Setting,
-    SettingError as SettingError,
-    Settings as Settings,
+from .places.document_edits import edit as edit, edit_with as edit_with
+from .places.paths import (
+    ANY as ANY,
+    PathError as PathError,
+    read_path as read_path,
+    write_path as write_path,
 )
-from .sharing import inline_tool as inline_tool, share_tool as share_tool
+from .places.places import (
+    Kind as Kind,
+    Place as Place,
+    change_places as change_places,
+    completions as completions,
+    find_places as find_places,
+    new_property as new_property,
+    remove_places as remove_places,
+)
+from .programs.composition import (
+    add_tool as add_tool,
+    overlay as overlay,
+    remove_tool as remove_tool,
+    rename_tool as rename_tool,
+    replace_tool as replace_tool,
+)
+from .programs.references import (
+    ProgramLike as ProgramLike,
+    find_agents as find_agents,
+    program_patterns as program_patterns,
+    resolve as resolve,
+    shared_tools as shared_tools,
+)
+from .programs.scopes import program_scopes as program_scopes
+from .programs.sharing import inline_tool as inline_tool, share_tool as share_tool
+from .programs.validation import (
+    PROGRAM_CHECKS as PROGRAM_CHECKS,
+    agent_faults as agent_faults,
+    new_errors as new_errors,
+    validate_agent_pattern as validate_agent_pattern,
+    validate_program as validate_program,
+    validate_tool_spec_pattern as validate_tool_spec_pattern,
+)
+from .schemas.canonical_form import Match as Match
+from .schemas.checks import schema_validator as schema_validator
+from .schemas.comparison import Difference as Difference, differences as differences
+from .schemas.json_values import (
+    MAX_JSON_LEVELS as MAX_JSON_LEVELS,
+    NotJson as NotJson,
+    check_json as check_json,
+    dump_json as dump_json,
+)
+from .schemas.schema_parts import resolve_ref as resolve_ref
+from .schemas.visits import validation_visits as validation_visits
 from .signatures.errors import SignatureError as SignatureError
-from .signatures.forms import (
+from .signatures.from_schema import (
+    json_schema_faults as json_schema_faults,
     json_schema_to_type_signature as json_schema_to_type_signature,
-    signature_elements as signature_elements,
 )
-from .signatures.from_schema import json_schema_faults as json_schema_faults
 from .signatures.parsing import (
     parse_type_signature as parse_type_signature,
     result_schema as result_schema,
+    signature_elements as signature_elements,
+    signature_faults as signature_faults,
     type_signature_to_json_schema as type_signature_to_json_schema,
 )
-from .signatures.schema_comparison import Match as Match, first_difference as first_difference
+from .signatures.style import dumps as dumps, parse as parse
 from .signatures.values import (
     Parameter as Parameter,
     Shape as Shape,
@@ -67,27 +134,6 @@ from .signatures.values import (
     TypeSignature as TypeSignature,
 )
 from .signatures.writer import (
-    signature_patterns as signature_patterns,
     signature_text as signature_text,
     write_type_signature as write_type_signature,
-)
-from .style import agent_style as agent_style, dumps as dumps, parse as parse
-from .tool_json import (
-    tool_spec_from_json as tool_spec_from_json,
-    tool_spec_to_json as tool_spec_to_json,
-)
-from .tool_names import wire_name as wire_name
-from .tool_spec import (
-    as_tool as as_tool,
-    create_tool_specification as create_tool_specification,
-    tool_spec_description as tool_spec_description,
-    tool_spec_name as tool_spec_name,
-    tool_spec_schema as tool_spec_schema,
-    tool_spec_type_signature as tool_spec_type_signature,
-)
-from .traversals import each_agent as each_agent, each_instruction as each_instruction
-from .validation import (
-    validate_agent_pattern as validate_agent_pattern,
-    validate_program as validate_program,
-    validate_tool_spec_pattern as validate_tool_spec_pattern,
 )

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from gram import GramError, Pattern, dumps, origin
+from collections.abc import Iterable
+
+from gram import Fault, GramError, Pattern, dumps, origin
+
+
+class PartError(GramError):
+    """A part is missing or wrong: raised by the functions of a lens.
+
+    The lens makes a `FocusError` of it, which has its name, the path and the pattern, too.
+
+    Attributes:
+        reason: what is wrong.
+        hint: how to mend it, or None.
+    """
+
+    def __init__(self, reason: str, hint: str | None = None) -> None:
+        super().__init__(reason, hint)
+        self.reason = reason
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.reason}; {self.hint}" if self.hint else self.reason
 
 
 class FocusError(GramError, LookupError):
@@ -10,7 +31,7 @@ class FocusError(GramError, LookupError):
 
     Attributes:
         optic: the name of the lens, traversal, prism or function.
-        path: where in the pattern it looked, such as ``value.properties.model``.
+        path: where in the pattern it looked, such as ``value.properties.model``, or ``""``.
         pattern: the pattern it looked at (or whatever was given in its place).
         reason: what it found there.
         hint: how to mend it, or None.
@@ -27,14 +48,15 @@ class FocusError(GramError, LookupError):
         self.hint = hint
 
     def __str__(self) -> str:
-        text = f"{self.optic}: {self.reason} at {self.path} of {describe(self.pattern)}"
+        where = f"at {self.path} of" if self.path else "in"
+        text = f"{self.optic}: {self.reason} {where} {describe(self.pattern)}"
         text += f"; {self.hint}" if self.hint else ""
         place = origin(self.pattern) if isinstance(self.pattern, Pattern) else None
         return f"{place}: {text}" if place else text
 
 
 class ReadOnlyError(GramError, TypeError):
-    """A getter was set: what it shows is computed.
+    """A getter was set, which shows a computed part.
 
     Attributes:
         optic: the name of the getter.
@@ -49,7 +71,7 @@ class ReadOnlyError(GramError, TypeError):
 
 
 class ManyPartsError(GramError, TypeError):
-    """A traversal or prism was viewed as if it looked at exactly one part.
+    """A traversal or prism was viewed, which looks at any number of parts.
 
     Attributes:
         optic: its name.
@@ -60,7 +82,7 @@ class ManyPartsError(GramError, TypeError):
         self.optic = optic
 
     def __str__(self) -> str:
-        return f"{self.optic} looks at any number of parts, not at one: collect them"
+        return f"{self.optic} looks at any number of parts, not at one: use collect"
 
 
 class LawError(GramError, AssertionError):
@@ -82,6 +104,27 @@ class LawError(GramError, AssertionError):
 
     def __str__(self) -> str:
         return f"{self.optic} breaks {self.law}: {self.reason}\n  of: {shown(self.state)}"
+
+
+class ProgramError(GramError, ValueError):
+    """A program has no such agent, or what it refers to cannot be found.
+
+    Attributes:
+        faults: what is wrong with the program, each with its place.
+    """
+
+    def __init__(self, message: str, faults: Iterable[Fault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+    @classmethod
+    def of(cls, faults: Iterable[Fault]) -> ProgramError:
+        """The error that lists faults, one a line with its hint."""
+        faults = tuple(faults)
+        return cls("\n".join(each.with_hint() for each in faults), faults)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ProgramError, (str(self), self.faults)
 
 
 def shown(value: object) -> str:

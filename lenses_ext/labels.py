@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from gram import Pattern
+from gram import Pattern, expect
 
 AGENT = "Agent"
-"""A program: who it is, what it is told, which model it runs on, which tools it has."""
+"""An agent: its instruction, its model, its tools."""
 
 TOOL = "ToolSpecification"
 """A tool as a program declares it. This is the label that is written."""
 
 ANSWER = "Answer"
-"""The type of an agent's answer, see `lenses_ext.answer`."""
+"""The type of an agent's answer, see `lenses_ext.language.answer`."""
 
 TOOLS = frozenset({TOOL, "Tool"})
 """The labels that are read as a tool."""
@@ -19,14 +19,17 @@ TOOLS = frozenset({TOOL, "Tool"})
 
 def is_agent(pattern: Pattern) -> bool:
     """Whether a pattern is an agent."""
+    expect(pattern, Pattern, "pattern", by="is_agent")
     return AGENT in pattern.value.labels
 
 
 def is_tool(pattern: Pattern) -> bool:
     """Whether a pattern is a tool: labelled ``ToolSpecification`` or ``Tool``."""
+    expect(pattern, Pattern, "pattern", by="is_tool")
     return not TOOLS.isdisjoint(pattern.value.labels)
 
 
 def is_answer(pattern: Pattern) -> bool:
     """Whether a pattern is the type of an agent's answer."""
+    expect(pattern, Pattern, "pattern", by="is_answer")
     return ANSWER in pattern.value.labels

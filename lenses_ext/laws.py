@@ -4,14 +4,16 @@ Each check draws wholes and parts from Hypothesis strategies, and raises `LawErr
 smallest counterexample that Hypothesis finds. Hypothesis is needed only here: install the extra
 ``laws``. ``docs/lens-laws.md`` shows how they are used.
 
-A whole that an optic cannot look at (`REFUSALS`) is no counterexample, as long as setting refuses
-it too: a part that cannot be seen is never overwritten.
+A whole that an optic cannot look at (it raises one of `REFUSALS`) is not a counterexample, as long
+as setting refuses it too: a part that cannot be seen is never overwritten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from gram import expect
 
 from .errors import LawError, shown
 from .optics import Getter, Lens, Prism, Traversal, collect, over, put, view
@@ -33,14 +35,14 @@ def check_lens(
     *,
     put_put: bool = True,
 ) -> None:
-    """Check that a lens is one.
+    """Check the laws of a lens.
 
     get-put: putting back what is there changes nothing. put-get: what was put is what is seen.
     put-put: only the last put counts. put-refuses: where nothing can be seen, nothing can be put.
 
     Args:
         lens: a lens of this package, or of `lenses` alone.
-        states: wholes, among them such as the lens cannot look at.
+        states: wholes, some of which the lens cannot look at.
         values: parts that may be put into every whole the lens can look at.
         put_put: False for a lens that says in its documentation where put-put does not hold.
 
@@ -64,13 +66,13 @@ def check_lens(
 
 
 def check_getter(getter: Getter[S, A], states: SearchStrategy[S]) -> None:
-    """Check that a getter is one.
+    """Check the laws of a getter.
 
     get-get: looking twice shows the same. read-only: setting raises a TypeError.
 
     Args:
         getter: a getter of this package, or of `lenses` alone.
-        states: wholes, among them such as the getter cannot look at.
+        states: wholes, some of which the getter cannot look at.
 
     Raises:
         LawError: it breaks a law.
@@ -95,7 +97,7 @@ def check_getter(getter: Getter[S, A], states: SearchStrategy[S]) -> None:
 def check_traversal(
     traversal: Traversal[S, A], states: SearchStrategy[S], values: SearchStrategy[A]
 ) -> None:
-    """Check that a traversal is one: a lens onto its parts together, whose number never changes.
+    """Check the laws of a traversal, a lens onto several parts whose number never changes.
 
     get-put: putting back each part, or changing none, changes nothing. put-get: what was put is
     what is seen, part for part. put-put: only the last put counts. put: one value put is
@@ -103,7 +105,7 @@ def check_traversal(
 
     Args:
         traversal: a traversal or prism of this package, or of `lenses` alone.
-        states: wholes, among them such as the traversal cannot look at.
+        states: wholes, some of which the traversal cannot look at.
         values: parts that may be put into every whole the traversal can look at.
 
     Raises:
@@ -135,10 +137,10 @@ def check_traversal(
 
 
 def check_prism(prism: Prism[S, A], states: SearchStrategy[S], values: SearchStrategy[A]) -> None:
-    """Check that a prism is one.
+    """Check the laws of a prism, a traversal of at most one part (at-most-one).
 
-    It is a traversal of one part at the most (at-most-one). construct-get: in what was made of a
-    part that part is seen. get-construct: what is made of the part of a whole is that whole.
+    construct-get: what was made from a part shows that part. get-construct: what is made from the
+    part of a whole is that whole.
 
     Args:
         prism: a prism of this package, or of `lenses` alone.
@@ -206,8 +208,12 @@ def _same(
 def _for_all(laws: Callable[..., None], *strategies: SearchStrategy[Any]) -> None:
     """Hold the laws against many examples; the settings are those of the profile in use."""
     from hypothesis import given, settings
+    from hypothesis.strategies import SearchStrategy
 
-    # One counterexample says enough, and several would come as a group that is no LawError. Past
-    # examples are kept by function, and this one stands for every optic there is.
+    for each in strategies:
+        expect(each, SearchStrategy, "strategy", by=laws.__qualname__.partition(".")[0])
+
+    # Several counterexamples would come as a group, which is not a LawError. Hypothesis keeps past
+    # examples by function, and this function is used for every optic.
     run = settings(report_multiple_bugs=False, database=None)(given(*strategies)(laws))
     run()

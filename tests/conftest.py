@@ -13,8 +13,16 @@ from gram import Pattern
 from tests.interp.model_server import ModelServer, serving
 from tests.paths import EXAMPLES
 
-# Machines differ and may be busy: how long an example takes is no failure.
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Machines differ and may be busy: how long an example takes is no failure. Where CI is set, the
+# same examples are tried each time, so that a change is judged by what it changes; new ones are
+# tried by whoever runs the tests at a desk.
+settings.register_profile(
+    "default",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="CI" in os.environ,
+)
+settings.register_profile("brief", settings.get_profile("default"), max_examples=15)
 settings.load_profile("default")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so all they start.

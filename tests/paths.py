@@ -5,4 +5,4 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 DATA = ROOT / "tests" / "data"
-SHARED_CORPUS = ROOT.parent / "shared" / "conformance" / "corpus.jsonl"
+CORPUS = DATA / "conformance" / "corpus.jsonl"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gram.faults import errors
+from gram.checks.faults import only_errors
 from interp.program_checks import check_program
 from lenses_ext import parse
 from tests.interp.cli.process import gram
@@ -37,7 +37,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_programs_of_a_page_are_valid(page: Path) -> None:
     for block in blocks(page.read_text(encoding="utf-8"), "gram"):
-        assert errors(check_program(parse(block, page.name))) == ()
+        assert only_errors(check_program(parse(block, page.name))) == ()
 
 
 def test_the_first_command_prints_what_the_readme_shows() -> None:

@@ -1,27 +1,33 @@
-"""Edits that mend a text: removals, and the fixes of faults applied."""
+"""Applying the fixes of faults to a text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..document import Document
-from ..faults import Edit, Fault
+from ..documents import Document
+from ..errors import expect
+from ..reading import comments, has_comment, trivia_end
 from ..source import Span
-from ..trivia import comments, has_comment, trivia_end
+from .faults import Edit, Fault, faults_of
 
 
 def apply_fixes(document: Document, faults: Iterable[Fault]) -> str:
-    """The text of a document with the faults mended that have a fix.
+    """The text of a document after the fixes of these faults; its trees stay the same.
 
-    The trees stay the same. Where two fixes touch the same part of the text, the one that begins
-    first is applied; checking the result again finds what is left.
+    Faults without a fix are left. Where two fixes overlap, the one that begins first is applied:
+    check the result again to find the other.
 
     >>> from gram import check, parse
     >>> document = parse("(a {k: 1, j: 2, k: 3})")
     >>> apply_fixes(document, check(document))
     '(a {j: 2, k: 3})'
     """
-    fixes = [fault.fix for fault in faults if fault.fix and fault.source is document.source]
+    expect(document, Document, "document", by="apply_fixes")
+    fixes = [
+        fault.fix
+        for fault in faults_of(faults, "apply_fixes")
+        if fault.fix and fault.source is document.source
+    ]
     taken: list[Edit] = []
     end = 0
     for fix in sorted(fixes, key=lambda fix: (fix[0].span.start, -fix[-1].span.end)):

@@ -1,7 +1,7 @@
-"""Checks of names: what defines them, what refers to them, where they disagree.
+"""Checks of names: where they are defined, where they are used, and where the two disagree.
 
-An occurrence defines its name when it has labels, properties or elements; a bare name repeats or
-refers. Within a scope a name has one definition.
+A pattern with labels, properties or elements defines its name; a bare name only refers to it.
+Within a scope a name has one definition.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from .. import syntax
-from ..near import did_you_mean
-from ..pattern import Pattern
-from ..serializer import is_edge, is_reference
-from ..walk import TreePath
+from ..reading import syntax
+from ..suggestions import did_you_mean
+from ..trees import Pattern, TreePath, is_edge, is_reference
 from .reading import Finding, Occurrence, Reading
 
-_MOST_HINTS = 50  # to look for near names costs more than all the checks together
+_MOST_HINTS = 50  # looking for similar names costs more than all the checks together
 
 
 def duplicate_definition(reading: Reading) -> Iterator[Finding]:
@@ -30,11 +28,11 @@ def duplicate_definition(reading: Reading) -> Iterator[Finding]:
 
 
 def inconsistent_definition(reading: Reading) -> Iterator[Finding]:
-    """A relationship's name given to other ends, or to a bracket that is no relationship."""
+    """A relationship's name used again for other ends, or for a bracket of another kind."""
     for first, again in _second_definitions(reading):
         if _is_inconsistent(first, again):
             where = reading.cited(first.path)
-            message = f"`{again.name}` is at {where} {_shape(first)}, here {_shape(again)}"
+            message = f"`{again.name}` is {_shape(first)} at {where}, but {_shape(again)} here"
             yield Finding(message, again.path, "identity")
 
 
@@ -48,7 +46,7 @@ def self_reference(reading: Reading) -> Iterator[Finding]:
 
 
 def dangling_reference(reading: Reading) -> Iterator[Finding]:
-    """A bare name as an element that nothing in sight has for its own."""
+    """A bare name among elements that nothing visible from there is called."""
     names: dict[TreePath, set[str]] = defaultdict(set)
     for each in reading.occurrences:
         if each.name and not isinstance(each.construct, syntax.Reference):
@@ -57,16 +55,16 @@ def dangling_reference(reading: Reading) -> Iterator[Finding]:
     for each in reading.occurrences:
         if not isinstance(each.construct, syntax.Reference):
             continue
-        in_sight = [names[scope] for scope in reading.scopes_from(each.scope)]
-        if any(each.name in known for known in in_sight):
+        visible = [names[scope] for scope in reading.scopes_from(each.scope)]
+        if any(each.name in known for known in visible):
             continue
-        hint = did_you_mean(each.name, set().union(*in_sight)) if hints < _MOST_HINTS else None
+        hint = did_you_mean(each.name, set().union(*visible)) if hints < _MOST_HINTS else None
         hints += 1
         yield Finding(f"nothing here is named `{each.name}`", each.path, "identity", hint=hint)
 
 
 def label_sets_differ(reading: Reading) -> Iterator[Finding]:
-    """A name with other labels in another scope; in one scope that is a duplicate definition."""
+    """A name with other labels in another scope; within a scope that is a duplicate definition."""
     first: dict[str, Occurrence] = {}
     for each in reading.occurrences:
         labels = each.pattern.value.labels
@@ -81,7 +79,7 @@ def label_sets_differ(reading: Reading) -> Iterator[Finding]:
 
 
 def members(elements: Iterable[Pattern]) -> list[object]:
-    """Elements as they matter to the definition they stand in: a named one has its own."""
+    """The elements of a definition, to compare: of one with a name only the name counts."""
     return [element.value.identity or element for element in elements]
 
 

@@ -1,53 +1,58 @@
-"""What the checks look at: every pattern with its place and the scope its name belongs to.
+"""What the checks look at: every pattern of some trees, with its path, scope and syntax.
 
-A scope is where a name means one thing. The whole document is one; a pattern that opens a scope
-belongs itself to the scope around it, and what is below it to its own.
+Inside a scope a name means one thing. The whole document is a scope. A pattern may open another
+one for the names below it; its own name belongs to the scope around it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
-from typing import Literal, TypeAlias
+from itertools import zip_longest
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from attrs import define, field, frozen
 
-from ..document import Document
-from ..faults import Edit
-from ..pattern import Pattern
-from ..source import Span
-from ..spans import Construct, elements_of
-from ..walk import TreePath
+from ..documents import Document
+from ..reading import Construct, construct_of, spans_of
+from ..source import Source, Span
+from ..trees import Pattern, TreePath, origin
+from .faults import Edit
+
+T = TypeVar("T")
+_Read: TypeAlias = tuple[Construct | None, Source | None]
 
 Scope: TypeAlias = Literal["around", "own", "private"]
-"""Whose the names below a pattern are.
+"""To which scope the names below a pattern belong.
 
-Those of the scope around it; its own, where another scope had better not mean something else by
-them; or private, as those of a record's fields, which nobody takes for one another.
+``around``: to the scope that the pattern itself is in. ``own``: to one that the pattern opens. A
+name with other labels in another scope is then a warning. ``private``: to one that the pattern
+opens, without that warning.
 """
 
 Scopes: TypeAlias = Callable[[Pattern], Scope]
-"""Tells the scope that a pattern opens for what is below it."""
+"""Tells which scope the names below a pattern belong to."""
 
 WHOLE: TreePath = ()
 """The scope that is the whole document."""
 
 
 def one_scope(pattern: Pattern) -> Scope:
-    """No pattern opens a scope: a name means the same wherever it stands."""
+    """No pattern opens a scope: a name means the same everywhere in the document."""
     return "around"
 
 
 @frozen(eq=False)
 class Occurrence:
-    """A pattern where it stands.
+    """A pattern in its place.
 
     Attributes:
         path: the index of the top-level pattern, then of the element, and so on.
         pattern: the pattern.
         scope: the path of the pattern whose scope its name belongs to, or `WHOLE`.
         is_private: whether that scope, or one around it, is private.
-        construct: its syntax, or None when the trees were not read.
+        construct: its syntax, or None when it was not read from a text.
+        source: the text it was read from, or None.
     """
 
     path: TreePath
@@ -55,56 +60,78 @@ class Occurrence:
     scope: TreePath
     is_private: bool
     construct: Construct | None
+    source: Source | None
 
     @property
     def name(self) -> str:
         """Its identity, ``""`` when it is anonymous."""
         return self.pattern.value.identity
 
+    @property
+    def text(self) -> str:
+        """The text it was read from, or ``""``."""
+        return self.source.text if self.source else ""
+
 
 @frozen
 class Finding:
-    """What a check found, before its code and severity are put to it.
+    """What a check found, before its code and severity are added.
 
     Attributes:
         message: what is wrong.
         path: the path of the pattern at fault.
         part: ``identity``, ``labels`` or the key of the property at fault, when it is one part.
-        span: where it stands, when that is not the place of the pattern or part.
+        keys: the keys to the value at fault, when the property is a map.
+        span: the place of the fault, when that is not the place of the pattern or part.
         hint: how to mend it, or None.
         fix: edits that mend it and keep the trees.
     """
 
     message: str
-    path: TreePath
+    path: TreePath = ()
     part: str | None = None
     span: Span | None = None
     hint: str | None = None
     fix: tuple[Edit, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 @define(eq=False, slots=False)
 class Reading:
-    """The trees to check, with the document they were read from when there is one."""
+    """The trees to check, with the document they were read from when there is one.
+
+    Patterns that are given without a document are found in the texts that they were read from.
+
+    Args:
+        patterns: the trees.
+        document: the document that says them.
+        scopes: which scope the names below a pattern belong to.
+        kinds: the header kinds that are known; without any, every kind is.
+        within: the paths to the patterns to judge; None for all. The others are only looked at
+            for what they define.
+    """
 
     patterns: tuple[Pattern, ...]
     document: Document | None = None
     scopes: Scopes = one_scope
     kinds: Collection[str] = ()
-    occurrences: tuple[Occurrence, ...] = field(init=False)
+    within: Collection[TreePath] | None = None
+    _made: dict[Callable[[Reading], Any], Any] = field(factory=dict, init=False, repr=False)
 
-    def __attrs_post_init__(self) -> None:
-        self.occurrences = tuple(self._occurrences())
+    @cached_property
+    def occurrences(self) -> tuple[Occurrence, ...]:
+        """Every pattern, in the order of the trees."""
+        return tuple(self._occurrences())
 
     def _occurrences(self) -> Iterator[Occurrence]:
-        """Every pattern, in the order of the trees."""
-        constructs: Iterable[Construct | None]
-        constructs = self.document.items if self.document else [None] * len(self.patterns)
+        tops: Iterable[_Read]
+        if self.document is not None:
+            tops = [(item, self.document.source) for item in self.document.items]
+        else:
+            tops = map(_syntax_of, self.patterns)
         pending = [
-            Occurrence((index,), pattern, WHOLE, False, construct)
-            for index, (pattern, construct) in enumerate(
-                zip(self.patterns, constructs, strict=True)
-            )
+            Occurrence((index,), pattern, WHOLE, False, *read)
+            for index, (pattern, read) in enumerate(zip(self.patterns, tops, strict=True))
         ][::-1]
         while pending:
             here = pending.pop()
@@ -115,10 +142,11 @@ class Reading:
             opened = self.scopes(here.pattern)
             scope = here.scope if opened == "around" else here.path
             private = here.is_private or opened == "private"
-            constructs = elements_of(here.construct) if here.construct else [None] * len(elements)
             below = [
-                Occurrence((*here.path, index), element, scope, private, construct)
-                for index, (element, construct) in enumerate(zip(elements, constructs, strict=True))
+                Occurrence((*here.path, index), element, scope, private, *read)
+                for index, (element, read) in enumerate(
+                    zip(elements, _syntax_below(here, self.document is not None), strict=True)
+                )
             ]
             pending.extend(reversed(below))
 
@@ -132,31 +160,71 @@ class Reading:
         return tuple(seen.values())
 
     @cached_property
-    def _scope_around(self) -> dict[TreePath, TreePath]:
-        return {each.path: each.scope for each in self.occurrences}
+    def _by_path(self) -> dict[TreePath, Occurrence]:
+        return {each.path: each for each in self.occurrences}
+
+    def once(self, make: Callable[[Reading], T]) -> T:
+        """What a function makes of this reading, made once for all the checks that need it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: T = self._made[make]
+        return made
+
+    def judges(self, path: TreePath) -> bool:
+        """Whether the pattern at a path is to be judged."""
+        if self.within is None:
+            return True
+        return any(path[:length] in self.within for length in range(1, len(path) + 1))
 
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
-        """A scope and those around it, inside out."""
+        """A scope and those around it, from the inside out."""
         while scope != WHOLE:
             yield scope
-            scope = self._scope_around[scope]
+            scope = self._by_path[scope].scope
         yield WHOLE
 
-    @property
-    def text(self) -> str:
-        """The text the trees were read from."""
-        return self.document.text if self.document else ""
-
-    def place(self, path: TreePath, part: str | None = None) -> Span | None:
-        """Where a pattern or a part of it stands, None when the trees were not read."""
-        if self.document is None:
-            return None
-        spans = self.document.spans(path)
-        return (part and spans.part(part)) or spans.pattern
+    def place(
+        self, path: TreePath, part: str | None = None, keys: tuple[str, ...] = ()
+    ) -> tuple[Source, Span] | None:
+        """The text and the span of a pattern or of a part of it; None when it was not read."""
+        if self.document is not None:
+            source, spans = self.document.source, self.document.spans(path)
+        else:
+            here = self._by_path.get(path)
+            if here is None or here.construct is None or here.source is None:
+                return None
+            source, spans = here.source, spans_of(here.construct)
+        if part is not None and keys:
+            return source, spans.value(part, *keys)
+        return source, spans.part_or_subject(part)
 
     def cited(self, path: TreePath) -> str:
         """The place of a pattern, for a message: line and column, or its path."""
-        span = self.place(path, "identity")
-        if self.document is None or span is None:
+        place = self.place(path, "identity")
+        if place is None:
             return ".".join(map(str, path))
-        return self.document.source.line_and_column(span.start)
+        source, span = place
+        return source.line_and_column(span.start)
+
+
+def _syntax_of(pattern: Pattern) -> _Read:
+    """The syntax of a pattern and the text it was read from."""
+    read = origin(pattern)
+    return (construct_of(pattern), read.source) if read else (None, None)
+
+
+def _syntax_below(here: Occurrence, in_document: bool) -> Iterator[_Read]:
+    """The syntax of the elements of a pattern."""
+    constructs = here.construct.elements if here.construct else ()
+    if in_document:
+        for construct in constructs:
+            yield construct, here.source
+        return
+    for element, construct in zip_longest(
+        here.pattern.elements, constructs[: len(here.pattern.elements)]
+    ):
+        read = origin(element)
+        if construct and read and (read.source, read.span) == (here.source, construct.span):
+            yield construct, read.source
+        else:  # it was put there after reading
+            yield _syntax_of(element)

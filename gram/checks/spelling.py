@@ -1,4 +1,4 @@
-"""Checks of how a text spells its patterns: what a tree can no longer tell."""
+"""Checks of the text: what is lost once it is read into trees."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from .. import syntax
-from ..faults import Edit
-from ..near import did_you_mean
-from ..serializer import is_edge, is_header
+from ..reading import Construct, syntax
 from ..source import Span
-from ..spans import Construct, Hop, span_of
+from ..suggestions import did_you_mean
+from ..trees import is_edge, is_header
+from .faults import Edit
 from .fixes import removal, removal_of_entry
 from .reading import Finding, Occurrence, Reading
 
@@ -26,8 +25,8 @@ def duplicate_key(reading: Reading) -> Iterator[Finding]:
     for each, construct in reading.written:
         for entries in _entry_lists(construct):
             for entry, last in _dead(entries):
-                fix = removal_of_entry(reading.text, span_of(entry))
-                message = _comes_again(reading, f"the key `{entry.key.text}`", last)
+                fix = removal_of_entry(each.text, entry.span)
+                message = _comes_again(each, f"the key `{entry.key.text}`", last)
                 yield _to_remove(message, each, entry.key, fix)
 
 
@@ -36,23 +35,23 @@ def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
     for each, construct in reading.written:
         if isinstance(construct, syntax.Annotated):
             for annotation, last in _dead(construct.annotations):
-                fix = removal(reading.text, span_of(annotation))
-                message = _comes_again(reading, f"the annotation `@{annotation.key.text}`", last)
+                fix = removal(each.text, annotation.span)
+                message = _comes_again(each, f"the annotation `@{annotation.key.text}`", last)
                 yield _to_remove(message, each, annotation.key, fix)
 
 
 def _to_remove(message: str, each: Occurrence, key: syntax.Name, fix: tuple[Edit, ...]) -> Finding:
-    return Finding(message, each.path, key.text, span_of(key), hint="remove it", fix=fix)
+    return Finding(message, each.path, key.text, key.span, hint="remove it", fix=fix)
 
 
 def label_case(reading: Reading) -> Iterator[Finding]:
     """Labels after ``:`` that are not PascalCase or, on an arrow, UPPER_SNAKE."""
     for each, construct in reading.written:
-        on_arrow = isinstance(construct, syntax.Path | Hop)
+        on_arrow = isinstance(construct, syntax.Path)
         wanted, case = (_UPPER_SNAKE, "UPPER_SNAKE") if on_arrow else (_PASCAL, "PascalCase")
-        for label in _labels(construct):
+        for label in construct.subject.labels:
             name = label.name.text
-            if reading.text.startswith("::", label.start) or wanted.fullmatch(name):
+            if each.text.startswith("::", label.start) or wanted.fullmatch(name):
                 continue
             if is_edge(each.pattern) and _UPPER_SNAKE.fullmatch(name):
                 continue  # a relationship in brackets
@@ -61,7 +60,7 @@ def label_case(reading: Reading) -> Iterator[Finding]:
                 f"the label `{name}` is not {case}",
                 each.path,
                 "labels",
-                span_of(label.name),
+                label.name.span,
                 hint=f"write `{better}`" if better else None,
             )
 
@@ -69,14 +68,14 @@ def label_case(reading: Reading) -> Iterator[Finding]:
 def not_portable(reading: Reading) -> Iterator[Finding]:
     """Values that tree-sitter-gram 0.3.11 does not read."""
     for each, construct in reading.written:
-        for key, value in _values(construct):
-            for span, what in _extensions(reading.text, value):
+        for entry in construct.entries:
+            for span, what in _extensions(each.text, entry.value):
                 message = f"{what} is not portable to tree-sitter-gram"
-                yield Finding(message, each.path, key, span)
+                yield Finding(message, each.path, entry.key.text, span)
 
 
 def unknown_kind(reading: Reading) -> Iterator[Finding]:
-    """A header whose ``kind`` is none of those that the caller knows; silent without any."""
+    """A header of a kind that the caller does not know; never when the caller names no kinds."""
     if not reading.kinds or not reading.patterns:
         return
     document, first = reading.document, reading.patterns[0]
@@ -87,28 +86,6 @@ def unknown_kind(reading: Reading) -> Iterator[Finding]:
         yield Finding(f"the kind `{kind}` is not known", (0,), "kind", hint=hint)
 
 
-# --- parts of constructs
-
-
-def _subject(construct: Construct) -> syntax.SubjectPart | None:
-    match construct:
-        case syntax.Node() | syntax.Bracket():
-            return construct.subject
-        case Hop():
-            return construct.arrow.subject
-        case syntax.Path() if len(construct.arrows) == 1:
-            return construct.arrows[0].subject
-        case _:
-            return None
-
-
-def _labels(construct: Construct) -> Sequence[syntax.Label]:
-    if isinstance(construct, syntax.Annotated):
-        return construct.identified.labels if construct.identified else ()
-    subject = _subject(construct)
-    return subject.labels if subject else ()
-
-
 def _in_case(name: str, *, on_arrow: bool) -> str | None:
     """The label in the wanted case, or None when it has no letters to start with."""
     words = _WORD.findall(name)
@@ -116,28 +93,11 @@ def _in_case(name: str, *, on_arrow: bool) -> str | None:
     return cased if (_UPPER_SNAKE if on_arrow else _PASCAL).fullmatch(cased) else None
 
 
-def _values(construct: Construct) -> list[tuple[str, syntax.AnyValue]]:
-    """The keys of a construct's own properties with their values."""
-    entries: Sequence[syntax.Entry | syntax.Annotation] = ()
-    if isinstance(construct, syntax.Annotated):
-        entries = construct.annotations
-    elif record := _record(construct):
-        entries = record.entries
-    return [(entry.key.text, entry.value) for entry in entries]
-
-
-def _record(construct: Construct) -> syntax.Record | None:
-    if isinstance(construct, syntax.Header):
-        return construct.record
-    subject = _subject(construct)
-    return subject.record if subject else None
-
-
 def _entry_lists(construct: Construct) -> Iterator[Sequence[syntax.Entry]]:
     """The entries of a construct's record and of every map in its values."""
-    if record := _record(construct):
+    if record := construct.subject.record:
         yield record.entries
-    pending = [value for _, value in _values(construct)]
+    pending = [entry.value for entry in construct.entries]
     while pending:
         value = pending.pop()
         if isinstance(value, syntax.Map):
@@ -148,11 +108,11 @@ def _entry_lists(construct: Construct) -> Iterator[Sequence[syntax.Entry]]:
 
 
 def _extensions(text: str, value: syntax.AnyValue) -> Iterator[tuple[Span, str]]:
-    """The places in a value that only this grammar reads, with what stands there."""
+    """The parts of a value that only this grammar reads, each with what it is."""
     pending: list[tuple[syntax.AnyValue, bool]] = [(value, False)]
     while pending:
         here, nested = pending.pop()
-        span = span_of(here)
+        span = here.span
         match here:
             case syntax.Array() if nested:
                 yield span, "an array inside a value"
@@ -182,7 +142,6 @@ def _dead(entries: Sequence[_Keyed]) -> Iterator[tuple[_Keyed, _Keyed]]:
             yield entry, last[entry.key.text]
 
 
-def _comes_again(reading: Reading, what: str, last: syntax.Entry | syntax.Annotation) -> str:
-    assert reading.document is not None
-    lineno, colno = reading.document.source.position(last.key.start)
-    return f"{what} comes again at {lineno}:{colno}, where its value counts"
+def _comes_again(each: Occurrence, what: str, last: syntax.Entry | syntax.Annotation) -> str:
+    assert each.source is not None
+    return f"{what} is given again at {each.source.line_and_column(last.key.start)}, which counts"

@@ -1,21 +1,21 @@
 """The checks: a table with one row for each rule of the notation, and ``check``, which runs them.
 
-A language on top of the notation adds rows of its own: ``check(document, checks=(*CHECKS, …))``;
-it changes the severity of a row with ``attrs.evolve``.
+A language on top of the notation adds its rows: ``check(document, checks=(*CHECKS, …))``. To change
+the severity of a row it uses ``attrs.evolve``. Where a row of the language says more about a fault
+than a row of the notation, it supersedes that row, so that the fault is reported once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from ..document import Document
-from ..errors import GramDecodeError
-from ..faults import Fault, Severity
-from ..pattern import Pattern, patterns_of
+from ..documents import Document
+from ..errors import GramDecodeError, expect
 from ..source import Source, Span
+from ..trees import Pattern, TreePath, patterns_of
+from .faults import Fault, PartPath, Severity
 from .identities import (
     dangling_reference,
     duplicate_definition,
@@ -32,8 +32,6 @@ from .spelling import (
     unknown_kind,
 )
 
-LooksAt: TypeAlias = Literal["text", "trees"]
-
 
 @frozen
 class Check:
@@ -42,14 +40,16 @@ class Check:
     Attributes:
         code: the name of the rule, words joined by ``-``.
         severity: how much it matters.
-        looks_at: ``text`` when it needs the syntax, so a document; else ``trees``.
-        find: yields what is wrong; its docstring says what the rule is about.
+        find: yields what is wrong; its docstring says what the rule is about. A `Fault` that it
+            yields is reported as it is, with a path from the trees that are checked.
+        supersedes: the codes of faults that are not reported of a pattern of which this rule
+            reports one.
     """
 
     code: str
     severity: Severity
-    looks_at: LooksAt
-    find: Callable[[Reading], Iterator[Finding]]
+    find: Callable[[Reading], Iterator[Finding | Fault]]
+    supersedes: Collection[str] = ()
 
     @property
     def summary(self) -> str:
@@ -58,16 +58,16 @@ class Check:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("duplicate-key", "error", "text", duplicate_key),
-    Check("duplicate-annotation-key", "error", "text", duplicate_annotation_key),
-    Check("duplicate-definition", "error", "trees", duplicate_definition),
-    Check("inconsistent-definition", "error", "trees", inconsistent_definition),
-    Check("self-reference", "error", "trees", self_reference),
-    Check("dangling-reference", "warning", "text", dangling_reference),
-    Check("unknown-kind", "warning", "trees", unknown_kind),
-    Check("label-case", "warning", "text", label_case),
-    Check("label-sets-differ", "warning", "trees", label_sets_differ),
-    Check("not-portable", "info", "text", not_portable),
+    Check("duplicate-key", "error", duplicate_key),
+    Check("duplicate-annotation-key", "error", duplicate_annotation_key),
+    Check("duplicate-definition", "error", duplicate_definition),
+    Check("inconsistent-definition", "error", inconsistent_definition),
+    Check("self-reference", "error", self_reference),
+    Check("dangling-reference", "warning", dangling_reference),
+    Check("unknown-kind", "warning", unknown_kind),
+    Check("label-case", "warning", label_case),
+    Check("label-sets-differ", "warning", label_sets_differ),
+    Check("not-portable", "info", not_portable),
 )
 
 
@@ -77,54 +77,99 @@ def check(
     checks: Sequence[Check] = CHECKS,
     scopes: Scopes = one_scope,
     kinds: Collection[str] = (),
+    within: Collection[TreePath] | None = None,
 ) -> tuple[Fault, ...]:
     """What is wrong with a document, in the order of its text.
 
-    Trees without a text are checked as far as trees can tell; their faults have paths, no spans.
+    Patterns are checked as far as they can tell by themselves, and placed where they were read.
+    Faults of patterns that were made have paths and no spans.
 
     Args:
         document: a document, a pattern or patterns.
         checks: the rules.
         scopes: which scope a pattern opens for the names below it.
         kinds: the header kinds that are known; without any, every kind is.
+        within: the paths to the patterns to judge; without them, all are judged.
 
     >>> from gram import parse
     >>> for fault in check(parse("[team | alice, bbo] (alice:Person) (bob:Person)", "team.gram")):
     ...     print(fault, "-", fault.hint)
     team.gram:1:16: dangling-reference nothing here is named `bbo` - did you mean bob?
     """
+    expect(checks, Iterable, "checks", by="check")
+    expect(scopes, Callable, "scopes", by="check")  # type: ignore[arg-type]  # a function
+    expect(kinds, Collection, "kinds", by="check")
+    expect(within, (Collection, type(None)), "within", by="check")
     if isinstance(document, Document):
-        reading = Reading(document.patterns, document, scopes, kinds)
+        reading = Reading(document.patterns, document, scopes, kinds, within)
     else:
-        reading = Reading(patterns_of(document), None, scopes, kinds)
-    found = [
-        _fault(reading, row, finding)
-        for row in checks
-        if row.looks_at == "trees" or reading.document is not None
-        for finding in row.find(reading)
-    ]
-    return tuple(sorted(found, key=_place_in_text))
+        reading = Reading(
+            patterns_of(document, "document", by="check"), None, scopes, kinds, within
+        )
+    found: list[tuple[Check, Fault]] = []
+    superseding: dict[tuple[str, object], Check] = {}
+    for row in checks:
+        for each in row.find(reading):
+            if not reading.judges(_steps(each.path)):
+                continue
+            fault = (
+                _placed(reading, each) if isinstance(each, Fault) else _fault(reading, row, each)
+            )
+            found.append((row, fault))
+            for code in row.supersedes:
+                superseding[code, _pattern_at(reading, fault)] = row
+    once: dict[object, Fault] = {}
+    for row, fault in found:
+        if (
+            not superseding
+            or superseding.get((fault.code, _pattern_at(reading, fault)), row) is row
+        ):
+            once.setdefault((fault.code, fault.message, fault.span or fault.path), fault)
+    return tuple(sorted(once.values(), key=_place_in_text))
 
 
 def syntax_fault(error: GramDecodeError) -> Fault:
     """The fault of a text that is not gram, so that it can be listed as others are."""
+    expect(error, GramDecodeError, "error", by="syntax_fault")
     end = min(error.pos + 1, len(error.doc))
     source = Source(error.doc, error.filename)
     return Fault("syntax", "error", error.msg, (), Span(error.pos, end), error.hint, source)
 
 
-def _fault(reading: Reading, row: Check, finding: Finding) -> Fault:
+def _fault(reading: Reading, row: Check, finding: Finding | Fault) -> Fault:
+    """What a rule found as a fault, with its place."""
+    if isinstance(finding, Fault):
+        return _placed(reading, finding)
+    place = reading.place(finding.path, finding.part, finding.keys)
+    source, span = place or (None, None)
     return Fault(
         row.code,
         row.severity,
         finding.message,
-        finding.path if finding.part is None else (*finding.path, finding.part),
-        finding.span or reading.place(finding.path, finding.part),
+        finding.path if finding.part is None else (*finding.path, finding.part, *finding.keys),
+        finding.span or span,
         finding.hint,
-        reading.document.source if reading.document else None,
+        source,
         finding.fix,
     )
 
 
-def _place_in_text(fault: Fault) -> tuple[Span, list[int]]:
-    return fault.span or Span(0, 0), [step for step in fault.path if isinstance(step, int)]
+def _placed(reading: Reading, fault: Fault) -> Fault:
+    """A fault with a place; one without it gets that of the pattern it is about."""
+    place = reading.place(_steps(fault.path)) if fault.span is None else None
+    return evolve(fault, source=place[0], span=place[1]) if place else fault
+
+
+def _pattern_at(reading: Reading, fault: Fault) -> object:
+    """Which pattern a fault is about: its place in the text, else its path."""
+    path = _steps(fault.path)
+    return reading.place(path) or path
+
+
+def _steps(path: PartPath) -> TreePath:
+    """The path of the pattern that a part is of."""
+    return tuple(step for step in path if isinstance(step, int))
+
+
+def _place_in_text(fault: Fault) -> tuple[Span, TreePath]:
+    return fault.span or Span(0, 0), _steps(fault.path)

@@ -1,6 +1,6 @@
-"""The console command ``gram``: one module for each of its commands.
+"""The console command ``gram``, with one module for each of its commands.
 
-A command module is imported when its command is called, so that each pays only for what it uses.
+The module of a command is imported when the command is called, so that every command starts fast.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ import click
 
 from gram import GramError
 
-from ..redaction import redact
 from .failures import INTERRUPTED, exit_code_of, shown
+from .output import tell
 
 COMMANDS = {
     "add": "Add a tool, a property or a pattern at a path.",
     "chat": "Talk to an agent, line by line.",
-    "check": "Report what is wrong in gram files.",
+    "check": "Report the faults in gram files.",
     "convert": "Print gram as canonical JSON, and JSON as gram.",
-    "del": "Remove what stands at a path.",
+    "del": "Remove the value at a path.",
     "fmt": "Lay files out, keeping their comments.",
-    "get": "Print what stands at a path.",
+    "get": "Print the value at a path.",
     "run": "Run an agent: say something to it and print its answer.",
     "schema": "Print the tools of a program as JSON.",
-    "set": "Change what stands at a path, and no other byte.",
+    "set": "Change the value at a path, and no other byte.",
     "tools": "Show which tools bind; write the gram of Python tools.",
 }
 
 _MODULES = {"del": "delete"}
-"""The modules of the commands whose names Python keeps to itself."""
+"""The modules of commands whose names are Python keywords."""
 
 
 class _Commands(click.Group):
-    """Finds the commands in the modules of their names."""
+    """Imports the module of a command when it is called."""
 
     def list_commands(self, _: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -66,14 +66,14 @@ def main() -> None:
     except click.ClickException as error:
         shown_error = io.StringIO()
         error.show(shown_error)
-        click.echo(redact(shown_error.getvalue()), err=True, nl=False)
+        tell(shown_error.getvalue().rstrip("\n"))
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        # Whoever reads the output has left; Python must not complain when it flushes at exit.
+        # The reader has closed the pipe; Python must not fail when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (GramError, OSError) as failure:
-        click.echo(shown(failure), err=True)
+        tell(shown(failure))
         sys.exit(exit_code_of(failure))

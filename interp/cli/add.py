@@ -1,16 +1,25 @@
-"""``gram add``: put something new at a path, and change no other byte."""
+"""``gram add``: add a value at a path, and change no other byte."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import attrs
 import click
 
-from gram import Pattern
-from gram.walk import pattern_at, replace_at
-from lenses_ext.paths import ANY, PathError, read_path, write_path
-from lenses_ext.places import Kind, Place, new_property
+from gram import Document, Pattern
+from lenses_ext import (
+    ANY,
+    Kind,
+    PathError,
+    Place,
+    change_places,
+    new_property,
+    read_path,
+    write_path,
+)
 
 from .edits import (
     complete_path,
@@ -19,14 +28,12 @@ from .edits import (
     places_in,
     read_pattern,
     read_value,
-    refusing,
 )
-from .inputs import read_document
 
 DOCUMENT = "."
 
 _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
-"""What is written as a pattern is: not ``[1, 2]``, which is an array."""
+"""A text that looks like a pattern; ``[1, 2]`` does not, since it is an array."""
 
 
 @click.command("add")
@@ -35,41 +42,45 @@ _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
 @click.argument("value")
 @destination_options
 def command(file: str, path: str, value: str, in_place: bool, diff: bool, force: bool) -> None:
-    """Add VALUE to FILE at PATH: a tool to an agent's tools, or a property that is not there yet.
+    """Add VALUE to FILE at PATH: a tool to an agent's tools, or a new property.
 
-    A tool is given in gram notation: gram add FILE greeter.tools '[wave:ToolSpecification …]'. The
-    path . adds a pattern at the end of the file.
+    A tool is written in gram notation: gram add FILE greeter.tools '[wave:ToolSpecification …]'.
+    The path . adds a pattern at the end of the file. A path with * adds to all its places, or to
+    none.
     """
-    document = read_document(file)
-    patterns = document.patterns
-    if path == DOCUMENT:
-        patterns = (*patterns, read_pattern(value))
-    else:
+
+    def edit(document: Document) -> Sequence[Pattern]:
+        patterns = document.patterns
+        if path == DOCUMENT:
+            return (*patterns, read_pattern(value))
         *above, last = read_path(path)
         if not above or last == ANY:
-            raise click.UsageError("a path names a place and what to add to it: agent.description")
-        with refusing():
-            for place in places_in(document, path if last == "tools" else write_path(above)):
-                patterns = _added(patterns, place, last, value)
-    deliver(document, patterns, in_place=in_place, diff=diff, force=force)
+            raise click.UsageError(
+                "PATH must name a place and the property to add to it, as in agent.description"
+            )
+        places = places_in(document, path if last == "tools" else write_path(above))
+        return change_places(patterns, [_added(patterns, place, last, value) for place in places])
+
+    deliver(file, edit, in_place=in_place, diff=diff, force=force)
 
 
 def _added(
-    patterns: tuple[Pattern, ...], place: Place, last: str, value: str
-) -> tuple[Pattern, ...]:
+    patterns: Sequence[Pattern], place: Place, last: str, value: str
+) -> tuple[Place, Callable[[Any], Any]]:
+    """The place to change, and the function that makes its new value."""
     if place.kind is Kind.TOOLS:
-        pattern = pattern_at(patterns, place.tree_path)
-        grown = attrs.evolve(pattern, elements=(*pattern.elements, read_pattern(value)))
-        return replace_at(patterns, place.tree_path, [grown])
+        new = read_pattern(value)
+        agent = attrs.evolve(place, lens=None, inside=())
+        return agent, lambda old: attrs.evolve(old, elements=(*old.elements, new))
     try:
-        new = new_property(patterns, place, last)
+        property_ = new_property(patterns, place, last)
     except PathError as error:
         raise click.UsageError(str(error)) from None
     read = read_value(value, None)
     if read == value and _PATTERN.fullmatch(value):
         raise click.UsageError(
-            f"{new.path} would be a text that looks like a pattern. A tool is added to …tools, a "
-            "parameter by gram set FILE ….signature; a text that is meant stands in quotes: "
+            f"{property_.path} would be a text that looks like a pattern. Add a tool to …tools, or "
+            "a parameter with gram set FILE ….signature. If you mean the text, write it in quotes: "
             "'\"(a text)\"'"
         )
-    return new.set(patterns, read)
+    return property_, lambda _: read

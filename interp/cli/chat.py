@@ -1,4 +1,4 @@
-"""``gram chat``: talk to an agent, one line a message."""
+"""``gram chat``: talk to an agent; each line is a message."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Final
 import click
 from attrs import frozen
 
-from gram import GramError
-from gram.near import did_you_mean
+from gram import GramError, did_you_mean, resolved
 from lenses_ext import (
     agent_name,
     agent_tool_specs,
@@ -22,14 +21,14 @@ from lenses_ext import (
     view,
 )
 
-from ..conversation_files import save_context
 from ..messages import empty_context
+from ..records import save_context
 from .failures import shown
 from .inputs import STDIN
 from .line_input import Lines, PipedLines, TypedLines
 from .options import TalkOptions, talk_options
+from .output import tell
 from .talk import Talk
-from .terminal import tell
 
 
 @click.command("chat")
@@ -38,36 +37,33 @@ from .terminal import tell
 def command(file: str, options: TalkOptions) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.
 
-    Ctrl-C gives a turn up and keeps the conversation, Ctrl-D leaves. The answers go to standard
-    output, everything else to standard error. Standard input may be a pipe; there, what goes wrong
-    ends the conversation.
+    Ctrl-C stops a turn and keeps the conversation, Ctrl-D leaves. The answers go to standard
+    output, everything else to standard error. Standard input may be a pipe; then an error ends
+    the conversation.
     """
     if file == STDIN:
         raise click.UsageError(
             "the program cannot come from standard input: chat reads your messages there. "
             "Save the program to a file, or use gram run - MESSAGE…"
         )
-    talk = Talk(file, options)
-    try:
+    with Talk(file, options) as talk:
         if sys.stdin and sys.stdin.isatty():
             tell(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
             with TypedLines() as lines:
                 converse(talk, options, lines)
         else:
             converse(talk, options, PipedLines())
-    finally:
-        if options.usage:
-            talk.tell_usage()
 
 
 def converse(talk: Talk, options: TalkOptions, lines: Lines) -> None:
-    """Take one line after another until they end, or one of them leaves.
+    """Read and execute lines until they end, or until one of them is ``/quit``.
 
     Raises:
-        GramError, OSError, KeyboardInterrupt: a turn failed or was given up, and nobody is there
-            to be told: the lines come from a pipe.
+        GramError, OSError, KeyboardInterrupt: a turn failed or was stopped, and the lines come
+            from a pipe.
     """
     while True:
+        context = talk.context
         try:
             line = lines.next()
             if line is None:
@@ -77,7 +73,8 @@ def converse(talk: Talk, options: TalkOptions, lines: Lines) -> None:
         except KeyboardInterrupt:
             if not lines.is_typed:
                 raise
-            tell("(given up; the conversation is as it was)")
+            is_same = talk.context is context
+            tell("(stopped; the conversation has not changed)" if is_same else "(stopped)")
         except BrokenPipeError:  # nobody reads the answers any more
             raise
         except (GramError, OSError) as failure:
@@ -87,7 +84,7 @@ def converse(talk: Talk, options: TalkOptions, lines: Lines) -> None:
 
 
 def take(line: str, talk: Talk, options: TalkOptions) -> bool:
-    """Do what a line says: a command, or a message to the agent. True when it leaves."""
+    """Execute a line: a command, or a message to the agent. Returns True for ``/quit``."""
     if not line:
         return False
     if not line.startswith("/") or line.startswith("//"):
@@ -96,8 +93,10 @@ def take(line: str, talk: Talk, options: TalkOptions) -> bool:
     name, _, argument = line.partition(" ")
     chosen = COMMANDS.get(name)
     if chosen is None:
-        hint = did_you_mean(name, COMMANDS) or f"there are {', '.join(COMMANDS)}."
-        tell(f"no command {name}; {hint} A message that begins with / is written with //")
+        hint = did_you_mean(name, COMMANDS) or f"the commands are {', '.join(COMMANDS)}."
+        tell(
+            f"unknown command {name}; {hint} Write // at the start of a message that begins with /"
+        )
         return False
     if chosen.do is not None:
         chosen.do(talk, options, argument.strip())
@@ -128,14 +127,33 @@ def _usage(talk: Talk, _options: TalkOptions, _argument: str) -> None:
 def _save(talk: Talk, options: TalkOptions, argument: str) -> None:
     path = argument or options.session
     if not path:
-        tell("there is no session: write /save FILE")
+        tell("there is no session file; write /save FILE")
         return
     try:
         target = Path(path).expanduser()
-    except RuntimeError as error:  # ~ of nobody
+    except RuntimeError as error:  # the user after ~ does not exist
         raise OSError(errno.ENOENT, str(error), path) from None
-    save_context(target, talk.context)
+    if options.session and resolved(target) == resolved(Path(options.session)):
+        talk.keep(talk.context)
+    elif _may_write(target):
+        save_context(target, talk.context)
+    else:
+        return
     tell(f"saved to {path}")
+
+
+def _may_write(target: Path) -> bool:
+    """Whether a file may be written: it is new, or the user agrees to replace it."""
+    if not resolved(target).exists():
+        return True
+    if not sys.stdin.isatty():
+        tell(f"{target} exists already; not replaced")
+        return False
+    try:
+        return click.confirm(f"{target} exists already. Replace it?", err=True)
+    except click.Abort:  # Ctrl-C or Ctrl-D: it gives up the question, not the conversation
+        tell("")
+        return False
 
 
 def _reset(talk: Talk, _options: TalkOptions, _argument: str) -> None:
@@ -145,7 +163,7 @@ def _reset(talk: Talk, _options: TalkOptions, _argument: str) -> None:
 
 @frozen
 class _Command:
-    """A command: what it is for, and what it does; None leaves."""
+    """A command of the chat: its help text and its function; None is for ``/quit``."""
 
     help: str
     do: Callable[[Talk, TalkOptions, str], None] | None = None
@@ -154,7 +172,7 @@ class _Command:
 COMMANDS: Final[Mapping[str, _Command]] = {
     "/help": _Command("lists the commands", _help),
     "/tools": _Command("lists the agent's tools", _tools),
-    "/usage": _Command("tells the tokens used", _usage),
+    "/usage": _Command("shows the tokens used", _usage),
     "/save": _Command("saves the conversation: /save [FILE]", _save),
     "/reset": _Command("begins the conversation anew", _reset),
     "/quit": _Command("leaves, as Ctrl-D does"),

@@ -1,37 +1,42 @@
-"""``gram check``: report what is wrong in files, from the files alone."""
+"""``gram check``: report the faults in files."""
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from gram import Document, Fault, GramDecodeError, apply_fixes
-from gram.checks import syntax_fault
-from gram.faults import errors
-from gram.files import write_atomically
-from lenses_ext import find_agents, parse
+from gram import (
+    Document,
+    Fault,
+    GramDecodeError,
+    apply_fixes,
+    only_errors,
+    syntax_fault,
+)
+from lenses_ext import find_agents, parse, shared_tools
 
 from ..program_checks import check_program
 from ..redaction import redact
 from .failures import NO
-from .inputs import STDIN, read_text
+from .inputs import STDIN, read_document, read_text
+from .output import show, tell
+from .rewriting import rewrite
 
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the faults as JSON.")
-@click.option("--fix", is_flag=True, help="First mend what can be mended without changing trees.")
+@click.option("--fix", is_flag=True, help="First fix what can be fixed without changing trees.")
 def command(files: tuple[str, ...], as_json: bool, fix: bool) -> None:
-    """Report what is wrong in FILES; no network, key or tool library is needed.
+    """Report the faults in FILES; no network, key or tool library is needed.
 
-    Exits with 1 when there is an error; warnings alone are fine. - is standard input.
+    Exits with 1 if there is an error, with 0 if there are only warnings. - is standard input.
     """
     if fix and STDIN in files:
-        raise click.UsageError("--fix writes files; it cannot mend standard input")
+        raise click.UsageError("--fix writes files, so it cannot be used with standard input")
     faults: list[Fault] = []
     unreadable: OSError | None = None
     for file in files:
@@ -39,17 +44,17 @@ def command(files: tuple[str, ...], as_json: bool, fix: bool) -> None:
             faults.extend(_faults(file, fix))
         except GramDecodeError as error:  # not UTF-8
             faults.append(syntax_fault(error))
-        except OSError as error:  # told when the others have been
+        except OSError as error:  # raised after the faults of the other files are printed
             unreadable = unreadable or error
     if as_json:
         found = [_as_json(each) for each in faults]
-        click.echo(redact(json.dumps(found, ensure_ascii=False, indent=2)))
+        show(redact(json.dumps(found, ensure_ascii=False, indent=2)))
     else:
         for each in faults:
-            click.echo(redact(each.with_hint()))
+            show(redact(each.with_hint()))
     if unreadable is not None:
         raise unreadable
-    if errors(faults):
+    if only_errors(faults):
         sys.exit(NO)
 
 
@@ -58,21 +63,24 @@ def _faults(file: str, fix: bool) -> tuple[Fault, ...]:
     try:
         document = parse(text, name)
     except GramDecodeError:
-        from gram import syntax_errors  # and all that explains them
+        from gram import syntax_errors  # imported late: it loads all explanations
 
         return tuple(map(syntax_fault, syntax_errors(text, name)))
+    if fix and rewrite(file, _mended):
+        document = read_document(file)
     faults = check_program(document)
-    if fix and (mended := apply_fixes(document, faults)) != text:
-        write_atomically(Path(file), mended)
-        document = parse(mended, name)
-        faults = check_program(document)
     _note(document)
     return faults
 
 
+def _mended(text: str, name: str) -> str:
+    document = parse(text, name)
+    return apply_fixes(document, check_program(document))
+
+
 def _note(document: Document) -> None:
-    if not find_agents(document.patterns):
-        click.echo(f"{document.filename}: no agent here, checked as plain data", err=True)
+    if not find_agents(document) and not shared_tools(document):
+        tell(f"{document.filename}: no agent here, checked as plain data")
 
 
 def _as_json(fault: Fault) -> dict[str, Any]:

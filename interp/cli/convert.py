@@ -12,26 +12,27 @@ from lenses_ext import dumps
 
 from ..json_text import read_json
 from .inputs import STDIN, read_text
+from .output import show
 
 
 @click.command("convert")
 @click.argument("file")
 @click.option("--to", "target", type=click.Choice(["json", "gram"]), help="What to print.")
 def command(file: str, target: str | None) -> None:
-    """Print FILE as canonical JSON when it is gram, as gram when it is JSON.
+    """Print a gram FILE as canonical JSON, or a JSON FILE as gram.
 
-    Which it is, is told from the file's name; for standard input (-), from --to.
+    The name of the file says which it is; for standard input (-), --to is needed.
     """
     if target is None:
         if file == STDIN:
-            raise click.UsageError("say what to print: --to json or --to gram")
+            raise click.UsageError("standard input needs --to json or --to gram")
         target = "gram" if Path(file).suffix == ".json" else "json"
     text, name = read_text(file)
     if target == "json":
         data = to_json(parse(text, name).patterns)
-        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+        show(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    click.echo(dumps(_patterns(text, name)))
+    show(dumps(_patterns(text, name)))
 
 
 def _patterns(text: str, name: str) -> Pattern | tuple[Pattern, ...]:

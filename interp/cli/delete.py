@@ -1,11 +1,13 @@
-"""``gram del``: remove what stands at a path, and no other byte."""
+"""``gram del``: remove the value at a path, and change no other byte."""
 
 from __future__ import annotations
 
 import click
 
-from .edits import complete_path, deliver, destination_options, places_in, refusing
-from .inputs import read_document
+from gram import Document, Pattern
+from lenses_ext import remove_places
+
+from .edits import complete_path, deliver, destination_options, places_in
 
 
 @click.command("del")
@@ -13,11 +15,12 @@ from .inputs import read_document
 @click.argument("path", shell_complete=complete_path)
 @destination_options
 def command(file: str, path: str, in_place: bool, diff: bool, force: bool) -> None:
-    """Remove what stands at PATH in FILE: a tool, an agent, or a property that may be absent."""
-    document = read_document(file)
-    patterns = document.patterns
-    with refusing():
-        places = places_in(document, path)
-        for place in sorted(places, key=lambda each: each.stands_at, reverse=True):
-            patterns = place.remove(patterns)
-    deliver(document, patterns, in_place=in_place, diff=diff, force=force)
+    """Remove the value at PATH in FILE: a tool, an agent, or an optional property.
+
+    A path with * removes all matching values, or none of them if one is required.
+    """
+
+    def edit(document: Document) -> tuple[Pattern, ...]:
+        return remove_places(document.patterns, places_in(document, path))
+
+    deliver(file, edit, in_place=in_place, diff=diff, force=force)

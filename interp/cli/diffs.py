@@ -1,27 +1,21 @@
-"""How commands show what they would change: as a unified diff."""
+"""Prints unified diffs, for the commands that change files."""
 
 from __future__ import annotations
 
 import re
 from difflib import unified_diff
 
-import click
+from .output import show
 
 
 def show_diff(before: str, after: str, name: str) -> None:
     """Print the unified diff between two texts of a file."""
-    lines = unified_diff(
-        _lines(before),
-        _lines(after),
-        f"{name}",
-        f"{name} (new)",
-    )
-    for line in lines:
-        click.echo(line, nl=False)
+    for line in unified_diff(_lines(before), _lines(after), name, f"{name} (new)"):
+        show(line, nl=False)
         if not line.endswith("\n"):
-            click.echo("\n\\ No newline at end of file")
+            show("\n\\ No newline at end of file")
 
 
 def _lines(text: str) -> list[str]:
-    r"""The lines of a text: ``\n`` alone ends one, as for other programs that show diffs."""
+    r"""Split a text into lines at ``\n`` only, as other diff programs do."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)

@@ -1,4 +1,4 @@
-"""What the command line says of an error, and the exit code it ends with."""
+"""The messages and exit codes of errors at the command line."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ from typing import TypeAlias, Union
 
 from gram import GramError
 
-from ..errors import ApprovalNeeded, ConfigurationError, LimitError, ModelError, ValidationError
-from ..redaction import redact
+from ..errors import (
+    ApprovalNeeded,
+    ConfigurationError,
+    LimitError,
+    ModelError,
+    ToolError,
+    ValidationError,
+)
 
 NO, USAGE, INVALID, UNAVAILABLE, LIMIT, WAITING, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
-"""The answer is no; the command is used wrongly; the input is not gram or the program is invalid;
-configuration or model; a limit; waiting for approval; interrupted."""
+"""The exit codes: the answer is no; wrong usage; the input is not gram or the program is invalid;
+an error of the configuration or model; a limit; waiting for approval; interrupted."""
 
 Failure: TypeAlias = Union[GramError, OSError]
-"""The errors that are a user's to mend; any other is a fault of ours and shows its traceback."""
+"""The errors that a user can fix; any other error is a bug of ours and shows its traceback."""
 
 
 def exit_code_of(failure: Failure) -> int:
@@ -25,15 +31,17 @@ def exit_code_of(failure: Failure) -> int:
         return INVALID if failure.faults else USAGE
     if isinstance(failure, ConfigurationError | ModelError):
         return UNAVAILABLE
+    if isinstance(failure, ToolError) and failure.state is not None:  # --on-tool-error raise
+        return UNAVAILABLE
     if isinstance(failure, ApprovalNeeded):
         return WAITING
     return LIMIT if isinstance(failure, LimitError) else INVALID
 
 
 def shown(failure: Failure) -> str:
-    """The message for an error: what is wrong, where, and what to do; no keys."""
+    """The message of an error, with the name of the file for an OSError."""
     if isinstance(failure, OSError):
         reason = failure.strerror or str(failure)
         place = f"{failure.filename}: " if failure.filename else ""
-        return redact(f"gram: {place}{reason}")
-    return redact(str(failure))
+        return f"gram: {place}{reason}"
+    return str(failure)

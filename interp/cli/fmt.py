@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
 from gram import format_text
-from gram.files import write_atomically
 
 from .diffs import show_diff
 from .failures import NO
 from .inputs import STDIN, read_text
+from .output import show, tell
+from .rewriting import rewrite
 
 
 @click.command("fmt")
@@ -21,21 +21,20 @@ from .inputs import STDIN, read_text
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 def command(files: tuple[str, ...], check: bool, diff: bool) -> None:
     """Lay out FILES in place; - reads standard input and writes standard output."""
-    changed = False
+    would_change = False
     for file in files:
+        if file != STDIN and not (check or diff):
+            rewrite(file, format_text)
+            continue
         text, name = read_text(file)
         laid_out = format_text(text, name)
-        differs = laid_out != text
-        changed = changed or differs
-        if diff and differs:
-            show_diff(text, laid_out, name)
-        if check and differs:
-            click.echo(f"{name} would change", err=True)
-        if check or diff:
-            continue
-        if file == STDIN:
-            click.echo(laid_out, nl=False)
-        elif differs:
-            write_atomically(Path(file), laid_out)
-    if changed and (check or diff):
+        if not (check or diff):
+            show(laid_out, nl=False)
+        elif laid_out != text:
+            would_change = True
+            if diff:
+                show_diff(text, laid_out, name)
+            if check:
+                tell(f"{name} would change")
+    if would_change:
         sys.exit(NO)

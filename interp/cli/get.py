@@ -1,4 +1,4 @@
-"""``gram get``: print what stands at a path."""
+"""``gram get``: print the value at a path."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import Any
 
 import click
 
-from gram import Pattern, to_json
-from gram.canonical_json import Json, value_to_json
-from gram.serializer import write_value
-from lenses_ext import Model, dumps
-from lenses_ext.paths import ANY, read_path
+from gram import Json, Pattern, to_json, value_to_json, write_value
+from lenses_ext import ANY, FocusError, Model, dumps, read_path
 
 from .edits import complete_path, places_in
-from .failures import NO
+from .failures import INVALID, NO
 from .inputs import read_document
-from .terminal import tell
+from .output import show, tell
 
 
 @click.command("get")
@@ -25,31 +22,39 @@ from .terminal import tell
 @click.argument("path", shell_complete=complete_path)
 @click.option("--json", "as_json", is_flag=True, help="Print an object from path to value.")
 def command(file: str, path: str, as_json: bool) -> None:
-    """Print what stands at PATH in FILE, such as greeter.tools.wave.description.
+    """Print the value at PATH in FILE, such as greeter.tools.wave.description.
 
-    The first word is an agent's name.
+    The first word is the name of an agent, or of a tool outside the agents.
 
-    A path with * prints each place with its own path. Exits with 1 when there is nothing.
+    A path with * prints each matching value with its path, and leaves out properties that are not
+    set. Exits with 1 if there is no value, and with 3 if a part is of the wrong type.
     """
     document = read_document(file)
-    places = places_in(document, path)
-    found = [(place.path, place.get(document.patterns)) for place in places]
-    found = [(where, value) for where, value in found if value is not None]
+    found, wrong = [], []
+    for place in places_in(document, path):
+        try:
+            value = place.get(document.patterns)
+        except FocusError as error:
+            wrong.append(error)
+        else:
+            found += [] if value is None else [(place.path, value)]
+    if as_json and found:
+        show(json.dumps({where: _as_json(value) for where, value in found}, ensure_ascii=False))
+    elif found:
+        prefixed = ANY in read_path(path)
+        for where, value in found:
+            show(f"{where}: {_shown(value)}" if prefixed else _shown(value))
+    for each in wrong:
+        tell(str(each))
+    if wrong:
+        sys.exit(INVALID)
     if not found:
         tell(f"{document.filename}: `{path}` is not set")
         sys.exit(NO)
-    if as_json:
-        click.echo(
-            json.dumps({where: _as_json(value) for where, value in found}, ensure_ascii=False)
-        )
-        return
-    for where, value in found:
-        prefix = f"{where}: " if ANY in read_path(path) else ""
-        click.echo(f"{prefix}{_shown(value)}")
 
 
 def _shown(value: Any) -> str:
-    """A string as it is, anything else in gram notation (a schema in JSON)."""
+    """The text of a value: a plain string, a schema in JSON, or gram notation."""
     if isinstance(value, str | Model):
         return str(value)
     if isinstance(value, Pattern):

@@ -1,32 +1,32 @@
-"""What commands read: files or standard input, and tool libraries from Python files."""
+"""Reads the inputs of commands: gram files, standard input, and tools from Python files."""
 
 from __future__ import annotations
 
 import errno
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from gram import Document
-from gram.files import decode
+from gram import Document, decode
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, said_by
 
 if TYPE_CHECKING:
-    from ..library import ToolLibrary
+    from ..tools import ToolLibrary
 
 STDIN = "-"
 
 
 def read_text(name: str) -> tuple[str, str]:
-    """The text of a file and the name to cite; ``-`` is standard input.
+    """Read the text of a file, and its name for messages; ``-`` is standard input.
 
     Raises:
         OSError: the file cannot be read.
-        GramDecodeError: it is not UTF-8.
+        GramDecodeError: the file is not UTF-8.
     """
     if name == STDIN:
         if sys.stdin is None:
@@ -36,11 +36,11 @@ def read_text(name: str) -> tuple[str, str]:
 
 
 def read_document(name: str) -> Document:
-    """The document in a file; ``-`` is standard input.
+    """Read the document in a file; ``-`` is standard input.
 
     Raises:
         OSError: the file cannot be read.
-        GramDecodeError: it is not gram.
+        GramDecodeError: the file is not gram.
     """
     from lenses_ext import parse
 
@@ -48,15 +48,15 @@ def read_document(name: str) -> Document:
 
 
 def read_libraries(names: Iterable[str]) -> ToolLibrary:
-    """The tools of some Python files, given as ``FILE.py`` or ``FILE.py:name``.
+    """Load the tools of Python files, given as ``FILE.py`` or ``FILE.py:name``.
 
-    Without a name, every ToolLibrary and every tool at the top of the module counts.
+    Without a name, all tools and ToolLibraries at the top level of the module are used.
 
     Raises:
         OSError: a file cannot be read.
-        ConfigurationError: a file fails, or has no tools under the name.
+        ConfigurationError: a file raises an error, or has no tools under the name.
     """
-    from ..library import ToolLibrary  # most commands read no Python
+    from ..tools import ToolLibrary  # imported late: most commands need no tools
 
     library = ToolLibrary()
     for name in names:
@@ -65,8 +65,7 @@ def read_libraries(names: Iterable[str]) -> ToolLibrary:
 
 
 def _library(given: str) -> ToolLibrary:
-    from ..library import ToolLibrary
-    from ..tools import Tool
+    from ..tools import Tool, ToolLibrary
 
     file, colon, name = given.rpartition(":")
     if not colon or not file.endswith(".py"):
@@ -74,38 +73,43 @@ def _library(given: str) -> ToolLibrary:
     module = _module(Path(file))
     if name:
         found = getattr(module, name, None)
-        if isinstance(found, ToolLibrary):
-            return found
-        if isinstance(found, Tool):
-            return ToolLibrary.of([found])
+        if isinstance(found, Tool | ToolLibrary):
+            return ToolLibrary.of(found)
         kind = "nothing" if found is None else type(found).__name__
         raise ConfigurationError(f'"{name}" in {file} is {kind}, not a ToolLibrary or a tool')
     library = ToolLibrary()
     for value in vars(module).values():
-        if isinstance(value, ToolLibrary):
-            library = library | value
-        elif isinstance(value, Tool):
-            library = library | ToolLibrary.of([value])
+        if isinstance(value, Tool | ToolLibrary):
+            library = library | ToolLibrary.of(value)
     if not library:
         raise ConfigurationError(f"{file} has no tools: decorate functions with @tool")
     return library
 
 
 def _module(path: Path) -> ModuleType:
-    """The module in a file; its folder can be imported from, as for a script."""
+    """Import a file as a module; it can import from its folder, as a script can."""
     path.open("rb").close()  # an unreadable file is an OSError, as for every other input
     spec = importlib.util.spec_from_file_location(f"_tools_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ConfigurationError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses and pickle look their module up
+    sys.modules[spec.name] = module  # dataclasses and pickle look up the module
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # the user's own code: anything may go wrong
-        raise ConfigurationError(f"{path} fails: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:  # user code may raise anything
+        at = f"\n  at {path}:{line}" if (line := _line_in(path, error)) else ""
+        raise ConfigurationError(f"{path} fails: {said_by(error)}{at}") from error
     finally:
-        if folder in sys.path:  # the code may have changed the path, too
+        if folder in sys.path:  # the code may have changed the path itself
             sys.path.remove(folder)
     return module
+
+
+def _line_in(path: Path, error: BaseException) -> int | None:
+    """The innermost line of a file in the traceback of an error."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((each.lineno for each in reversed(frames) if each.filename == str(path)), None)

@@ -1,4 +1,4 @@
-"""Lines that a user types, with editing and a history, or that come through a pipe."""
+"""Reads lines from a terminal, with editing and a history, or from a pipe."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
-import click
+from gram import decode, write_atomically
 
-from gram.files import decode, write_atomically
-
+from ..providers import user_folder
 from ..redaction import redact
-from ..user_folders import user_folder
+from .output import show
 
 PROMPT = "> "
 _MOST_LINES = 1000
 
 
 class Lines(Protocol):
-    """Where lines come from."""
+    """A source of lines."""
 
     is_typed: bool
 
@@ -30,7 +29,7 @@ class Lines(Protocol):
 
 
 class PipedLines:
-    """Lines of standard input when nobody types there; nothing is asked for."""
+    """Lines of standard input when it is not a terminal; no prompt is shown."""
 
     is_typed = False
 
@@ -38,16 +37,16 @@ class PipedLines:
         """The next line, or None at the end.
 
         Raises:
-            GramDecodeError: it is not UTF-8.
+            GramDecodeError: the line is not UTF-8.
         """
         line = sys.stdin.buffer.readline() if sys.stdin else b""
         return decode(line, "<stdin>").rstrip("\r\n") if line else None
 
 
 class TypedLines:
-    """Lines typed at a terminal, edited with ``readline`` where Python has it.
+    """Lines typed at a terminal, edited with ``readline`` if Python has it.
 
-    Leaving the context keeps the history for the next time, without keys.
+    At the end of the context the history is saved for the next time, without keys.
     """
 
     is_typed = True
@@ -57,15 +56,15 @@ class TypedLines:
 
     def __enter__(self) -> TypedLines:
         if self._readline is not None:
-            with suppress(OSError):  # there is no history yet, or none that can be read
-                # Line by line: GNU readline and libedit have files of their own kinds.
+            with suppress(OSError):  # the history does not exist or cannot be read
+                # Line by line, since GNU readline and libedit have different file formats.
                 for line in history_path().read_text("utf-8", "replace").splitlines():
                     self._readline.add_history(line)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._readline is not None:
-            with suppress(OSError):  # a history that cannot be kept is no reason to fail
+            with suppress(OSError):  # the history is not important enough to fail
                 _keep_history(self._readline)
 
     def next(self) -> str | None:
@@ -73,17 +72,17 @@ class TypedLines:
         try:
             return self._line()
         except EOFError:
-            click.echo(err=True)
+            show("", err=True)
             return None
         except KeyboardInterrupt:
-            click.echo(err=True)
+            show("", err=True)
             return ""
 
     def _line(self) -> str:
         if sys.stdout.isatty():
             return input(PROMPT)
-        # Python would write the prompt among the answers.
-        click.echo(PROMPT, nl=False, err=True)
+        # `input` would write the prompt to standard output, among the answers.
+        show(PROMPT, nl=False, err=True)
         line = sys.stdin.readline()
         if not line:
             raise EOFError
@@ -91,10 +90,10 @@ class TypedLines:
 
 
 def history_path() -> Path:
-    """Where the history of what was typed is kept: in the user's folder for state.
+    """The path of the history of typed lines, in the user's folder for state.
 
     Raises:
-        FileNotFoundError: the user has none.
+        FileNotFoundError: the user has no such folder.
     """
     return user_folder("XDG_STATE_HOME", "~/.local/state") / "chat_history"
 
@@ -114,5 +113,4 @@ def _keep_history(readline: ModuleType) -> None:
     lines = [readline.get_history_item(i) for i in range(max(1, last - _MOST_LINES), last + 1)]
     path = history_path()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    write_atomically(path, "".join(f"{redact(line)}\n" for line in lines if line))
+    write_atomically(path, "".join(f"{redact(line)}\n" for line in lines if line), private=True)

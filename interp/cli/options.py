@@ -1,4 +1,4 @@
-"""The options that commands share, written once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -7,156 +7,165 @@ from functools import wraps
 from typing import Any, get_args
 
 import click
-from attrs import fields, frozen
+from attrs import field, fields, frozen
 
-from gram.near import did_you_mean
+from gram import did_you_mean
 from lenses_ext import Match, SettingError, Settings
 
-from ..addresses import ADDRESS_RULE, is_address
 from ..errors import ValidationError
+from ..execution import OnToolError, RunOptions
 from ..json_text import read_json
-from ..limits import Limits
-from ..providers import OFFLINE
+from ..machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
+from ..providers import ADDRESS_RULE, OFFLINE, is_address
 
-
-@frozen
-class TalkOptions:
-    """How to talk to an agent, as it was asked for on the command line.
-
-    Attributes:
-        model: the model to ask instead of the program's, or None.
-        base_url: where to ask for it, or None.
-        settings: settings instead of those of the program.
-        limits: how much a run may do.
-        agent: which agent of the program, or None for the only one.
-        tools: the Python files with the tools.
-        match: how closely tools have to match.
-        session: the file that keeps the conversation, or None.
-        usage: whether to tell the tokens used.
-        approve: which tool calls may run: ``ask``, ``all`` or ``none``.
-        debug: whether to show what is said to models and tools.
-    """
-
-    model: str | None
-    base_url: str | None
-    settings: Mapping[str, Any]
-    limits: Limits
-    agent: str | None
-    tools: tuple[str, ...]
-    match: Match
-    session: str | None
-    approve: str
-    usage: bool
-    debug: bool
-
+POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
+"""The values of ``--approve`` and their policies."""
 
 agent_option = click.option("--agent", metavar="NAME", help="Which agent of the program.")
-"""The agent of a program, where it has several."""
+"""The option that chooses an agent of a program with several agents."""
 
 match_option = click.option(
     "--match",
     type=click.Choice(get_args(Match)),
     default="full",
-    help="How closely tools have to match what the program says.",
+    help="How closely tools have to match their specifications.",
 )
-"""How closely tools have to match; see `interp.bind_tool`."""
+"""The option for how closely tools have to match; see `interp.bind_tool`."""
 
-_OPTIONS = (
-    click.option("--offline", is_flag=True, help="Rehearse without a model, key or network."),
-    click.option("--model", metavar="PROVIDER/NAME", help="Ask this model, not the program's."),
-    click.option("--base-url", metavar="URL", help="Ask for the model at this address."),
-    click.option(
-        "--set",
-        "changes",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="A setting of the model, such as temperature=0.2; null leaves the program's out.",
-    ),
-    click.option(
-        "--limit",
-        "limits",
-        multiple=True,
-        metavar="NAME=NUMBER",
-        help="A limit of the run, such as iterations=3 or run_seconds=60.",
-    ),
-    agent_option,
-    click.option(
-        "--tools",
-        multiple=True,
-        metavar="FILE.py[:NAME]",
-        help="Python with the tools; without it, a small built-in library.",
-    ),
-    match_option,
-    click.option(
-        "--session",
-        metavar="FILE",
-        help="Go on with the conversation in this file, and keep it there.",
-    ),
-    click.option(
-        "--approve",
-        type=click.Choice(["ask", "all", "none"]),
-        default="all",
-        help="Which tool calls may run: ask about each at the terminal, all (the default) or none.",
-    ),
-    click.option("--usage", is_flag=True, help="Tell the tokens used, on standard error."),
-    click.option(
-        "--debug", is_flag=True, help="Show requests and replies on standard error, without keys."
-    ),
-)
+
+def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:
+    """An attribute with its command line option and a function that converts its value."""
+    return field(metadata={"option": option}, converter=converter)
+
+
+@frozen(kw_only=True)
+class TalkOptions:
+    """The options of ``run`` and ``chat``, one attribute for each.
+
+    Raises:
+        click.UsageError: an option has an invalid value, or excludes another option.
+    """
+
+    offline: bool = _given_by(
+        click.option("--offline", is_flag=True, help="Rehearse without a model, key or network.")
+    )
+    model: str | None = _given_by(
+        click.option(
+            "--model", metavar="PROVIDER/NAME", help="Use this model instead of the program's."
+        )
+    )
+    base_url: str | None = _given_by(
+        click.option("--base-url", metavar="URL", help="The address of the server to use.")
+    )
+    settings: Mapping[str, Any] = _given_by(
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A setting of the model, such as temperature=0.2; null removes a setting.",
+        ),
+        lambda texts: read_settings(texts),
+    )
+    limits: Limits = _given_by(
+        click.option(
+            "--limit",
+            "limits",
+            multiple=True,
+            metavar="NAME=NUMBER",
+            help="A limit of the run, such as iterations=3 or run_seconds=60.",
+        ),
+        lambda texts: read_limits(texts),
+    )
+    agent: str | None = _given_by(agent_option)
+    tools: tuple[str, ...] = _given_by(
+        click.option(
+            "--tools",
+            multiple=True,
+            metavar="FILE.py[:NAME]",
+            help="A Python file with the tools; by default a small built-in library.",
+        )
+    )
+    match: Match = _given_by(match_option)
+    session: str | None = _given_by(
+        click.option(
+            "--session",
+            metavar="FILE",
+            help="Continue the conversation in this file, and save it there.",
+        )
+    )
+    approve: str = _given_by(
+        click.option(
+            "--approve",
+            type=click.Choice(list(POLICIES)),
+            default="all",
+            help="Which tool calls may run: ask at the terminal about each, all (the default) "
+            "or none.",
+        )
+    )
+    on_tool_error: OnToolError = _given_by(
+        click.option(
+            "--on-tool-error",
+            type=click.Choice(get_args(OnToolError)),
+            default="tell",
+            help="When a tool fails: tell the model (the default), or raise the error and stop.",
+        )
+    )
+    usage: bool = _given_by(
+        click.option("--usage", is_flag=True, help="Print the tokens used, on standard error.")
+    )
+    debug: bool = _given_by(
+        click.option(
+            "--debug",
+            is_flag=True,
+            help="Show requests and replies on standard error, without keys.",
+        )
+    )
+
+    def __attrs_post_init__(self) -> None:
+        if self.offline and (self.model or self.base_url):
+            raise click.UsageError("--offline cannot be used together with --model or --base-url")
+        if self.base_url is not None and not is_address(self.base_url):
+            raise click.UsageError(f"--base-url {ADDRESS_RULE}")
+        if self.session in ("", "-"):
+            raise click.UsageError(
+                "--session must be a file, since it is read and written; - is not possible"
+            )
+
+    @property
+    def of_run(self) -> RunOptions:
+        """The options of each run."""
+        return {
+            "model": str(OFFLINE) if self.offline else self.model,
+            "base_url": self.base_url,
+            "settings": self.settings,
+            "limits": self.limits,
+            "match": self.match,
+            "policy": POLICIES[self.approve],
+            "on_tool_error": self.on_tool_error,
+        }
 
 
 def talk_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options; it gets them as one `TalkOptions`, ``options``."""
+    """Decorate a command with the options of `TalkOptions`; it gets one argument, ``options``."""
+    attributes = fields(TalkOptions)
 
     @wraps(command)
-    def with_options(
-        *arguments: Any,
-        offline: bool,
-        model: str | None,
-        base_url: str | None,
-        changes: tuple[str, ...],
-        limits: tuple[str, ...],
-        agent: str | None,
-        tools: tuple[str, ...],
-        match: Match,
-        session: str | None,
-        approve: str,
-        usage: bool,
-        debug: bool,
-        **others: Any,
-    ) -> None:
-        if offline and (model or base_url):
-            raise click.UsageError("--offline and --model or --base-url exclude each other")
-        if base_url is not None and not is_address(base_url):
-            raise click.UsageError(f"--base-url {ADDRESS_RULE}")
-        if session == "-":
-            raise click.UsageError("--session is a file, which is read and written")
-        options = TalkOptions(
-            model=str(OFFLINE) if offline else model,
-            base_url=base_url,
-            settings=read_settings(changes),
-            limits=read_limits(limits),
-            agent=agent,
-            tools=tools,
-            match=match,
-            session=session,
-            approve=approve,
-            usage=usage,
-            debug=debug,
-        )
-        command(*arguments, options=options, **others)
+    def with_options(*arguments: Any, **given: Any) -> None:
+        options = TalkOptions(**{each.name: given.pop(each.name) for each in attributes})
+        command(*arguments, options=options, **given)
 
     decorated: Callable[..., None] = with_options
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
+    for attribute in reversed(attributes):
+        decorated = attribute.metadata["option"](decorated)
     return decorated
 
 
 def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
-    """The settings that ``NAME=VALUE`` texts say; a value that is not JSON is a string.
+    """Read settings from ``NAME=VALUE`` texts; a value that is not JSON is a string.
 
     Raises:
-        click.UsageError: one of them is no setting, or has a value that it cannot have.
+        click.UsageError: a setting is unknown, or its value is invalid.
 
     >>> read_settings(("temperature=0.2", "stop=END", "seed=null"))
     {'temperature': 0.2, 'stop': 'END', 'seed': None}
@@ -170,10 +179,10 @@ def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
 
 
 def read_limits(limits: tuple[str, ...]) -> Limits:
-    """The limits that ``NAME=NUMBER`` texts say.
+    """Read limits from ``NAME=NUMBER`` texts.
 
     Raises:
-        click.UsageError: one of them is no limit, or not what it may be.
+        click.UsageError: a limit is unknown, or its value is invalid.
 
     >>> read_limits(("iterations=3",)).iterations
     3
@@ -191,7 +200,7 @@ def read_limits(limits: tuple[str, ...]) -> Limits:
 
 
 def _named_values(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
-    """The values of ``NAME=VALUE`` texts; one that is not JSON is a string."""
+    """The values of ``NAME=VALUE`` texts, by name; a value that is not JSON is a string."""
     values: dict[str, Any] = {}
     for each in texts:
         name, equals, text = each.partition("=")

@@ -20,10 +20,6 @@ def command(file: str, messages: tuple[str, ...], options: TalkOptions) -> None:
     """
     if not all(message.strip() for message in messages):
         raise click.UsageError("a message is empty: say something to the agent")
-    talk = Talk(file, options)
-    try:
+    with Talk(file, options) as talk:
         for message in messages:
             talk.say(message)
-    finally:
-        if options.usage:
-            talk.tell_usage()

@@ -6,12 +6,13 @@ import json
 
 import click
 
-from lenses_ext import agent_tool_specs, tool_spec_to_json, view
+from lenses_ext import tool_spec_to_json
 
-from ..programs import choose_agent
-from ..tool_definitions import function_definition, mcp_definition
+from ..contracts import function_definition, mcp_definition
+from ..programs import the_tools
 from .inputs import read_document
 from .options import agent_option
+from .output import show
 
 
 @click.command("schema")
@@ -21,17 +22,17 @@ from .options import agent_option
     "form",
     "--strict",
     flag_value="strict",
-    help="Definitions that a model can be held to.",
+    help="Definitions whose schemas a provider can enforce.",
 )
-@click.option("form", "--mcp", flag_value="mcp", help="As the Model Context Protocol lists tools.")
+@click.option("form", "--mcp", flag_value="mcp", help="The format of the Model Context Protocol.")
 @click.option("form", "--spec", flag_value="spec", help="Name, description, signature and schema.")
 def command(file: str, agent: str | None, form: str | None) -> None:
     """Print the tools of the agent in FILE as JSON: function definitions, or another form."""
-    tools = view(agent_tool_specs, choose_agent(read_document(file).patterns, agent))
+    tools = the_tools(read_document(file), agent)
     if form == "spec":
         definitions = [tool_spec_to_json(tool) for tool in tools]
     elif form == "mcp":
         definitions = [mcp_definition(tool) for tool in tools]
     else:
         definitions = [function_definition(tool, strict=form == "strict") for tool in tools]
-    click.echo(json.dumps(definitions, ensure_ascii=False, indent=2))
+    show(json.dumps(definitions, ensure_ascii=False, indent=2))

@@ -1,13 +1,15 @@
-"""``gram set``: change what stands at a path, and no other byte."""
+"""``gram set``: change the value at a path, and no other byte."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
-from lenses_ext.places import Place
+from gram import Document, Pattern
+from lenses_ext import change_places
 
-from .edits import complete_path, deliver, destination_options, places_in, read_value, refusing
-from .inputs import read_document
+from .edits import complete_path, deliver, destination_options, places_in, read_value
 
 
 @click.command("set")
@@ -16,19 +18,17 @@ from .inputs import read_document
 @click.argument("value")
 @destination_options
 def command(file: str, path: str, value: str, in_place: bool, diff: bool, force: bool) -> None:
-    """Set what stands at PATH in FILE to VALUE, and print the new text.
+    """Set the value at PATH in FILE to VALUE, and print the new text.
 
-    A string is taken as it is typed, anything else is read in gram notation. Refused when the
-    program would become invalid. A path with * sets every place.
+    A string is taken literally, any other value is read in gram notation. The change is refused if
+    the program would become invalid. A path with * sets all matching values, or none of them if one
+    change is refused.
     """
-    document = read_document(file)
-    patterns = document.patterns
-    with refusing():
-        # inner places first: what is set further out may leave them no place
-        for place in sorted(places_in(document, path), key=_depth, reverse=True):
-            patterns = place.set(patterns, read_value(value, place.get(patterns)))
-    deliver(document, patterns, in_place=in_place, diff=diff, force=force)
 
+    def edit(document: Document) -> tuple[Pattern, ...]:
+        places = places_in(document, path)
+        return change_places(
+            document.patterns, [(place, partial(read_value, value)) for place in places]
+        )
 
-def _depth(place: Place) -> int:
-    return len(place.tree_path)
+    deliver(file, edit, in_place=in_place, diff=diff, force=force)

@@ -1,107 +1,141 @@
-"""A conversation with an agent at the command line: what ``gram run`` and ``gram chat`` share."""
+"""A conversation with an agent at the command line, for ``gram run`` and ``gram chat``."""
 
 from __future__ import annotations
 
 import logging
-import sys
-from pathlib import Path
+from contextlib import ExitStack
 
 from gram import Pattern
-from gram.faults import errors
-from gram.files import resolved
-from lenses_ext import validate_agent_pattern
+from lenses_ext import agent_tool_specs, view
 
-from ..binding import bind_agent_tools
-from ..conversation_files import load_context, save_context
-from ..drivers import begin
-from ..effects import CallFailed, CallTool, Effect, Event, ModelReplied, ToolReturned
-from ..errors import ToolBindingError, ValidationError
-from ..library import ToolLibrary
+from ..errors import ToolBindingError
+from ..execution import RunOptions, begin
+from ..machine import Effect, Event, ModelReplied, State, Status, interrupted_context
 from ..messages import AgentResponse, ConversationContext, Usage, empty_context
-from ..programs import choose_agent
+from ..models import call_in_text
+from ..programs import the_agent
+from ..records import Session, session
+from ..tools import ToolLibrary, bind_agent_tools
+from .failures import shown
 from .inputs import read_document, read_libraries
 from .options import TalkOptions
-from .terminal import POLICIES, ask_person, call_text, shown_answer, tell
+from .output import tell
+from .terminal import Terminal
 
 
 class Talk:
-    """One conversation: it goes on with every message, and is kept where a session asks for it.
+    """One conversation with an agent, saved to the session file if there is one.
 
     Attributes:
-        agent: the program.
+        agent: the agent.
         library: its tools.
-        context: what was said so far.
-        usage: the tokens used so far, those of turns that failed too.
+        context: the conversation so far.
+        usage: the tokens used so far, including those of failed turns.
 
     Raises:
         OSError, GramDecodeError, ValidationError: the program or the session cannot be used.
-        ToolBindingError: the tools do not implement the program's.
+        ToolBindingError: the tools of the program do not bind.
         ConfigurationError: a file of tools cannot be used.
     """
 
     def __init__(self, file: str, options: TalkOptions) -> None:
         if options.debug:
             show_logs()
-        self.agent: Pattern = choose_agent(read_document(file).patterns, options.agent)
+        self.agent: Pattern = the_agent(read_document(file), options.agent, by="run")
         self.library = read_libraries(options.tools) if options.tools else _built_in()
-        if faults := errors(validate_agent_pattern(self.agent)):
-            raise ValidationError.of(faults)
         try:
             bind_agent_tools(self.agent, self.library, match=options.match)
         except ToolBindingError as error:
             if options.tools:
                 raise
-            hint = "hint: these are the built-in tools; bring your own with --tools FILE.py"
+            hint = "hint: these are the built-in tools; use --tools FILE.py for your own"
             raise ToolBindingError([*error.problems, hint]) from None
-        self.context = _conversation_in(options.session)
-        self.usage = Usage()
+        self.usage = Usage(0, 0)
         self._options = options
+        self._terminal = Terminal()
+        self._held = ExitStack()
+        self._session: Session | None = None
+        if options.session:
+            self._session = self._held.enter_context(session(options.session))
+        self.context = self._session.context if self._session else empty_context
+
+    def __enter__(self) -> Talk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+        if self._options.usage:
+            self.tell_usage()
 
     def say(self, message: str) -> AgentResponse:
-        """Say something to the agent; print its answer and keep the conversation.
+        """Send a message to the agent, print the answer and save the conversation.
 
-        What goes wrong leaves the conversation as it was; the errors are those of `run`.
+        If the turn fails, the conversation does not change, except that tool calls are kept, so
+        that they are not made again. The errors are those of `run`.
         """
-        options = self._options
-        begun = begin(
-            self.agent,
-            message,
-            self.library,
-            self.context,
-            model=options.model,
-            base_url=options.base_url,
-            settings=options.settings,
-            limits=options.limits,
-            match=options.match,
-            policy=POLICIES[options.approve],
-            approve=ask_person,
-            observe=self._observe,
-        )
-        response = shown_answer(begun)
+        if self._session:
+            self._session.check_unchanged()
+        run_options: RunOptions = {
+            **self._options.of_run,
+            "approve": self._terminal.ask,
+            "observe": self._count,
+        }
+        begun = begin(self.agent, message, self.library, self.context, **run_options)
+        try:
+            response = self._terminal.show_answer(begun, lambda done: self.keep(done.context))
+        except BaseException:
+            self._terminal.end_line()  # so that the error starts on a new line
+            state = begun.state
+            if state.status is not Status.DONE and (state.invocations or state.calls):
+                self._keep_calls(state)
+            raise
         if response.refused:
-            tell("the model refused; what it says is no answer of the agent")
-        self.context = response.context
-        if options.session:
-            save_context(options.session, self.context)
+            tell("the model refused: its text is not an answer of the agent")
+        if response.truncated:
+            tell("the answer was cut off at its length limit or at the end of the context")
+        if name := call_in_text(view(agent_tool_specs, self.agent), response.content):
+            tell(f"the model wrote a call of {name} as text: does its server support tools?")
         return response
 
     def tell_usage(self) -> None:
-        """Tell the tokens used so far, on standard error."""
-        tell(
-            f"{self.usage.input_tokens} input and {self.usage.output_tokens} output tokens, "
-            f"{self.usage.total_tokens} in all"
-        )
+        """Print the tokens used so far, on standard error."""
+        used = self.usage
+        if used.input_tokens is None and used.output_tokens is None:
+            tell("the number of tokens is unknown: the model did not report all of them")
+            return
+        counts = (used.input_tokens, used.output_tokens, used.total_tokens)
+        given, said, total = ("unknown" if each is None else str(each) for each in counts)
+        tell(f"{given} input and {said} output tokens, {total} in all")
 
-    def _observe(self, effect: Effect, event: Event) -> None:
+    def keep(self, context: ConversationContext) -> None:
+        """Set the conversation, and save it if there is a session."""
+        self.context = context
+        if self._session:
+            self._session.save(context)
+
+    def _keep_calls(self, state: State) -> None:
+        """Keep what tools did in a turn that failed; the failure itself is told later."""
+        try:
+            self.keep(interrupted_context(state))
+            tell("the tool calls of this turn stay in the conversation")
+        except OSError as failure:
+            tell(shown(failure))
+
+    def _count(self, _: Effect, event: Event) -> None:
         if isinstance(event, ModelReplied):
             self.usage = self.usage + event.usage
-        if isinstance(effect, CallTool):
-            _show_call(effect, event)
+
+
+class _Handler(logging.Handler):
+    """Shows what is logged as notes are shown: safe for a terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tell(self.format(record))
 
 
 def show_logs() -> None:
-    """Show what is said to models and tools on standard error; it is logged without keys."""
-    handler = logging.StreamHandler(sys.stderr)
+    """Show the log of requests and tool calls on standard error; it contains no keys."""
+    handler = _Handler()
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     logger = logging.getLogger("interp")
     logger.addHandler(handler)
@@ -109,27 +143,7 @@ def show_logs() -> None:
     logger.propagate = False
 
 
-def _conversation_in(session: str | None) -> ConversationContext:
-    """What a session's file holds; one that is not there yet, or empty, begins a conversation."""
-    if session is None:
-        return empty_context
-    path = Path(session)
-    if not resolved(path).parent.is_dir():  # better told now than after an answer was paid for
-        raise FileNotFoundError(2, "No such directory", str(path.parent))
-    return load_context(path) if path.exists() and path.stat().st_size else empty_context
-
-
 def _built_in() -> ToolLibrary:
-    from ..hello_world import hello_world_tool_library
+    from ..tools import hello_world_tool_library
 
     return hello_world_tool_library
-
-
-def _show_call(call: CallTool, event: Event) -> None:
-    """A tool call on one line of standard error."""
-    outcome = ""
-    if isinstance(event, ToolReturned):
-        outcome = event.result
-    elif isinstance(event, CallFailed):
-        outcome = f"error: {event.error}"
-    tell(f"{call_text(call)} -> {outcome}")

@@ -1,69 +1,142 @@
-"""The person at the terminal: shown answers as they come, and asked for approval.
+"""Prints answers at the terminal as they arrive, and asks the user to approve tool calls.
 
-Questions go to standard error, so that the output has the answers alone.
+Questions go to standard error, so that standard output has only the answers.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 
 import click
 
-from ..approval import ApprovalPolicy, allow_all, ask_all, deny_all
-from ..effects import Ask, ToolEffect
-from ..json_text import write_json
-from ..messages import AgentResponse
-from ..performing import Answer
+from ..execution import Answer, Finished, Run, SaidBeforeCalls, TextDelta, ToolFinished
+from ..json_text import Json, read_json, write_json
+from ..machine import Ask
+from ..messages import AgentResponse, ToolInvocation
 from ..redaction import RedactedStream, redact
-from ..runs import Run
-from ..streaming import Finished, TextDelta
+from .output import for_question, show, tell, without_surrogates
 
-POLICIES: dict[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
-"""What ``--approve`` may say, and the policy it means."""
+_LONGEST_QUESTION = 1000  # characters; the user can ask to see the rest
 
 
-def tell(text: str) -> None:
-    """Say something that is no answer: on standard error, keys redacted."""
-    click.echo(printable(redact(text)), err=True)
+def call_text(name: str, args: Json) -> str:
+    """A tool call on one line; arguments that are not an object are shown unchanged.
+
+    The name of an argument is quoted when it is not a word, so that it cannot pass for more.
+
+    >>> call_text("greet", {"name": "Al"}), call_text("greet", '{"name": ')
+    ('greet(name: "Al")', 'greet({"name": )')
+    >>> call_text("pay", {"amount: 1, to": "Al"})
+    'pay("amount: 1, to": "Al")'
+    """
+    with suppress(ValueError):
+        args = read_json(args) if isinstance(args, str) else args  # as the model wrote them
+    if isinstance(args, dict):
+        args = ", ".join(f"{_as_word(name)}: {write_json(value)}" for name, value in args.items())
+    return f"{name}({args if isinstance(args, str) else write_json(args)})"
 
 
-def printable(text: str) -> str:
-    """A text for the terminal: lone surrogates, which no encoding has, are replaced."""
-    return text.encode(errors="replace").decode()
+def answered_call_text(call: ToolInvocation) -> str:
+    """A tool call and its result or error, on one line."""
+    outcome = f"error: {call.error}" if call.error is not None else call.result_text
+    return f"{call_text(call.tool_name, call.args)} -> {outcome}"
 
 
-def call_text(call: ToolEffect) -> str:
-    """A tool call on one line."""
-    arguments = ", ".join(f"{name}: {write_json(value)}" for name, value in call.args.items())
-    return f"{call.name}({arguments})"
+def _as_word(name: str) -> str:
+    return name if name.replace("-", "_").isidentifier() else write_json(name)
 
 
-def ask_person(ask: Ask) -> Answer:
-    """Whether a call may be run; where nobody can be asked, it may not."""
-    if not sys.stdin.isatty() or not sys.stderr.isatty():
-        tell(f"{call_text(ask)}: denied, since there is no terminal to ask at")
-        return "nobody is there to approve it"
-    question = printable(redact(f"Run {call_text(ask)}?"))
-    return click.confirm(question, default=False, err=True) or ("the user does not allow it")
+class Terminal:
+    """Prints answers and asks for approval.
 
+    On a terminal the words are printed as they arrive, otherwise when the answer is complete. If
+    printing fails, the error is raised at the end of the run.
+    """
 
-def shown_answer(run: Run) -> AgentResponse:
-    """Print the answer of a run: on a terminal as the model says it, elsewhere when it is there."""
-    if not sys.stdout.isatty():
-        response = run.finish()
-        click.echo(printable(redact(response.content)))
-        return response
-    said = RedactedStream()
-    speaking: int | None = None  # the turn whose text the line that is being printed has
-    for each in run.stream():
-        if isinstance(each, TextDelta):
-            click.echo(printable(said.feed(each.text)), nl=False)
-            speaking = each.turn
-        elif isinstance(each, Finished):
-            unsaid = redact(each.response.content) if speaking is None else said.rest()
-            click.echo(printable(unsaid))
-            return each.response
-        elif speaking is not None:  # it was said beside tool calls
-            click.echo(printable(said.rest()))
-            speaking = None
-    raise AssertionError("a stream ends with Finished")
+    def __init__(self) -> None:
+        self._words = RedactedStream()
+        self._is_within_line = False
+        self._failure: OSError | None = None
+
+    def show_answer(self, run: Run, keep: Callable[[AgentResponse], None]) -> AgentResponse:
+        """Continue a run to its end and print its answer.
+
+        Args:
+            run: the run.
+            keep: called with the response before its last line is printed, so that the response is
+                not lost if printing fails. If it fails itself, the answer is still printed and the
+                error is raised then.
+        """
+        is_shown_as_said = sys.stdout is not None and sys.stdout.isatty()
+        for each in run.stream(words=is_shown_as_said):
+            match each:
+                case TextDelta():
+                    self._print(self._words.feed(each.text), nl=False)
+                    self._is_within_line = True
+                case SaidBeforeCalls() if self._is_within_line:
+                    self.end_line()
+                case SaidBeforeCalls():
+                    tell(each.text)
+                case ToolFinished():
+                    self.end_line()
+                    tell(answered_call_text(each.invocation))
+                case Finished():
+                    unkept: OSError | None = None
+                    try:
+                        keep(each.response)
+                    except OSError as failure:
+                        unkept = failure
+                    if self._is_within_line:
+                        self.end_line()
+                    else:
+                        self._print(redact(each.response.content))
+                    for problem in (unkept, self._failure):
+                        if problem is not None:
+                            raise problem
+                    return each.response
+        raise AssertionError("a stream ends with Finished")
+
+    def end_line(self) -> None:
+        """End the line of the model's words, if one has begun."""
+        if self._is_within_line:
+            self._print(self._words.rest())
+            self._is_within_line = False
+
+    def _print(self, text: str, *, nl: bool = True) -> None:
+        if self._failure is None:
+            try:
+                show(text, nl=nl)
+            except OSError as failure:
+                self._failure = failure
+
+    def ask(self, ask: Ask) -> Answer:
+        """Ask the user whether a call may run; without a terminal it is denied."""
+        self.end_line()
+        if not (sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()):
+            tell(f"{call_text(ask.name, ask.args)}: denied, because there is no terminal to ask at")
+            return "nobody is there to approve it"
+        call = without_surrogates(for_question(redact(call_text(ask.name, ask.args))))
+        hidden = len(call) - _LONGEST_QUESTION
+        while True:
+            shown, choices = call, "[y/N]"
+            if hidden > 0:
+                shown = f"{call[:_LONGEST_QUESTION]}… ({hidden} more characters)"
+                choices = "[y/N, v to view it whole]"
+            question = f"Run {shown}? {choices}"
+            try:
+                answer = click.prompt(
+                    question, default="", show_default=False, prompt_suffix=": ", err=True
+                )
+            except click.Abort:  # Ctrl-C or Ctrl-D, which is not an error
+                raise KeyboardInterrupt from None
+            match answer.strip().lower():
+                case "y" | "yes":
+                    return True
+                case "" | "n" | "no":
+                    return "the user does not allow it"
+                case "v" | "view" if hidden > 0:
+                    hidden = 0
+                case _:
+                    tell("please answer y or n")

@@ -1,4 +1,4 @@
-"""``gram tools``: which tools of a program bind, and the gram of tools written in Python."""
+"""``gram tools``: show which tools of a program bind, or write Python tools as gram."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from pathlib import Path
 
 import click
 
-from gram import GramDecodeError, Pattern, format_text, origin
-from gram.canonical_json import Json
+from gram import GramDecodeError, Json, Pattern, format_text, origin
 from lenses_ext import (
     Match,
-    agent_tool_specs,
     dumps,
     signature_text,
     tool_spec_from_json,
@@ -20,20 +18,21 @@ from lenses_ext import (
     view,
 )
 
-from ..binding import explain_binding
 from ..errors import ValidationError
-from ..functions.function_tools import tool_spec_from_function
 from ..json_text import read_json
-from ..library import ToolLibrary
-from ..programs import choose_agent
+from ..programs import the_tools
+from ..tools import ToolLibrary, explain_binding, tool_spec_from_function
 from .failures import NO
 from .inputs import read_document, read_libraries, read_text
 from .options import agent_option, match_option
+from .output import show
 
 
 @click.command("tools")
 @click.argument("file", required=False)
-@click.option("--tools", multiple=True, metavar="FILE.py[:NAME]", help="Python with the tools.")
+@click.option(
+    "--tools", multiple=True, metavar="FILE.py[:NAME]", help="A Python file with the tools."
+)
 @agent_option
 @match_option
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
@@ -53,7 +52,7 @@ def command(
 ) -> None:
     """Show which tools of the agent in FILE bind, and why the others do not.
 
-    Without --tools it lists the tools alone. Exits with 1 when one does not bind.
+    Without --tools it only lists the tools. Exits with 1 if a tool does not bind.
     """
     if bool(file) == bool(write):
         found = "both were given" if file else "neither was given"
@@ -61,14 +60,14 @@ def command(
     if write:
         for name in write:
             for spec in _written(name):
-                click.echo(format_text(dumps(spec)), nl=False)
+                show(format_text(dumps(spec)), nl=False)
         return
     assert file is not None
-    specs = view(agent_tool_specs, choose_agent(read_document(file).patterns, agent))
+    specs = the_tools(read_document(file), agent)
     library = read_libraries(tools) if tools else None
     rows = [_row(spec, library, match) for spec in specs]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        show(json.dumps(rows, ensure_ascii=False, indent=2))
     else:
         _print(rows)
     if any(row.get("problem") for row in rows):
@@ -76,7 +75,7 @@ def command(
 
 
 def _row(spec: Pattern, library: ToolLibrary | None, match: Match) -> dict[str, Json]:
-    """What is known of one tool; of its binding only where a library was given."""
+    """The row of one tool; with a library it says whether the tool binds."""
     name = view(tool_spec_name, spec)
     row: dict[str, Json] = {
         "name": name,
@@ -99,13 +98,14 @@ def _print(rows: list[dict[str, Json]]) -> None:
     for row in rows:
         mark = [f"{'binds' if row['binds'] else 'does not bind':13}"] if "binds" in row else []
         signature = " ".join(row["signature"].split())
-        click.echo("  ".join([f"{row['name']:{width}}", *mark, signature]))
+        show("  ".join([f"{row['name']:{width}}", *mark, signature]))
         if row.get("problem"):
-            click.echo(f"{'':{width}}  {row['problem']}")
+            for line in row["problem"].splitlines():
+                show(f"{'':{width}}  {line}")
 
 
 def _written(name: str) -> list[Pattern]:
-    """The specifications of the tools in a Python file, or in a JSON file of them."""
+    """The specifications of the tools in a Python file, or in a JSON file of specifications."""
     if Path(name).suffix != ".json":
         library = read_libraries([name])
         return [tool_spec_from_function(library[tool]) for tool in library]

@@ -1,7 +1,34 @@
-"""Type signatures: what a tool takes and gives, in gram, and the same in JSON Schema.
+"""The types of tools: read, checked, written, and turned into JSON Schemas and back."""
 
-`values` is what a signature says; `reader` reads it from patterns and `writer` writes it;
-`hindley_milner` reads the text form; `to_schema` and `from_schema` go between it and JSON Schema;
-`schema_comparison` tells whether two schemas say the same; `parsing` reads a signature in any of
-its forms and `forms` goes from one to another.
-"""
+from .checks import dotted
+from .errors import SignatureError
+from .file_shapes import shared_shapes, type_names, with_shared_shapes
+from .parsing import (
+    parse_type_signature,
+    result_schema,
+    signature_elements,
+    signature_faults,
+    type_signature_to_json_schema,
+)
+from .parts import is_chain, signature_of
+from .values import TypeSignature
+from .vocabulary import RESERVED
+from .writer import signature_text
+
+__all__ = [
+    "RESERVED",
+    "SignatureError",
+    "TypeSignature",
+    "dotted",
+    "is_chain",
+    "parse_type_signature",
+    "result_schema",
+    "shared_shapes",
+    "signature_elements",
+    "signature_faults",
+    "signature_of",
+    "signature_text",
+    "type_names",
+    "type_signature_to_json_schema",
+    "with_shared_shapes",
+]

@@ -10,24 +10,33 @@ from attrs import evolve
 
 from gram import MAX_LEVELS
 
-from ..json_values import dump_json
+from ..schemas import (
+    SchemaPath,
+    breaches,
+    default_misfits,
+    dump_json,
+    is_of,
+    remote_references,
+)
+from .faults import Written
 from .reader import SignatureReader
-from .record_reader import Written
-from .schema_checks import breaches, default_misfits
-from .subschemas import SchemaPath, remote_references
+from .slips import keyword_hint
 from .to_schema import SchemaWriter, parameters_schema
-from .type_names import NAMED, basic
 from .values import Shape, Type, TypeSignature
+from .vocabulary import NAMED, basic, json_types
 
 MAX_TYPES = 20_000
 """How many types a signature may have once its local shapes are expanded."""
 
 
 def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
-    """Tell the reader what is wrong with a signature whose parts are right."""
+    """Note what is wrong with a signature whose parts are right."""
     if not (_check_expansion(signature, reader) and _check_keywords(reader)):
         return
-    _check_defaults(signature, reader)
+    _check_use(signature, reader)
+    _check_values(reader)
+    if not reader.undefined:
+        _check_defaults(signature, reader)
 
 
 # --- shapes that contain shapes
@@ -47,7 +56,7 @@ def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
         message = (
             f'type "{cycle}" contains itself: label it {NAMED}, [{cycle}:{NAMED}:{labels} | …]'
         )
-        reader.tell("endless-type", message, reader.place_of(cycle))
+        reader.faults.tell("endless-type", message, reader.shapes[cycle])
         del uses[cycle]
         for names in uses.values():
             names.discard(cycle)
@@ -84,13 +93,13 @@ def _check_size(
         sizes[name], levels[name] = measure(local[name].type)
         if levels[name] > MAX_LEVELS or sizes[name] > MAX_TYPES:
             message = f'type "{name}" expands to too many types: label it {NAMED}'
-            reader.tell("endless-type", message, reader.place_of(name))
+            reader.faults.tell("endless-type", message, reader.shapes[name])
             return False
     places = (*signature.parameters, signature.returns)
     types = [*(place.type for place in places), *(s.type for s in signature.shapes if s.named)]
     if sum(measure(type)[0] for type in types) > MAX_TYPES * 5:
         message = f"the signature expands to too many types: label shared ones {NAMED}"
-        reader.tell("endless-type", message, reader.whole)
+        reader.faults.tell("endless-type", message, reader.chain)
         return False
     return True
 
@@ -108,31 +117,87 @@ def _labels(type: Type) -> Iterator[str]:
         yield from _labels(member.type)
 
 
+def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:
+    """Warn of types beside the signature that nothing uses, except those in ``$defs``."""
+    uses = {shape.name: set(_labels(shape.type)) for shape in signature.shapes}
+    members = (*signature.parameters, signature.returns)
+    pending = [label for member in members for label in _labels(member.type)]
+    pending += [shape.name for shape in signature.shapes if shape.named]
+    used: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in used:
+            used.add(name)
+            pending.extend(uses.get(name, ()))
+    names = {parameter.name for parameter in signature.parameters}
+    for name in uses.keys() - used:
+        hint = f"write ({name}::{name}) to use it" if name in names else None
+        element = reader.shapes[name]
+        message = f'type "{name}" is not used by the signature'
+        reader.faults.tell(
+            "unused-type", message, element, "identity", severity="warning", hint=hint
+        )
+
+
+def _check_values(reader: SignatureReader) -> None:
+    """Warn of types that no value, or not every value they list, can have."""
+    for each in reader.written:
+        keywords, labels = each.type.keywords, each.type.labels
+        types = json_types(labels) if all(map(basic, labels)) else []
+        wrong = [value for value in keywords.get("enum", ()) if types and not is_of(value, types)]
+        if wrong:
+            shown = dump_json(wrong[0], compact=True)
+            message = (
+                f"enum of {each.owner.words} has {shown}, but its type is {' or '.join(types)}"
+            )
+            reader.faults.warn("no-effect", message, each.owner, "enum")
+        if types and "const" in keywords and not is_of(keywords["const"], types):
+            shown = dump_json(keywords["const"], compact=True)
+            message = (
+                f"const of {each.owner.words} is {shown}, but its type is {' or '.join(types)}"
+            )
+            reader.faults.warn("no-value", message, each.owner, "const")
+        for least, most in _BOUNDS:
+            if least in keywords and most in keywords and keywords[least] > keywords[most]:
+                message = f"{least} of {each.owner.words} is greater than its {most}"
+                reader.faults.warn("no-value", message, each.owner, least)
+
+
+_BOUNDS = (
+    ("minimum", "maximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+)
+
 # --- keywords
 
 
 def _check_keywords(reader: SignatureReader) -> bool:
     """Whether the keywords are a JSON Schema's, without references to elsewhere."""
-    before = len(reader.faults)
     written = [each for each in reader.written if each.type.keywords or each.type.foreign]
     schemas = [_judged(each.type) for each in written]
     for breach in breaches(schemas):
         each, keyword = written[breach.index], dotted(breach.path)
         message = f'"{keyword}" of {each.owner.words} {breach.reason}'
-        reader.tell("not-a-schema", message, each.owner.place, str(breach.path[0]))
+        hint = keyword_hint(keyword, breach.value)
+        reader.faults.tell(
+            "not-a-schema", message, each.owner.element, str(breach.path[0]), hint=hint
+        )
     for each, schema in zip(written, schemas, strict=True):
         for path, reference in remote_references(schema):
             message = remote_reference(str(path[-1]), reference)
-            reader.tell("remote-reference", message, each.owner.place, str(path[0]))
-    return len(reader.faults) == before
+            reader.faults.tell("remote-reference", message, each.owner.element, str(path[0]))
+    return not reader.faults.errors
 
 
 def _judged(type: Type) -> dict[str, Any]:
     """The keywords of a type, without the nulls that leave a keyword out."""
-    keywords = {**type.keywords, **type.foreign}
     return {
         key: value
-        for key, value in keywords.items()
+        for key, value in type.overlay().items()
         if value is not None or key not in ("type", "properties")
     }
 
@@ -148,7 +213,7 @@ def dotted(path: SchemaPath) -> str:
 
 
 def remote_reference(keyword: str, reference: str) -> str:
-    """What to say of a reference that leads out of the schema."""
+    """The message for a reference that leads out of the schema."""
     return f'"{keyword}" to "{reference}" is not local: only #/$defs/… is allowed'
 
 
@@ -165,7 +230,7 @@ def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
         if reason is not None:
             default = dump_json(each.type.keywords["default"], compact=True)
             message = f"default {default} of {each.owner.words} {reason}"
-            reader.tell("default-mismatch", message, each.owner.place, "default")
+            reader.faults.tell("default-mismatch", message, each.owner.element, "default")
 
 
 def _has_checked_default(written: Written) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gram import Fault, GramError
-from gram.faults import Path
+from gram import Fault, GramError, PartPath
 
 
 class SignatureError(GramError, ValueError):
     """A type signature, or a JSON Schema that should become one, is not valid.
 
     Attributes:
-        faults: all that is wrong, in the order of the text where there is one.
+        faults: all the errors, in the order of the text where there is one. Warnings are not
+            among them, see `signature_faults`.
         lineno, colno: the place of the first fault, from 1; None when it was not read from text.
         path: the path of the first fault: element indices, then the name of the part.
     """
@@ -32,7 +32,7 @@ class SignatureError(GramError, ValueError):
         return self.faults[0].colno
 
     @property
-    def path(self) -> Path:
+    def path(self) -> PartPath:
         """The path of the first fault."""
         return self.faults[0].path
 
@@ -44,6 +44,7 @@ class SignatureError(GramError, ValueError):
 
 
 def _line(fault: Fault) -> str:
+    hint = f"\n  hint: {fault.hint}" if fault.hint else ""
     if fault.filename is not None and fault.lineno is not None:
-        return f"{fault.filename}:{fault.lineno}:{fault.colno}: {fault.message}"
-    return fault.message
+        return f"{fault.filename}:{fault.lineno}:{fault.colno}: {fault.message}{hint}"
+    return fault.message + hint

@@ -9,15 +9,32 @@ from attrs import evolve
 
 from gram import Fault, Severity
 
-from ..json_values import Keywords, NotJson, check_json, dump_json
+from ..schemas import (
+    Keywords,
+    NotJson,
+    Schema,
+    SchemaPath,
+    breaches,
+    check_json,
+    default_misfits,
+    dump_json,
+    remote_references,
+    subschemas,
+)
 from .checks import dotted, remote_reference
 from .errors import SignatureError
-from .record_reader import RESERVED_KEYS
-from .schema_checks import breaches, default_misfits
-from .subschemas import Schema, SchemaPath, remote_references, subschemas
 from .to_schema import reference_to
-from .type_names import ANY, COMBINATORS, JSON_TYPES, LABELS, PARAMETERS, RESERVED
 from .values import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
+from .vocabulary import (
+    ANY,
+    COMBINATORS,
+    JSON_TYPES,
+    LABELS,
+    PARAMETERS,
+    RESERVED,
+    RESERVED_KEYS,
+)
+from .writer import write_type_signature
 
 _MAX_LEVELS = 40
 """How deep members nest in each other; deeper schemas pass through whole."""
@@ -25,32 +42,48 @@ _MAX_LEVELS = 40
 _JUST_ANY = frozenset({ANY})
 
 
-def signature_from_schema(
-    schema: Mapping[str, Any], return_schema: Mapping[str, Any] | bool | None = None
-) -> TypeSignature:
-    """The signature whose parameters are described by a JSON Schema.
+def json_schema_to_type_signature(
+    schema: Mapping[str, Any], *, return_schema: Mapping[str, Any] | bool | None = None
+) -> str:
+    """The text of the signature that a JSON Schema says, without loss.
+
+    ``type_signature_to_json_schema`` gives the schema back: equal but for the order of keys and
+    of ``required``, and an empty ``required``.
 
     Args:
         schema: the schema of an object, one property a parameter; it is not changed.
         return_schema: the schema of the result, or None when anything may come.
 
     Raises:
-        SignatureError: it is no schema of an object, or refers to something outside itself.
+        SignatureError: it is not the schema of an object, or refers to something outside itself.
+
+    >>> json_schema_to_type_signature({"type": "object", "properties": {"n": {"type": "integer"}}})
+    '(n::Integer {optional: true})==>(::Any)'
     """
-    faults = [fault for fault in json_schema_faults(schema) if fault.severity == "error"]
+    return write_type_signature(signature_from_schema(schema, return_schema))
+
+
+def signature_from_schema(
+    schema: Mapping[str, Any], return_schema: Mapping[str, Any] | bool | None = None
+) -> TypeSignature:
+    """The same as a signature, not yet written.
+
+    Raises:
+        SignatureError: it is not the schema of an object, or refers to something outside itself.
+    """
+    faults = _not_an_object(schema) or _errors(schema)
     if return_schema is not None:
-        faults += [each for each in _schema_faults(return_schema) if each.severity == "error"]
+        faults += _errors(return_schema)
     if faults:
         raise SignatureError(faults)
-    reader = _SchemaReader(dict(schema))
-    signature = reader.signature()
+    signature = _SchemaReader(dict(schema)).signature()
     if return_schema is not None:
         signature = evolve(signature, returns=Parameter(None, _result_type(return_schema)))
     return signature
 
 
 def _result_type(schema: Mapping[str, Any] | bool) -> Type:
-    """The type of a result: its definitions are its own, and pass through with it."""
+    """The type of a result: its definitions are not shared, and pass through with it."""
     if isinstance(schema, bool):
         return Type(_JUST_ANY, constant=schema)
     root = dict(schema)
@@ -68,6 +101,23 @@ def json_schema_faults(schema: object) -> list[Fault]:
     >>> [f.message for f in json_schema_faults({"type": "array"})]
     ['the parameters of a tool are an object, but the schema has type "array"']
     """
+    errors = _not_an_object(schema) or _errors(schema)
+    if errors or not isinstance(schema, dict):
+        return errors
+    misfits = _SchemaReader(schema).misfits
+    return [
+        _fault(
+            "default-mismatch",
+            (*path, "default"),
+            f"default {_shown(each['default'])} of {_owner(path)} {misfits[id(each)]}",
+            "warning",
+        )
+        for path, each in subschemas(schema)
+        if id(each) in misfits
+    ]
+
+
+def _not_an_object(schema: object) -> list[Fault]:
     if not isinstance(schema, Mapping):
         message = f"the parameters of a tool are an object schema, got {_shown(schema)}"
         return [Fault("not-an-object", "error", message)]
@@ -75,10 +125,11 @@ def json_schema_faults(schema: object) -> list[Fault]:
     if types != "object" and not (isinstance(types, list) and "object" in types):
         message = f"the parameters of a tool are an object, but the schema has type {_shown(types)}"
         return [Fault("not-an-object", "error", message)]
-    return _schema_faults(schema)
+    return []
 
 
-def _schema_faults(schema: object) -> list[Fault]:
+def _errors(schema: object) -> list[Fault]:
+    """Why a schema cannot be part of a signature."""
     try:
         check_json(schema)
         dump_json(schema)
@@ -92,12 +143,6 @@ def _schema_faults(schema: object) -> list[Fault]:
     for path, reference in remote_references(schema):
         message = remote_reference(str(path[-1]), reference)
         found.append(_fault("remote-reference", path, message))
-    if not found and isinstance(schema, dict):
-        reader = _SchemaReader(schema)
-        for path, each in subschemas(schema):
-            if reason := reader.misfits.get(id(each)):
-                message = f"default {_shown(each['default'])} of {_owner(path)} {reason}"
-                found.append(_fault("default-mismatch", (*path, "default"), message, "warning"))
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a signature says, in whatever form it comes, and what that means in JSON Schema."""
+"""What a signature says, in whatever form it is given, and its JSON Schemas."""
 
 from __future__ import annotations
 
@@ -6,30 +6,40 @@ import copy
 from collections.abc import Iterable
 from typing import Any, TypeAlias, Union
 
-from gram import Pattern
+from attrs import frozen
 
+from gram import Fault, Pattern, expect, walk
+
+from ..labels import is_tool
 from ..memo import Memo
 from .checks import check_signature
 from .errors import SignatureError
+from .faults import Faults
+from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
-from .source import SignatureSource, source_of_pattern, source_of_text
+from .text_form import is_text_form, parts_of_text_form
 from .to_schema import parameters_schema, result_schema as schema_of_result
 from .values import TypeSignature
+from .writer import signature_patterns
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
 """A signature in any form: text, a tool or signature pattern, or what was parsed of these."""
 
 
-def parse_type_signature(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> TypeSignature:
+def parse_type_signature(
+    x: SignatureLike, *, shapes: Iterable[Pattern] = (), open: bool = False
+) -> TypeSignature:
     """The parameters, result and types of a signature.
 
     Args:
         x: text (a gram path with its shapes, a tool, or the form ``(name: Text) --> IO Text``),
             a tool pattern, or the pattern of a signature (path or atom).
-        shapes: types defined beside the tool, which it may name.
+        shapes: the patterns at the top of the file, whose shapes the signature may use.
+        open: whether a name that is not defined is taken for a type that is defined elsewhere.
 
     Raises:
         SignatureError: with everything that is wrong, in ``faults``.
+        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
 
     >>> signature = parse_type_signature('(name::Text)==>(age::Int {default: 18})==>(::String)')
     >>> [parameter.name for parameter in signature.parameters]
@@ -37,10 +47,29 @@ def parse_type_signature(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) ->
     """
     if isinstance(x, TypeSignature):
         return x
-    outer = tuple(shapes)
-    if isinstance(x, Pattern) and not outer:
-        return _signature_of_pattern(x)
-    return _parse(x, outer)
+    result = _reading(x, _patterns(shapes), open)
+    if result.signature is None:
+        raise SignatureError(each for each in result.faults if each.severity == "error")
+    return result.signature
+
+
+def signature_faults(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> tuple[Fault, ...]:
+    """Everything that is wrong with a signature and likely slips in it, in the order of the text.
+
+    Args:
+        x: a signature, as `parse_type_signature` takes it.
+        shapes: the patterns at the top of the file, whose shapes the signature may use.
+
+    Raises:
+        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
+
+    >>> for fault in signature_faults("(limit::Int {optinal: true})==>(::String)"):
+    ...     print(fault.severity, fault.message)
+    warning unknown key "optinal" of "limit"; did you mean "optional"?
+    """
+    if isinstance(x, TypeSignature):
+        return ()
+    return _reading(x, _patterns(shapes), False).faults
 
 
 def type_signature_to_json_schema(
@@ -50,6 +79,7 @@ def type_signature_to_json_schema(
 
     Raises:
         SignatureError: the signature is not valid.
+        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
 
     >>> type_signature_to_json_schema('(name::Text)==>(::String)')
     {'type': 'object', 'properties': {'name': {'type': 'string'}}, 'required': ['name']}
@@ -63,6 +93,7 @@ def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[s
 
     Raises:
         SignatureError: the signature is not valid.
+        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
 
     >>> result_schema('(name::Text)==>(::String)')
     {'type': 'string'}
@@ -70,25 +101,71 @@ def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[s
     return schema_of_result(parse_type_signature(x, shapes=shapes))
 
 
-def _parse(x: str | Pattern, shapes: tuple[Pattern, ...]) -> TypeSignature:
-    if isinstance(x, str):
-        from .hindley_milner import is_hindley_milner, parse_hindley_milner
+def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern, ...]:
+    """The elements of a tool with a signature: as they were written, where that was in gram.
 
-        if is_hindley_milner(x):
-            return parse_hindley_milner(x)
-        return _read(source_of_text(x), shapes)
-    return _read(source_of_pattern(x), shapes)
+    What gram has other words for (the text form, ``fields``) comes as `signature_patterns`.
+
+    Args:
+        x: a signature, as `parse_type_signature` takes it.
+        open: whether a name that is not defined is taken for a type that is defined elsewhere.
+
+    Raises:
+        SignatureError: the signature is not valid.
+        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
+
+    >>> from gram import dumps
+    >>> dumps(signature_elements('(::Text {paramName: "a"})==>(::String)'))
+    '(:Text {paramName: "a"})-->(:String)'
+    """
+    signature = parse_type_signature(x, open=open)
+    if isinstance(x, Pattern):
+        return x.elements if is_tool(x) else (x,)
+    if isinstance(x, TypeSignature) or is_text_form(x):
+        return signature_patterns(signature)
+    elements = parts_of_text(x).elements
+    if any("fields" in each.value.properties for top in elements for _, each in walk(top)):
+        return signature_patterns(signature)
+    return elements
 
 
-def _read(source: SignatureSource, shapes: tuple[Pattern, ...]) -> TypeSignature:
-    reader = SignatureReader((*source.outer, *shapes))
-    signature = reader.read(source)
-    if not reader.faults:
+@frozen
+class _Reading:
+    """A signature as it was read: None when it has errors."""
+
+    signature: TypeSignature | None
+    faults: tuple[Fault, ...]
+
+
+def _reading(x: object, shapes: tuple[Pattern, ...], open: bool) -> _Reading:
+    expect(x, (str, Pattern, TypeSignature), "x", by="parse_type_signature")
+    if isinstance(x, Pattern):
+        return _read(parts_of_pattern(x, shapes), open) if shapes or open else _of_pattern(x)
+    text = str(x)
+    try:
+        form = parts_of_text_form if is_text_form(text) else parts_of_text
+        return _read(form(text, shapes), open)
+    except SignatureError as error:  # the text is of no form
+        return _Reading(None, error.faults)
+
+
+def _patterns(shapes: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    expect(shapes, Iterable, "shapes", by="parse_type_signature")
+    patterns = tuple(shapes)
+    for index, each in enumerate(patterns):
+        expect(each, Pattern, f"shapes[{index}]", by="parse_type_signature")
+    return patterns
+
+
+def _read(parts: Parts, open: bool = False) -> _Reading:
+    faults = Faults(list(parts.faults), parts.spans, parts.source)
+    reader = SignatureReader(faults, parts.known, open=open)
+    signature = reader.read(parts)
+    if not faults.errors:
         check_signature(signature, reader)
-    if reader.faults:
-        raise SignatureError(sorted(reader.faults, key=lambda each: each.span or (0, 0)))
-    return signature
+    found = faults.sorted()
+    return _Reading(None if faults.errors else signature, found)
 
 
-_signature_of_pattern: Memo[Pattern, TypeSignature] = Memo(lambda pattern: _parse(pattern, ()))
+_of_pattern: Memo[Pattern, _Reading] = Memo(lambda pattern: _read(parts_of_pattern(pattern)))
 _schema: Memo[TypeSignature, dict[str, Any]] = Memo(parameters_schema)

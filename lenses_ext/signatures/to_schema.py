@@ -8,10 +8,11 @@ from urllib.parse import quote
 
 from gram import Fault
 
+from ..schemas import Schema
 from .errors import SignatureError
-from .subschemas import Schema
-from .type_names import ANY, COMBINATORS, PARAMETERS, basic, json_types, unknown_type
+from .slips import unknown_type
 from .values import Parameter, Shape, Type, TypeSignature
+from .vocabulary import ANY, COMBINATORS, PARAMETERS, basic, json_types
 
 
 def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
     properties, required = writer.fields(signature.parameters)
     schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
     definitions = writer.definitions()
-    overlay = {**signature.root.keywords, **signature.root.foreign}
+    overlay = signature.root.overlay()
     if (more := overlay.get("$defs")) is not None and isinstance(more, dict):
         overlay["$defs"] = {**definitions, **more}
     elif definitions:
@@ -84,7 +85,7 @@ class SchemaWriter:
             return type.constant
         head = self._head(type.labels)
         own = {**self._items(type), **self._alternatives(type), **self._fields(type)}
-        overlay = {**type.keywords, **type.foreign}
+        overlay = type.overlay()
         if isinstance(head, bool):
             if not own and not overlay:
                 return head

@@ -10,8 +10,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from ..json_values import Keywords
-from .type_names import ANY, PARAMETERS
+from ..schemas import Keywords, thaw_json
+from .vocabulary import ANY, PARAMETERS
 
 NO_KEYWORDS = Keywords()
 
@@ -40,6 +40,10 @@ class Type:
     foreign: Keywords = NO_KEYWORDS
     constant: bool | None = None
 
+    def overlay(self) -> dict[str, Any]:
+        """What is laid over the schema of its labels and members, a fresh copy."""
+        return {**self.keywords.to_json(), **self.foreign.to_json()}
+
 
 @frozen
 class Parameter:
@@ -63,7 +67,7 @@ class Parameter:
     @property
     def default(self) -> Any:
         """The value used when it is left out; None when there is no default."""
-        return self.type.foreign.get("default", self.type.keywords.get("default"))
+        return thaw_json(self.type.foreign.get("default", self.type.keywords.get("default")))
 
     @property
     def description(self) -> str | None:

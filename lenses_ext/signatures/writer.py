@@ -8,16 +8,22 @@ from itertools import pairwise
 
 from attrs import evolve
 
-from gram import Fault, GramEncodeError, Pattern, Subject, Value
-from gram.pattern import WALK_SUBJECT
-from gram.serializer import write_pattern
+from gram import (
+    WALK_SUBJECT,
+    Fault,
+    GramEncodeError,
+    Pattern,
+    Subject,
+    Value,
+    expect,
+    write_pattern,
+)
 
-from ..json_values import from_json_value, json_literal
-from ..style import agent_style
+from ..schemas import from_json_value, json_literal
 from .errors import SignatureError
-from .record_reader import RESERVED_KEYS
-from .type_names import NAMED, PARAMETERS, RESERVED
+from .style import agent_style
 from .values import Parameter, Shape, Type, TypeSignature
+from .vocabulary import NAMED, PARAMETERS, RESERVED, RESERVED_KEYS
 
 _ON_THE_NODE = ("title", "description", "default")
 """What is said of a parameter rather than of its type: it stays when its type gets a shape."""
@@ -28,7 +34,9 @@ def write_type_signature(signature: TypeSignature) -> str:
 
     Raises:
         SignatureError: it nests deeper than a pattern can.
+        ArgumentError: it is not a `TypeSignature`.
     """
+    expect(signature, TypeSignature, "signature", by="write_type_signature")
     return _write(signature_patterns(signature))
 
 
@@ -39,7 +47,9 @@ def signature_patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
 
     Raises:
         SignatureError: it nests deeper than a pattern can.
+        ArgumentError: it is not a `TypeSignature`.
     """
+    expect(signature, TypeSignature, "signature", by="signature_patterns")
     try:
         return _patterns(signature)
     except GramEncodeError as error:
@@ -54,6 +64,7 @@ def signature_text(tool: Pattern) -> str:
     >>> signature_text(loads_one('[t:Tool | (a:Text)-->(:String)]'))
     '(a::Text)==>(::String)'
     """
+    expect(tool, Pattern, "tool", by="signature_text")
     return _write(tool.elements)
 
 

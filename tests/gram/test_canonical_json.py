@@ -9,16 +9,9 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
-from gram import (
-    GramDecodeError,
-    Pattern,
-    from_json,
-    json_schema,
-    loads,
-    loads_one,
-    to_json,
-)
-from tests.strategies import forests, json_data
+from gram import GramDecodeError, Pattern, from_json, json_schema, loads, loads_one, to_json
+from tests.gram.strategies import forests
+from tests.interp.strategies import json_data
 
 VALIDATOR = jsonschema_rs.validator_for(json_schema())
 

@@ -1,4 +1,4 @@
-"""The shared conformance data: acceptance, trees and error places of every row."""
+"""The conformance data: acceptance, trees and error places of every row."""
 
 from __future__ import annotations
 
@@ -20,12 +20,7 @@ from gram import (
     loads,
     to_json,
 )
-from tests.paths import SHARED_CORPUS as CORPUS
-
-if not CORPUS.exists():
-    pytest.skip(
-        "the shared conformance data does not stand beside the project", allow_module_level=True
-    )
+from tests.paths import CORPUS
 
 Row = dict[str, Any]
 ROWS: list[Row] = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]

@@ -4,10 +4,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 
-from gram import Pattern, Subject, operations
-from gram.errors import TooDeepError
-from gram.walk import walk, walk_up
-from tests.strategies import patterns
+from gram import ArgumentError, GramEncodeError, Pattern, Subject, operations, walk, walk_up
+from gram.operations import Tree, duplicate, extend
+from tests.gram.strategies import patterns
 
 
 def renamed(subject: Subject) -> Subject:
@@ -86,16 +85,69 @@ def test_combining_is_associative_with_an_associative_join(
 
 
 def test_growth_without_an_end_is_stopped() -> None:
-    with pytest.raises(TooDeepError, match="deeper than 100"):
+    with pytest.raises(GramEncodeError, match="deeper than 100"):
         operations.unfold(lambda n: (Subject(str(n)), [n + 1]), 0)
 
 
 def test_an_atom_has_depth_zero_and_the_deepest_tree_is_measured() -> None:
     tree = operations.unfold(lambda n: (Subject(), [n + 1] if n < 99 else []), 0)
 
-    assert operations.depth(operations.point(Subject("a"))) == 0
+    assert operations.depth(Pattern(Subject("a"))) == 0
     assert operations.depth(tree) == 99
     assert operations.size(tree) == 100
-    assert operations.length(tree) == 1
     assert operations.all_values(lambda subject: not subject.identity, tree)
-    assert operations.matches(tree, operations.map(lambda subject: subject, tree))
+
+
+# --- at every place
+
+
+def width(tree: Pattern) -> int:
+    return len(tree.elements)
+
+
+def total(tree: Tree[int]) -> int:
+    return sum(tree.values())
+
+
+@given(patterns())
+def test_extending_computes_at_the_top_and_at_every_place(pattern: Pattern) -> None:
+    widths = extend(width, pattern)
+
+    assert widths.value == width(pattern)
+    assert widths.values() == tuple(width(part) for _, part in walk(pattern))
+    assert operations.pattern_of(extend(lambda here: here.value, pattern)) == pattern
+    assert extend(lambda here: here.value, widths) == widths
+
+
+@given(patterns())
+def test_extending_twice_is_extending_by_the_composition(pattern: Pattern) -> None:
+    twice = extend(total, extend(width, pattern))
+
+    assert extend(lambda here: total(extend(width, here)), pattern) == twice
+    assert extend(duplicate, pattern) == duplicate(duplicate(pattern))
+
+
+@given(patterns())
+def test_measures_at_every_place_are_those_of_the_pattern_there(pattern: Pattern) -> None:
+    parts = [part for _, part in walk(pattern)]
+
+    assert operations.depth_at(pattern).values() == tuple(map(operations.depth, parts))
+    assert operations.size_at(pattern).values() == tuple(map(operations.size, parts))
+    assert operations.indices_at(pattern).values() == tuple(path for path, _ in walk(pattern))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda wrong: operations.size(wrong),
+        lambda wrong: operations.depth(wrong),
+        lambda wrong: operations.map(lambda subject: subject, wrong),
+        lambda wrong: operations.contains(wrong, wrong),
+        lambda wrong: operations.pattern_of(wrong),
+    ],
+)
+@pytest.mark.parametrize("wrong", [None, 5, "(a)", [Pattern()]])
+def test_what_is_no_pattern_is_refused(call: object, wrong: object) -> None:
+    assert callable(call)
+    with pytest.raises(ArgumentError):
+        call(wrong)

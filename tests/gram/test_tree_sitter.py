@@ -18,12 +18,12 @@ from collections.abc import Iterator
 import pytest
 import tree_sitter
 import tree_sitter_gram
-from attrs import fields
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, settings, strategies as st
 
 from gram import GramDecodeError, parse
-from gram.syntax import Array, Map, Value
-from tests.strategies import source_texts, spoilt_texts, token_texts
+from gram.grammar import grammar
+from gram.reading.syntax import Array, Extent, Map, Value
+from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
 
 ORACLE = tree_sitter.Parser(tree_sitter.Language(tree_sitter_gram.language()))
 
@@ -65,17 +65,10 @@ def uses_an_extension(text: str) -> bool:
     )
 
 
-def parts_of(construct: object) -> Iterator[object]:
+def parts_of(construct: Extent) -> Iterator[Extent]:
     """A construct of the syntax with everything in it."""
     yield construct
-    below = construct if isinstance(construct, tuple) else ()
-    if hasattr(type(construct), "__attrs_attrs__") and type(construct).__module__ == "gram.syntax":
-        below = tuple(
-            getattr(construct, field.name)
-            for field in fields(type(construct))
-            if field.name not in ("pattern", "subject") or type(construct).__name__ != "SubjectPart"
-        )
-    for part in below:
+    for part in construct.children:
         yield from parts_of(part)
 
 
@@ -86,8 +79,14 @@ def inside(value: Value) -> tuple[Value, ...]:
     return tuple(entry.value for entry in value.entries) if isinstance(value, Map) else ()
 
 
+def texts_for_both() -> st.SearchStrategy[str]:
+    """Texts that seldom run into the faults of the oracle: no line break just before a quote."""
+    written = gram_texts(comments=False) | spoilt_texts(comments=False)
+    return written.map(lambda text: re.sub(r"\n(?=[\"'`])", "\n ", text)) | token_texts()
+
+
 @settings(max_examples=150)
-@given(source_texts() | spoilt_texts() | token_texts())
+@given(texts_for_both())
 def test_what_the_oracle_accepts_is_read(text: str) -> None:
     assume(not is_excused(text))
 
@@ -96,7 +95,7 @@ def test_what_the_oracle_accepts_is_read(text: str) -> None:
 
 
 @settings(max_examples=150)
-@given(source_texts() | spoilt_texts() | token_texts())
+@given(texts_for_both())
 def test_what_only_we_read_uses_an_extension(text: str) -> None:
     assume(not is_excused(text) and accepts(text))
 
@@ -140,3 +139,64 @@ def test_no_array_is_too_long_for_the_oracle() -> None:
 
     assert accepts(text)
     assert oracle_accepts(text)
+
+
+VALUE_FORMS = {
+    "TRUE": ["true"],
+    "FALSE": ["false"],
+    "SYMBOL": ["a", "a..b", "trueish", "x-", "_9", "e5"],
+    "HEXADECIMAL": ["0xA1", "0x0"],
+    "OCTAL": ["01", "0017"],
+    "INTEGER": ["0", "12", "-3", "-0"],
+    "DECIMAL": ["1.5", "-0.25"],
+    "MEASUREMENT": ["5kg", "-3C", "0xg", "-0xFF", "0b"],
+    "DOUBLE": ['"s"', '""', r'"\""'],
+    "SINGLE": ["'s'", r"'\''"],
+    "BACKTICK": ["`s`", "``"],
+    "FENCE": ["```\ns\n```"],
+    "TAGGED_FENCE": ["```md\ns\n```"],
+    "LBRACE": ["{}", "{k: 1}"],
+    "LSQB": ["[1]"],
+    "ELLIPSIS": ["...7"],
+    "not a value": ["08", "+5", ".5", "5.", "1e5", "0x", "-01", "5 kg", "-", "1_000", "0X1F"],
+}
+"""Spellings of each kind of value, by the terminal that begins it, and some that are no value."""
+
+PAIRS = [
+    "({{k: {0}..{1}}})",
+    "({{k: {0} .. {1}}})",
+    "({{k: {0}...{1}}})",
+    "({{k: {0}...}})",
+    "({{k: ...{0}}})",
+    "({{k: {0}{1}}})",
+    "({{k: {0} {1}}})",
+    "({{k: [{0},{1}]}})",
+    "({{k: [{0}, {1}]}})",
+    "({{k: {{a: {0}, b: {1}}}}})",
+    "({{k: {0}, k: {1}}})",
+    "@k({0}) @j({1}) (a)",
+    "({{{0}: {1}}})",
+    "({0}:{1})",
+    "[{0}:A | {1}]",
+    "@@{0}:A @{1}(1) (a)",
+]
+
+
+def test_each_kind_of_value_has_a_spelling_to_combine() -> None:
+    assert set(grammar().first["value"]) <= VALUE_FORMS.keys()
+
+
+@pytest.mark.parametrize("template", PAIRS)
+def test_every_pair_of_value_forms_is_read_as_by_the_oracle(template: str) -> None:
+    spellings = [spelling for several in VALUE_FORMS.values() for spelling in several]
+    texts = {template.format(one, other) for one in spellings for other in spellings}
+
+    differ = {
+        text
+        for text in texts
+        if not is_excused(text)
+        and accepts(text) != oracle_accepts(text)
+        and not (accepts(text) and uses_an_extension(text))
+    }
+
+    assert not differ

@@ -14,6 +14,10 @@ from typing import Any
 from attrs import define, field
 
 
+class Line(str):
+    """A line of a stream that is written as it is, without ``data:`` before it."""
+
+
 @define
 class Answer:
     """One HTTP answer.
@@ -39,6 +43,13 @@ class ModelServer:
     answers: deque[Answer] = field(factory=deque)
     requests: list[dict[str, Any]] = field(factory=list)
     headers: list[dict[str, str]] = field(factory=list)
+    takes_any_path: bool = False
+    opened: list[str] = field(factory=list)
+
+    @property
+    def connections(self) -> int:
+        """How many connections were opened so far."""
+        return len(self.opened)
 
     def will_say(self, *messages: str | dict[str, Any] | Answer) -> None:
         """Queue replies: a text, a message dict, or an answer as it is."""
@@ -81,24 +92,27 @@ def streamed(completed: dict[str, Any]) -> list[Any]:
     """The events of a stream that says what a completion says: a character or two at a time."""
     choice = completed["choices"][0]
     message = dict(choice["message"])
-    events = [delta(role="assistant")]
+    events = [delta(role=message.get("role", "assistant"))]
     events += [delta(reasoning_details=[each]) for each in message.get("reasoning_details") or ()]
     if message.get("extra_content"):
         events.append(delta(extra_content=message["extra_content"]))
     for key in ("content", "refusal", "reasoning_content", "reasoning"):
-        text = message.get(key) or ""
-        events += [delta(**{key: text[at : at + 2]}) for at in range(0, len(text), 2)]
+        text = message.get(key) or ""  # or a list of parts, as some servers send it
+        size = 2 if isinstance(text, str) else 1
+        events += [delta(**{key: text[at : at + size]}) for at in range(0, len(text), size)]
     calls = message.get("tool_calls") or []
     for index, call in enumerate(calls):
         function = call["function"]
         extra = {"extra_content": call["extra_content"]} if "extra_content" in call else {}
-        first = part(index, id=call["id"], name=function["name"], **extra)
+        first = part(index, id=call.get("id"), name=function.get("name"), **extra)
+        if not isinstance(function.get("arguments"), str):  # null, missing or an object: whole
+            first["function"] = function
         events.append(delta(tool_calls=[first]))
-    longest = max((len(call["function"]["arguments"]) for call in calls), default=0)
-    for at in range(0, longest, 3):  # the calls' arguments interleaved
-        for index, call in enumerate(calls):
-            piece = call["function"]["arguments"][at : at + 3]
-            if piece:
+    texts = [call["function"].get("arguments") for call in calls]
+    texts = [text if isinstance(text, str) else "" for text in texts]
+    for at in range(0, max(map(len, texts), default=0), 3):  # the calls' arguments interleaved
+        for index, text in enumerate(texts):
+            if piece := text[at : at + 3]:
                 events.append(delta(tool_calls=[part(index, piece)]))
     if message.get("function_call"):
         call = message["function_call"]
@@ -139,13 +153,17 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # or each answer waits 40 ms for an acknowledgement
     server: _Server
 
+    def setup(self) -> None:
+        super().setup()
+        self.server.model.opened.append("connection")
+
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
         model = self.server.model
         model.requests.append(json.loads(self.rfile.read(length)))
         model.headers.append({key.lower(): value for key, value in self.headers.items()})
         answer = model.answers.popleft() if model.answers else Answer({"error": "?"}, 500)
-        if self.path != "/v1/chat/completions":
+        if self.path != "/v1/chat/completions" and not model.takes_any_path:
             answer = Answer({"error": {"message": f"no such path: {self.path}"}}, 404)
         time.sleep(answer.silence)
         if model.requests[-1].get("stream") and answer.events is None and _is_completion(answer):
@@ -172,13 +190,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(answer.status)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
+        for key, value in answer.headers.items():
+            self.send_header(key, value)
         self.end_headers()
         for event in answer.events or ():
-            text = event if isinstance(event, str) else json.dumps(event)
             if isinstance(event, float):
                 time.sleep(event)
                 continue
-            data = f"data: {text}\n\n".encode()
+            text = event if isinstance(event, str) else json.dumps(event)
+            data = f"{'' if isinstance(event, Line) else 'data: '}{text}\n\n".encode()
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         if answer.drop:
             self.close_connection = True

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, strategies as st
 
-from interp import ValidationError, detect_tool_call
-from interp.json_text import read_json, write_json
-from tests import strategies
+from interp import (
+    ConversationContext,
+    Message,
+    ScriptedModel,
+    ToolLibrary,
+    UserRole,
+    ValidationError,
+    detect_tool_call,
+    run,
+    tool,
+)
+from interp.json_text import JsonText, is_plain_json, read_json, write_json
+from lenses_ext import NotJson, check_json, parse
+from tests.interp import strategies as strategies
 from tests.interp.model_server import tool_calls
 
 NOT_JSON = {
@@ -51,3 +65,89 @@ def test_whatever_is_read_can_be_written_and_read_again(text: str) -> None:
 def test_a_call_with_arguments_that_are_no_json_is_not_detected(value: str) -> None:
     with pytest.raises(ValidationError, match='arguments of "f" are not valid JSON'):
         detect_tool_call(tool_calls(("c", "f", f'{{"x": {value}}}')))
+
+
+@given(strategies.json_data() | st.builds(lambda value: [value, (1,), {2: 3}], st.integers()))
+def test_plain_json_is_json(value: Any) -> None:
+    if is_plain_json(value):
+        check_json(value)
+
+
+class Word(str):
+    """A str that is not a plain one."""
+
+
+NOT_PLAIN: list[Any] = [(1,), {1: 2}, [{None: 1}], Word("a"), {"a": object()}, b"", {1, 2}]
+
+
+@pytest.mark.parametrize("value", NOT_PLAIN)
+def test_what_is_not_plain_json_is_looked_at_more_closely(value: Any) -> None:
+    assert not is_plain_json(value)
+    assert not is_plain_json([{"a": value}])
+
+
+def test_a_value_that_holds_itself_is_refused_at_once() -> None:
+    itself: list[Any] = []
+    itself += [itself, itself]
+
+    assert not is_plain_json(itself)
+    with pytest.raises(NotJson, match="nests deeper"):
+        write_json(itself)
+
+
+@pytest.mark.parametrize("value", [float("nan"), "\ud800", {1: 2}, object(), {"\udfff": 1}])
+def test_what_cannot_be_written_is_told_with_its_path(value: Any) -> None:
+    with pytest.raises(NotJson, match=r"^\$\.a\[0\]: "):
+        write_json({"a": [value]})
+
+
+def test_a_checked_text_stays_as_it_is_and_is_equal_to_the_same_str() -> None:
+    text = write_json({"a": [1, 1.0, True]})
+
+    assert JsonText.read(text) is text
+    assert JsonText.read('{ "a": [1, 1.0, true] }') == text == '{"a":[1,1.0,true]}'
+    assert type(pickle.loads(pickle.dumps(text))) is JsonText
+    assert text.value is not text.value
+
+
+def test_a_tool_call_parses_and_writes_its_json_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arguments are parsed to be checked and for the tool, results where they are declared."""
+    counts = {"loads": 0, "dumps": 0}
+
+    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def count(value: Any, **options: Any) -> Any:
+            counts[name] += _marked(value)
+            return function(value, **options)
+
+        return count
+
+    monkeypatch.setattr(json, "loads", counted("loads", json.loads))
+    monkeypatch.setattr(json, "dumps", counted("dumps", json.dumps))
+
+    @tool
+    def look(word: str) -> dict[str, Any]:
+        """Looks."""
+        return {"found": ["marked result"]}
+
+    def agent(returns: str) -> Any:
+        return parse(
+            '[a:Agent {instruction: "x", model: "A/b"} | '
+            f'[look:Tool {{description: "Looks."}} | (word::String)==>(::{returns})]]'
+        ).patterns[0]
+
+    def counted_run(returns: str, word: str) -> dict[str, int]:
+        call = {"name": "look", "arguments": json.dumps({"word": word})}
+        model = ScriptedModel([{"content": "", "function_call": call}, "Done."])
+        counts.update(loads=0, dumps=0)
+        earlier = ConversationContext([Message(UserRole, "Hello.")])
+        response = run(agent(returns), "Go.", ToolLibrary.of([look]), earlier, model=model)
+        assert response.context[-2].content == '{"found":["marked result"]}'
+        return dict(counts)
+
+    assert counted_run("Any", "word") == {"loads": 0, "dumps": 1}
+    assert counted_run("Object", "word") == {"loads": 1, "dumps": 1}
+    assert counted_run("Any", "marked argument") == {"loads": 2, "dumps": 2}
+
+
+def _marked(value: Any) -> bool:
+    return "marked" in (value if isinstance(value, str) else repr(value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gram import ArgumentError
 from interp import ConversationContext, Message, ToolCall, UserRole
 
 
@@ -14,5 +15,5 @@ def test_messages_consist_of_what_their_types_say() -> None:
         lambda: ToolCall("1", "t", {}),  # type: ignore[arg-type]  # wrong on purpose
         lambda: ConversationContext([5]),  # type: ignore[list-item]  # wrong on purpose
     ):
-        with pytest.raises(TypeError):
+        with pytest.raises(ArgumentError):
             make()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 
-from gram import Fault
+from gram import Fault, Pattern
 from interp.program_checks import RETIRED, check_program
-from lenses_ext import parse
+from lenses_ext import dumps, parse
+from tests.lenses_ext.strategies import agent_forests
 
 
 def faults_of(model: str) -> tuple[Fault, ...]:
@@ -84,13 +86,73 @@ def test_fields_of_types_may_have_the_same_name() -> None:
 
 
 def test_a_field_has_one_definition_in_its_type() -> None:
-    (fault, *_) = check_program(parse("[Cat:Object | (name::String), (name::Integer)]"))
+    (fault,) = check_program(parse("[Cat:Object | (name::String), (name::Integer)]"))
 
     assert fault.code == "duplicate-definition"
 
 
-def test_a_parameter_with_another_type_in_another_tool_is_a_warning() -> None:
+def test_parameters_of_one_name_have_different_types_in_different_tools() -> None:
     tools = '[t:Tool {description: "d"} | (k::String)==>(::Any)]\n[u:Tool {description: "d"} | '
-    (fault,) = check_program(parse(tools + "(k::Integer)==>(::Any)]"))
 
-    assert (fault.code, fault.severity) == ("label-sets-differ", "warning")
+    assert check_program(parse(tools + "(k::Integer)==>(::Any)]")) == ()
+
+
+def placed(text: str) -> tuple[Fault, ...]:
+    """The faults of a text, each of which is placed in the pattern that its path leads to."""
+    document = parse(text, "p.gram")
+    faults = check_program(document)
+    for fault in faults:
+        assert fault.filename == "p.gram"
+        assert fault.span is not None
+        around = document.spans([step for step in fault.path if isinstance(step, int)]).pattern
+        assert around.start <= fault.span.start <= fault.span.end <= around.end, fault
+    return faults
+
+
+@given(agent_forests())
+def test_every_fault_of_a_text_is_placed_in_the_pattern_it_is_about(
+    patterns: tuple[Pattern, ...],
+) -> None:
+    placed(dumps(patterns))
+
+
+WRONG_SIGNATURES = [
+    "(p::Text)",
+    "()",
+    "(p::Text {optinal: true})==>(::String)",
+    "(p)",
+    "(p::Txet)==>(::String)",
+    "(p::Text)==>(p::Text)==>(::String)",
+    "(a::Text)==>(b::Text)==>(a::Integer)==>(::String)",
+    "(p::Text)<==(::String)",
+    "(p::Text)==(::String)",
+    '(p::Integer {minimum: "a"})==>(::String)',
+    '(p::Integer {default: "a"})==>(::String)',
+    '(p::Array {elementType: "Nope"})==>(::String)',
+    '(p::Object {fields: [{name: "n", type: "Nope"}]})==>(::String)',
+    "(p::P)==>(::String), [P:Object | (q::P)]",
+    "(p::P)==>(::String), [P:Array | (::Text), (::Text)]",
+    "(p::P)==>(::String), [P:Object | (n::Text), (n::Text)]",
+    "(p::Text)==>(::String), (q::Text)==>(::String)",
+    "(p::Text)==>(::String), [:Object | (n::Text)]",
+    '(p::Text {pattern: "["})==>(::String)',
+    "x",
+    "(p::Text), t",
+]
+
+
+@pytest.mark.parametrize("signature", WRONG_SIGNATURES)
+def test_every_fault_of_a_signature_is_placed_once_in_each_way_to_write_a_tool(
+    signature: str,
+) -> None:
+    head = 'Agent {instruction: "x", model: "Offline/rehearsal"}'
+    tool = f'[t:Tool {{description: "d"}} | {signature}]'
+    texts = [f"[a:{head} | {tool}]", f"// one\n{tool}", f"[a:{head} | t]\n[g | {tool}]"]
+
+    found = [[(fault.code, fault.message) for fault in placed(text)] for text in texts]
+
+    assert found[0]
+    assert len(set(found[0])) == len(found[0])
+    assert [[code for code, _ in each] for each in found[1:]] == [
+        [code for code, _ in found[0]]
+    ] * 2

@@ -15,15 +15,16 @@ from interp import (
     ScriptedModel,
     ValidationError,
     arun,
+    hello_world_tool_library,
     run,
     start,
 )
-from interp.effects import Request
+from interp.machine.effects import Request
 from interp.messages import empty_context
-from interp.wire import SETTING_NAMES, request_body
-from lenses_ext import SETTINGS, Model, Settings
-from tests import strategies
+from interp.models.request_json import SETTING_NAMES, request_body
+from lenses_ext import SETTINGS, Model, SettingError, Settings
 from tests.interp.model_server import ModelServer
+from tests.lenses_ext import strategies as strategies
 
 AGENT = loads_one(
     '[a:Agent {instruction: "x", model: "OpenAI/m", '
@@ -37,14 +38,60 @@ def sent(settings: Mapping[str, Any], tools: tuple[Pattern, ...] = ()) -> dict[s
 
 
 def test_every_setting_has_a_name_in_the_protocol() -> None:
-    assert set(SETTING_NAMES) == set(SETTINGS) - {"strictTools"}  # it says how tools are sent
+    others = {"strictTools", "toolChoice", "extraBody"}  # how tools are sent, and fields by name
+    assert set(SETTING_NAMES) == set(SETTINGS) - others
 
 
 @given(strategies.model_settings())
 def test_what_is_set_is_sent_and_nothing_else(settings: Settings) -> None:
-    names = {SETTING_NAMES[key] for key in settings if "Tool" not in key}
+    names = {SETTING_NAMES[key] for key in settings if key in SETTING_NAMES and "Tool" not in key}
+    names |= settings.as_json().get("extraBody", {}).keys()
 
     assert set(sent(settings)) == {"model", "messages"} | names
+
+
+TOOL = loads_one('[t:Tool {description: "d"} | (::String)]')
+
+
+@pytest.mark.parametrize(
+    ("choice", "tools", "functions"),
+    [
+        (None, "auto", "auto"),
+        ("none", "none", "none"),
+        ("required", "required", {"name": "t"}),
+        ("t", {"type": "function", "function": {"name": "t"}}, {"name": "t"}),
+    ],
+)
+def test_a_tool_choice_is_sent_in_both_dialects(
+    choice: str | None, tools: object, functions: object
+) -> None:
+    settings = Settings({"toolChoice": choice} if choice else {})
+    asked = Request(Model("A", "b"), "x", empty_context, (TOOL,), settings)
+
+    assert request_body(asked)["tool_choice"] == tools
+    assert request_body(asked, "functions")["function_call"] == functions
+    assert "tool_choice" not in sent(settings)
+
+
+def test_a_call_is_demanded_once_and_not_again_after_its_result(hello_world: Pattern) -> None:
+    model = ScriptedModel([{"function_call": {"name": "sayHello"}}, "done"])
+    settings = {"toolChoice": "required"}
+
+    run(hello_world, "hi", hello_world_tool_library, model=model, settings=settings)
+
+    choices = [request_body(request)["tool_choice"] for request in model.requests]
+    assert choices == ["required", "auto"]
+
+
+def test_extra_fields_are_sent_as_they_are_and_leave_ours_alone() -> None:
+    extra = {"top_k": 40, "nested": {"a": [1, 2.5, "x"]}}
+
+    body = sent({"extraBody": extra})
+
+    assert {key: body[key] for key in extra} == extra
+    for field in ("messages", "stream", "tools"):
+        with pytest.raises(SettingError):
+            Settings({"extraBody": {field: 1}})
 
 
 def test_parallel_tool_calls_are_spoken_of_only_where_there_are_tools() -> None:
@@ -61,8 +108,8 @@ def test_the_programs_settings_go_over_the_wire(model_server: ModelServer) -> No
 
     (body,) = model_server.requests
     assert body["temperature"] == 0.2
-    assert body["max_completion_tokens"] == 500
-    assert set(body) == {"model", "messages", "temperature", "max_completion_tokens"}
+    assert body["max_tokens"] == 500
+    assert set(body) == {"model", "messages", "temperature", "max_tokens"}
 
 
 def test_a_compatible_server_is_told_max_tokens(model_server: ModelServer) -> None:
@@ -83,7 +130,7 @@ def test_a_call_changes_the_programs_settings_and_leaves_out(model_server: Model
 
     first, second = model_server.requests
     assert first == second
-    assert (first["stop"], first["max_completion_tokens"]) == (["END"], 7)
+    assert (first["stop"], first["max_tokens"]) == (["END"], 7)
     assert "temperature" not in first
 
 

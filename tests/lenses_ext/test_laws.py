@@ -13,7 +13,7 @@ from lenses import lens as raw
 from gram import GramError, Pattern, Subject
 from lenses_ext import LawError, Lens, Prism, Traversal
 from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
-from lenses_ext.optics import lens_of, prism_of, traversal_of
+from lenses_ext.optics.typed import lens_of, prism_of, traversal_of
 from tests.paths import ROOT
 
 NUMBERS = st.integers(0, 3)

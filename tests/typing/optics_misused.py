@@ -1,26 +1,44 @@
-"""Programs that mypy has to refuse: each line marked ``# E:`` with a part of what it says."""
+"""Right and wrong uses of lenses: a type checker refuses each line marked ``# E:``, and no other.
+
+What follows the mark is a part of what mypy says; basedpyright has words of its own.
+"""
 
 from typing import assert_type
 
-from gram import Pattern
+from lenses import lens as raw
+
+from gram import Document, Pattern
 from lenses_ext import (
+    Getter,
+    Lens,
     Model,
+    Settings,
+    Traversal,
+    add_tool,
+    agent_answer,
     agent_description,
     agent_instruction,
     agent_model,
     agent_name,
+    agent_settings,
     agent_tool_specs,
     as_agent,
     collect,
     each_agent,
     each_agent_tool,
     each_instruction,
+    edit,
+    edit_with,
     over,
     put,
     tool_spec_name,
     tool_spec_schema,
+    tool_spec_type_signature,
     view,
 )
+from lenses_ext.optics import computed, lens_of
+
+Patterns = tuple[Pattern, ...]
 
 
 def a_getter_is_set(tool: Pattern) -> None:
@@ -30,9 +48,9 @@ def a_getter_is_set(tool: Pattern) -> None:
 
 
 def a_traversal_is_viewed(agent: Pattern) -> None:
-    view(each_agent_tool, agent)  # E: incompatible type "Traversal[Pattern, Pattern]"
-    view(as_agent, agent)  # E: incompatible type "Prism[Pattern, Pattern]"
-    view(each_agent_tool & tool_spec_name, agent)  # E: incompatible type "Traversal[Pattern, str]"
+    view(each_agent_tool, agent)  # E: incompatible type "Traversal[Pattern, Pattern, Pattern]"
+    view(as_agent, agent)  # E: incompatible type "Prism[Pattern, Pattern, Pattern]"
+    view(each_agent_tool & tool_spec_name, agent)  # E: type "Traversal[Pattern, str, str]"
     each_agent_tool.get()  # E: has no attribute "get"
 
 
@@ -41,6 +59,11 @@ def the_value_is_of_another_type(agent: Pattern) -> None:
     agent_instruction.set(None)(agent)  # E: incompatible type "None"; expected "str"
     agent_model.modify(str.upper)(agent)  # E: incompatible type
     each_instruction.set(b"x")  # E: incompatible type "bytes"; expected "str"
+    put(agent_name, 3, agent)  # E: Cannot infer value
+    put(agent_model, None, agent)  # E: Cannot infer value
+    put(agent_tool_specs, agent, agent)  # E: Cannot infer value
+    over(agent_instruction, len, agent)  # E: incompatible type
+    agent & agent_model.set(3)  # E: incompatible type "int"; expected "Model | str"
     length: int = view(agent_name, agent)  # E: expression has type "str", variable has type "int"
     assert length
 
@@ -48,14 +71,68 @@ def the_value_is_of_another_type(agent: Pattern) -> None:
 def the_whole_is_of_another_type(agent: Pattern) -> None:
     view(agent_name, "agent")  # E: Cannot infer value of type parameter "S"
     collect(each_agent, agent)  # E: Cannot infer value of type parameter "S"
+    put(agent_name, "a", "agent")  # E: Cannot infer value of type parameter "S"
+    "agent" & agent_name.set("a")  # E: Unsupported operand types
 
 
-def what_is_right_is_typed(agent: Pattern, document: tuple[Pattern, ...]) -> None:
+def the_arguments_are_swapped(agent: Pattern, document: Document) -> None:
+    view(agent, agent_model)  # E: incompatible type "Pattern"
+    put(agent, agent_model, "A/b")  # E: incompatible type
+    collect(agent, each_agent_tool)  # E: incompatible type
+    over(str.upper, agent_name, agent)  # E: incompatible type
+    edit(each_instruction, document, "x")  # E: incompatible type
+    add_tool(agent, len)  # E: incompatible type
+
+
+def what_is_right_is_typed(agent: Pattern, document: Patterns) -> None:
     assert_type(view(agent_name, agent), str)
     assert_type(view(agent_description, agent), str | None)
     assert_type(view(agent_model, agent), Model)
-    assert_type(view(agent_tool_specs, agent), tuple[Pattern, ...])
+    assert_type(view(agent_settings, agent), Settings | None)
+    assert_type(view(agent_answer, agent), Pattern | None)
+    assert_type(view(agent_tool_specs, agent), Patterns)
+    assert_type(view(tool_spec_type_signature, agent), str)
     assert_type(collect(each_agent_tool & tool_spec_name, agent), tuple[str, ...])
     assert_type(collect(each_agent & agent_model, document), tuple[Model, ...])
     assert_type(put(agent_description, None, agent), Pattern)
-    assert_type(put(each_instruction, "x", document), tuple[Pattern, ...])
+    assert_type(put(each_instruction, "x", document), Patterns)
+
+
+def what_is_right_is_accepted(agent: Pattern, document: Patterns, file: Document) -> None:
+    assert_type(put(agent_model, "A/b", agent), Pattern)
+    assert_type(put(agent_model, Model("A", "b"), agent), Pattern)
+    assert_type(put(each_agent & agent_model, "A/b", document), Patterns)
+    assert_type(put(agent_settings, {"seed": 1}, agent), Pattern)
+    assert_type(put(agent_tool_specs, [agent], agent), Pattern)
+    assert_type(agent & agent_name.set("x"), Pattern)
+    assert_type(agent & agent_model.set("A/b") & agent_name.set("x"), Pattern)
+    assert_type(agent & agent_name.get(), str)
+    assert_type(document & each_instruction.modify(str.upper), Patterns)
+    assert_type(over(agent_model, lambda model: Model("C", model.name), agent), Pattern)
+    assert_type(over(agent_name, str.upper, agent), Pattern)
+    assert_type(edit(file, each_agent & agent_model, "A/b"), Document)
+    assert_type(edit_with(file, each_instruction, str.upper), Document)
+    assert_type(as_agent.construct(agent), Pattern)
+    (agent_model & raw.GetAttr("name")).set("b")(agent)
+
+
+def takes_any(lens: Lens[Pattern, Model], getter: Getter[Pattern, object]) -> None:
+    """What looks at a Model and takes a Model."""
+
+
+def first_element(pattern: Pattern) -> Pattern:
+    return pattern.elements[0]
+
+
+def with_first_element(pattern: Pattern, new: Pattern) -> Pattern:
+    return Pattern(pattern.value, (new, *pattern.elements[1:]))
+
+
+def what_is_made_is_typed() -> None:
+    takes_any(agent_model, agent_name)
+    takes_any(agent_name, agent_model)  # E: incompatible type
+    first = lens_of("first", first_element, with_first_element)
+    assert_type(first, Lens[Pattern, Pattern, Pattern])
+    assert_type(computed("size", lambda p: len(p.elements)), Getter[Pattern, int])
+    tools: Traversal[Pattern, str] = each_agent_tool & tool_spec_name
+    assert tools

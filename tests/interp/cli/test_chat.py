@@ -38,7 +38,7 @@ def test_commands_work_in_a_pipe_and_quit_leaves(tmp_path: Path) -> None:
     assert "/reset   begins the conversation anew" in done.stderr
     assert 'sayHello (personName::Text {default: "world"})==>(::String)' in done.stderr
     assert "0 input and 0 output tokens, 0 in all" in done.stderr
-    assert "there is no session: write /save FILE" in done.stderr
+    assert "there is no session file; write /save FILE" in done.stderr
     assert len(load_context(path)) == 4
 
 
@@ -56,7 +56,7 @@ def test_an_unknown_command_is_not_said_and_two_slashes_are(model_server: ModelS
 
     done = gram("chat", HELLO, stdin="/hlp\n//etc is a path\n", **at(model_server))
 
-    assert "no command /hlp; did you mean /help?" in done.stderr
+    assert "unknown command /hlp; did you mean /help?" in done.stderr
     assert [body["messages"][1]["content"] for body in model_server.requests] == ["/etc is a path"]
 
 
@@ -111,6 +111,53 @@ def test_a_session_goes_on_in_the_next_chat(tmp_path: Path) -> None:
     done = gram("chat", HELLO, "--offline", "--session", session, stdin="hello again\n")
 
     assert done.stdout == "Hello, Bob! Nice to meet you.\n"
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"])
+def test_giving_up_the_question_of_save_keeps_the_conversation(tmp_path: Path, key: str) -> None:
+    precious = tmp_path / "precious.gram"
+    precious.write_text("(mine)", encoding="utf-8")
+
+    with Terminal("chat", HELLO, "--offline", XDG_STATE_HOME=str(tmp_path)) as terminal:
+        terminal.until("> ")
+        terminal.type(f"/save {precious}\n")
+        terminal.until("[y/N]: ")
+        terminal.insist(key, "> ")
+        terminal.type("/quit\n")
+        assert terminal.leaves() == 0
+
+    assert precious.read_text(encoding="utf-8") == "(mine)"
+
+
+@pytest.mark.parametrize(("answer", "is_replaced"), [("y", True), ("n", False)])
+def test_a_person_is_asked_before_a_file_is_replaced(
+    tmp_path: Path, answer: str, is_replaced: bool
+) -> None:
+    precious = tmp_path / "precious.gram"
+    precious.write_text("(mine)")
+    with Terminal("chat", HELLO, "--offline", XDG_STATE_HOME=str(tmp_path)) as terminal:
+        terminal.until("> ")
+        terminal.type(f"/save {precious}\n")
+        terminal.until("exists already. Replace it? [y/N]: ")
+        terminal.type(f"{answer}\n")
+        terminal.until("> ")
+
+    assert (precious.read_text() != "(mine)") == is_replaced
+
+
+def test_a_pipe_replaces_no_file_but_the_session(tmp_path: Path) -> None:
+    precious, session = tmp_path / "precious.gram", tmp_path / "session.gram"
+    precious.write_text("(mine)")
+
+    done = gram(
+        *("chat", HELLO, "--offline", "--session", str(session)),
+        stdin=f"hello\n/save {precious}\n/reset\n/save {session}\n",
+    )
+
+    assert precious.read_text() == "(mine)"
+    assert f"{precious} exists already; not replaced" in done.stderr
+    assert session.read_text() == "[:Conversation]\n"
+    assert done.returncode == 0
 
 
 # --- at a terminal
@@ -176,7 +223,7 @@ def test_ctrl_c_gives_a_turn_up_and_keeps_the_conversation(
             time.sleep(0.01)
         time.sleep(0.3)  # the answer has come, and the wait before the next attempt has begun
         terminal.type("\x03")
-        terminal.until("(given up; the conversation is as it was)")
+        terminal.until("(stopped; the conversation has not changed)")
         terminal.until("> ")
         model_server.will_say("third")
         terminal.type("three\n")

@@ -6,11 +6,14 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from interp.cli.rewriting import rewrite
 from tests.interp.cli.process import gram
+from tests.paths import ROOT
 
 PROGRAM = """\
 // Who greets.
@@ -125,7 +128,8 @@ def test_set_shows_a_diff(program: Path) -> None:
     [
         (["greeter.instruction", ""], "empty-instruction"),
         (["greeter.model", "luna"], "'luna' names no provider"),
-        (["greeter.tools.*.signature", "(x::Txet)"], 'unknown type "Txet"'),
+        (["greeter.tools.*.signature", "(x::Txet)==>(::String)"], 'unknown type "Txet"'),
+        (["greeter.tools.*.signature", "(x::Text)"], "type signature has no return type"),
         (["greeter.tools.*.schema", "{}"], "tool_spec_schema is computed"),
         (["greeter.tools.*.parameters.x.default", "many"], "its type is integer"),
     ],
@@ -138,6 +142,35 @@ def test_set_refuses_what_makes_the_program_invalid(
     assert done.returncode == 1
     assert message in done.stderr
     assert program.read_text() == PROGRAM
+
+
+def test_signatures_may_use_the_types_at_the_top_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    text = (
+        '[a:Agent {instruction: "I", model: "Offline/rehearsal"} |\n'
+        '  [t:Tool {description: "T"} | (u::User)==>(::String)]] // kept\n'
+        "[User:Object | (name::String)]\n"
+    )
+    path.write_text(text)
+
+    schema = json.loads(gram("get", str(path), "a.tools.t.schema").stdout)
+    edited = gram("set", str(path), "a.tools.t.signature", "(v::User)==>(::User)")
+
+    assert schema["properties"]["u"]["properties"] == {"name": {"type": "string"}}
+    assert gram("get", str(path), "a.tools.t.signature").stdout == "(u::User)==>(::String)\n"
+    assert (edited.returncode, edited.stderr) == (0, "")
+    assert edited.stdout == text.replace("(u::User)==>(::String)", "(v::User)==>(::User)")
+
+
+def test_a_file_that_holds_only_tools_is_edited_by_the_same_words(tmp_path: Path) -> None:
+    path = tmp_path / "tools.gram"
+    path.write_text('[t:Tool {description: "T"} | (x::Integer)==>(::String)]\n')
+
+    assert gram("get", str(path), "t.description").stdout == "T\n"
+    assert json.loads(gram("get", str(path), "t.schema").stdout)["required"] == ["x"]
+    assert (
+        "(x::Integer {default: 3})" in gram("add", str(path), "t.parameters.x.default", "3").stdout
+    )
 
 
 def test_set_does_it_by_force(program: Path) -> None:
@@ -172,6 +205,54 @@ def test_an_ill_typed_part_is_an_error_never_a_default(tmp_path: Path) -> None:
     assert "expected str, found int 3 at value.properties.instruction of [a:Agent]" in done.stderr
 
 
+def test_a_part_of_the_wrong_type_does_not_hide_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text(
+        '[a:Agent {instruction: 3, model: "A/b"}] [b:Agent {instruction: "B", model: "A/b"}]'
+    )
+
+    done = gram("get", str(path), "*.instruction")
+
+    assert (done.returncode, done.stdout) == (3, "b.instruction: B\n")
+    assert "expected str, found int 3" in done.stderr
+
+
+def test_a_path_with_a_star_sets_all_its_places_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    text = '[a:Agent {instruction: "A", model: "A/b"}] [b:Agent {instruction: "B", model: 3}]'
+    path.write_text(text)
+
+    refused = gram("set", "-i", str(path), "*.model", "C/d")
+    edited = gram("set", str(path), "*.instruction", "I")
+
+    assert (refused.returncode, path.read_text()) == (1, text)
+    assert "expected str, found int 3" in refused.stderr
+    assert edited.stdout == text.replace('"A",', '"I",').replace('"B",', '"I",')
+
+
+def test_getting_the_tools_and_setting_them_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text(PROGRAM.replace("]\n]", "],\n  u\n]") + "[u:Tool {description: 'U'} | (::Any)]")
+    tools = gram("get", str(path), "greeter.tools").stdout
+
+    assert tools.endswith("\n(u)\n")
+    assert gram("set", str(path), "greeter.tools", tools).stdout == path.read_text()
+
+
+def test_two_edits_in_place_at_once_are_both_kept(program: Path) -> None:
+    start = [sys.executable, "-c", "from interp.cli import main; main()", "set", "-i", str(program)]
+
+    edits = [
+        subprocess.Popen([*start, *arguments], cwd=ROOT)
+        for arguments in (["greeter.model", "A/b"], ["greeter.instruction", "Wave."])
+    ]
+
+    assert [each.wait() for each in edits] == [0, 0]
+    assert program.read_text() == PROGRAM.replace("OpenAI/gpt-5.6-luna", "A/b").replace(
+        "Greet.", "Wave."
+    )
+
+
 def test_del_removes_a_tool_and_add_puts_one(program: Path) -> None:
     removed = gram("del", str(program), "greeter.tools.*").stdout
     added = gram("add", str(program), "greeter.tools", '[b:Tool {description: "B"} | ()==>(::Any)]')
@@ -191,9 +272,9 @@ def test_del_removes_a_tool_and_add_puts_one(program: Path) -> None:
         ("greeter.tools.*.parameters", "(y::Boolean)", "set FILE greeter.tools.`math.add`.signatu"),
         ("greeter.tools.*.parameters.y", "(y::Boolean)", "they are written in the signature"),
         ("greeter.tools.*.signature", "()==>(::Any)", "`signature` of greeter.tools.`math.add`"),
-        ("greeter.tools.*.schema", "{}", "`schema` of greeter.tools.`math.add` is no property"),
-        ("greeter.name", "host", "`name` of greeter is no property but a part of it"),
-        ("greeter.tool", "[wave:Tool | ()==>(::Any)]", "A tool is added to …tools"),
+        ("greeter.tools.*.schema", "{}", "`schema` of greeter.tools.`math.add` is a part of it"),
+        ("greeter.name", "host", "`name` of greeter is a part of it, not a property"),
+        ("greeter.tool", "[wave:Tool | ()==>(::Any)]", "Add a tool to …tools"),
         ("greeter.note", "(y::Boolean {default: false})", "a text that looks like a pattern"),
         ("greeter.note", "()==>(::A) [A:Object | (b)]", "a text that looks like a pattern"),
         ("greeter.model", "A/b", "greeter.model is there already: use gram set"),
@@ -262,3 +343,25 @@ def test_git_diff_shows_only_the_lines_that_were_meant(tmp_path: Path) -> None:
     gram("set", "-i", str(tmp_path / "a.gram"), "*.tools.*.parameters.x.default", "2")
 
     assert git("diff", "--numstat") == "2\t2\ta.gram\n1\t1\tb.gram\n"
+
+
+@pytest.mark.parametrize("command", [["set", "-i", "{}", "a.b", "c"], ["fmt", "{}"]])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, command: list[str]) -> None:
+    pipe = tmp_path / "p.gram"
+    os.mkfifo(pipe)
+
+    done = gram(*(each.format(pipe) for each in command))
+
+    assert done.returncode == 2
+    assert done.stderr == f"gram: {pipe}: a pipe cannot be written in place\n"
+
+
+def test_a_file_that_was_removed_meanwhile_is_not_made_anew(program: Path) -> None:
+    def removing(text: str, _: str) -> str:
+        program.unlink(missing_ok=True)
+        return text + "(b)"
+
+    with pytest.raises(FileNotFoundError):
+        rewrite(str(program), removing)
+
+    assert not program.exists()

@@ -60,7 +60,7 @@ def test_parameters_are_not_removed_one_by_one() -> None:
         (
             ["run", HELLO, "hi", "--model", "Ollama/x", "--base-url", "http://\u2024"],
             "",
-            "--base-url begins with",
+            "--base-url must start with",
         ),
     ],
 )

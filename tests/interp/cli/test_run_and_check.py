@@ -146,7 +146,7 @@ def test_run_says_what_is_wrong_with_a_program(
         (["run", str(EXAMPLES), "hi"], 2, "Is a directory"),
         (["run", HELLO, "  "], 2, "a message is empty"),
         (["run", HELLO], 2, "Missing argument"),
-        (["run", HELLO, "hi", "--offline", "--model", "A/b"], 2, "exclude each other"),
+        (["run", HELLO, "hi", "--offline", "--model", "A/b"], 2, "cannot be used together"),
         (["run", HELLO, "hi", "--model", "b"], 4, "names no provider"),
         (["run", HELLO, "hi", "--agent", "x"], 2, 'the program has no agent "x"'),
         (["run", HELLO, "hi", "--offline", "--tools", "x.py"], 2, "gram: x.py: No such file"),
@@ -172,7 +172,7 @@ def test_without_a_terminal_what_has_to_be_asked_is_denied_and_said() -> None:
 
     assert done.returncode == 0
     assert "denied, not run: nobody is there to approve it" in done.stdout
-    assert 'sayHello(personName: "Alice"): denied, since there is no terminal' in done.stderr
+    assert 'sayHello(personName: "Alice"): denied, because there is no terminal' in done.stderr
 
 
 def test_approval_can_be_given_or_refused_for_all() -> None:
@@ -230,7 +230,7 @@ def test_an_unreachable_endpoint_is_one_message() -> None:
     done = gram("run", HELLO, "hi", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
 
     assert done.returncode == 4
-    assert done.stderr.startswith("cannot reach http://127.0.0.1:9/v1")
+    assert done.stderr.startswith("cannot connect to http://127.0.0.1:9/v1")
 
 
 def test_a_tools_file_that_fails_is_one_message(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_tools_file_that_fails_is_one_message(tmp_path: Path) -> None:
     done = gram("run", HELLO, "hi", "--offline", "--tools", str(path))
 
     assert done.returncode == 4
-    assert done.stderr == f"{path} fails: ZeroDivisionError: division by zero\n"
+    assert done.stderr == f"{path} fails: ZeroDivisionError: division by zero\n  at {path}:1\n"
 
 
 def test_check_is_silent_about_a_good_program() -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from gram import parse
+from gram import holding, parse
 from interp import load_context
-from tests.interp.cli.process import KEY, at, gram
-from tests.interp.model_server import Answer, ModelServer, tool_calls
-from tests.paths import EXAMPLES
+from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
+from tests.interp.cli.terminal import Terminal
+from tests.interp.model_server import Answer, ModelServer, delta, tool_calls
+from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 GREETED = "Hello, Alice! Nice to meet you.\n"
@@ -77,6 +82,112 @@ def test_a_session_in_no_folder_is_told_before_anything_is_asked(tmp_path: Path)
     assert "No such directory" in done.stderr
 
 
+def test_a_session_that_another_process_holds_is_refused_before_the_model_is_asked(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    session = tmp_path / "talk.gram"
+
+    with holding(session):
+        done = gram("run", HELLO, "hello", "--session", str(session), **at(model_server))
+
+    assert done.returncode == 2
+    assert "in use by another gram process" in done.stderr
+    assert model_server.requests == []
+
+
+@pytest.mark.parametrize("name", ["x" * 256, "pipe", "."])
+def test_a_session_that_cannot_be_written_is_refused_before_the_model_is_asked(
+    tmp_path: Path, model_server: ModelServer, name: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    done = gram("run", HELLO, "hello", "--session", str(tmp_path / name), **at(model_server))
+
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert model_server.requests == []
+
+
+def test_a_session_is_for_its_owner_alone_and_keeps_its_comments(tmp_path: Path) -> None:
+    session = tmp_path / "talk.gram"
+    gram("run", HELLO, "hello", "--offline", "--session", str(session))
+    assert stat.S_IMODE(session.stat().st_mode) == 0o600
+    session.write_text("// my notes\n" + session.read_text("utf-8"), encoding="utf-8")
+
+    gram("run", HELLO, "hello again", "--offline", "--session", str(session))
+
+    assert session.read_text("utf-8").startswith("// my notes\n")
+    assert len(load_context(session)) > 4
+
+
+@pytest.mark.parametrize("ending", [">/dev/full", ">&-", "| true"])
+def test_the_session_is_saved_although_the_answer_cannot_be_printed(
+    tmp_path: Path, ending: str
+) -> None:
+    session = tmp_path / "talk.gram"
+    command = shlex.join([*COMMAND, "run", HELLO, "hello", "--offline", "--session", str(session)])
+
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {ending}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert load_context(session)[-1].content.startswith("Hello")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("ending", ["2>/dev/full", "2>&-", "2>/dev/full >/dev/full", ">&- 2>&-"])
+def test_the_session_is_saved_although_nothing_can_be_told(
+    model_server: ModelServer, tmp_path: Path, ending: str
+) -> None:
+    session = tmp_path / "talk.gram"
+    model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "Done.")
+    options = ["--debug", "--usage", "--session", str(session)]
+    command = shlex.join([*COMMAND, "run", HELLO, "hello", *options])
+
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {ending}"],
+        cwd=ROOT,
+        env={**without_keys(), **at(model_server)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert load_context(session)[-1].content == "Done."
+    is_printed = ending in ("2>/dev/full", "2>&-")
+    assert done.stdout == ("Done.\n" if is_printed else "")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_session_that_was_changed_meanwhile_hides_neither_the_answer_nor_the_error(
+    model_server: ModelServer, tmp_path: Path, fails: bool
+) -> None:
+    session, tools = tmp_path / "talk.gram", tmp_path / "t.py"
+    tools.write_text(CHANGING.format(str(session)))
+    last = Answer({"error": "bad"}, 400) if fails else "Done."
+    model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), last)
+
+    options = ["--tools", str(tools), "--session", str(session)]
+    done = gram("run", HELLO, "hello", *options, **at(model_server))
+
+    assert "talk.gram: changed by another program" in done.stderr
+    assert done.stdout == ("" if fails else "Done.\n")
+    assert ("answered 400: bad" in done.stderr) is fails
+    assert "stay in the conversation" not in done.stderr
+    assert session.read_text() == "// mine"
+
+
+CHANGING = """
+from pathlib import Path
+from interp import tool
+
+@tool(description="Returns a friendly greeting message for the given name")
+def sayHello(personName: str = "world") -> str:
+    Path({!r}).write_text("// mine")
+    return "Hello"
+"""
+
+
 def test_a_message_that_is_not_utf_8_is_wrong_use() -> None:
     done = gram("run", HELLO, "hi\udcff", "--offline")
 
@@ -101,7 +212,7 @@ def test_a_refusal_is_told_apart_from_an_answer(model_server: ModelServer) -> No
     done = gram("run", HELLO, "one", "two", **at(model_server))
 
     assert (done.returncode, done.stdout) == (0, "I will not.\nYes.\n")
-    assert done.stderr == "the model refused; what it says is no answer of the agent\n"
+    assert done.stderr == "the model refused: its text is not an answer of the agent\n"
 
 
 def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
@@ -123,10 +234,11 @@ def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
         (["--set", "temperature"], "write NAME=VALUE"),
         (["--set", "temprature=1"], "did you mean temperature?"),
         (["--set", "temperature=9"], "temperature is a number from 0 to 2, found 9"),
-        (["--base-url", "localhost:80"], "--base-url begins with"),
-        (["--base-url", "http://x:99999"], "--base-url begins with"),
-        (["--offline", "--base-url", "http://x"], "exclude each other"),
-        (["--session", "-"], "--session is a file"),
+        (["--base-url", "localhost:80"], "--base-url must start with"),
+        (["--base-url", "http://x:99999"], "--base-url must start with"),
+        (["--offline", "--base-url", "http://x"], "cannot be used together"),
+        (["--session", "-"], "--session must be a file"),
+        (["--session", ""], "--session must be a file"),
     ],
 )
 def test_a_wrong_option_is_wrong_use(arguments: list[str], message: str) -> None:
@@ -154,7 +266,7 @@ def test_check_knows_the_users_providers(tmp_path: Path) -> None:
     done = gram("check", str(program), GRAM_PROVIDERS=str(rows))
 
     assert "unknown-provider" not in done.stdout
-    assert "p.gram:1:57: unknown-setting" in done.stdout
+    assert "p.gram:1:64: unknown-setting" in done.stdout
     assert "hint: did you mean topP or stop?" in done.stdout
     assert done.returncode == 1
 
@@ -247,7 +359,7 @@ def test_debug_shows_what_is_said_to_models_and_tools(model_server: ModelServer)
     assert done.stdout == "done\n"
     assert 'interp.model: request to OpenAI/gpt-5.6-luna {"model": "gpt-5.6-luna"' in done.stderr
     assert 'interp.tools: call sayHello {"personName":"Al"}' in done.stderr
-    assert 'interp.model: reply (10+5 tokens) {"role": "assistant"' in done.stderr
+    assert 'interp.model: reply (10+5 tokens) {"content": ' in done.stderr
 
 
 def test_without_debug_nothing_of_it_is_shown(model_server: ModelServer) -> None:
@@ -302,3 +414,24 @@ def test_a_key_in_the_wrong_place_is_not_repeated(arguments: list[str]) -> None:
     assert done.returncode in (2, 4)
     assert "[redacted]" in done.stderr
     assert KEY not in done.stderr
+
+
+def test_a_server_that_dies_in_the_middle_is_told_on_a_line_of_its_own(
+    model_server: ModelServer,
+) -> None:
+    model_server.will_say(Answer(events=[delta("Hel")], drop=True))
+
+    with Terminal("run", HELLO, "hi", **at(model_server)) as terminal:
+        seen = terminal.until("in the middle of its reply")
+
+    assert seen.startswith(f"Hel\nthe connection to {model_server.url} broke")
+
+
+def test_a_call_that_was_written_as_text_is_noted(model_server: ModelServer) -> None:
+    written = '<tool_call>{"name": "sayHello", "arguments": {}}</tool_call>'
+    model_server.will_say(written)
+
+    done = gram("run", HELLO, "hi", **at(model_server))
+
+    assert done.stdout == f"{written}\n"
+    assert "the model wrote a call of sayHello as text" in done.stderr

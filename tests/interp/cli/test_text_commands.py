@@ -76,7 +76,7 @@ def test_convert_goes_to_json_and_back(ugly: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "stdin", "code", "message"),
     [
-        (["convert", "-"], "", 2, "say what to print: --to json or --to gram"),
+        (["convert", "-"], "", 2, "standard input needs --to json or --to gram"),
         (["convert", "-", "--to", "gram"], "[1", 3, "<stdin>:1:3: not JSON: Expecting"),
         (["convert", "-", "--to", "gram"], "[1]", 3, "<stdin>: $[0]: expected an object, found"),
         (["convert", "-", "--to", "json"], "(a", 3, "<stdin>:1:3: unexpected end of the text"),

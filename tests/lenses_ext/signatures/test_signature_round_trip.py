@@ -13,12 +13,12 @@ from lenses_ext import (
     json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
-    signature_patterns,
     type_signature_to_json_schema,
     write_type_signature,
 )
 from lenses_ext.signatures.values import TypeSignature
-from tests.strategies import json_schemas, parameter_schemas, type_signatures
+from lenses_ext.signatures.writer import signature_patterns
+from tests.lenses_ext.strategies import json_schemas, parameter_schemas, type_signatures
 
 _TREE_SITTER = Parser(Language(language()))
 

@@ -6,15 +6,21 @@ from typing import Any
 
 import pytest
 
-from gram import loads, loads_one, parse
+from gram import ArgumentError, loads, loads_one, parse
 from lenses_ext import (
     SignatureError,
+    differences,
     json_schema_to_type_signature,
     parse_type_signature,
+    resolve_ref,
     result_schema,
+    signature_elements,
+    signature_faults,
+    signature_text,
     type_signature_to_json_schema,
     write_type_signature,
 )
+from lenses_ext.signatures.writer import signature_patterns
 from tests.paths import DATA
 
 CASES = DATA / "signatures"
@@ -74,6 +80,74 @@ def test_an_error_says_all_that_is_wrong_and_where(row: dict[str, Any]) -> None:
     assert [fault.message for fault in caught.value.faults] == row["faults"]
     if "place" in row:
         assert [caught.value.lineno, caught.value.colno] == row["place"]
+
+
+@cases("slips", "signature")
+def test_a_slip_is_told_with_its_place_and_its_likely_fix(row: dict[str, Any]) -> None:
+    found = [
+        {
+            "severity": fault.severity,
+            "code": fault.code,
+            "place": [fault.lineno, fault.colno],
+            "message": fault.message,
+            "hint": fault.hint,
+        }
+        for fault in signature_faults(row["signature"])
+    ]
+
+    assert found == row["faults"]
+
+
+def test_warnings_do_not_make_a_signature_invalid() -> None:
+    text = "(limit::Integer {optinal: true})==>(::String)"
+
+    schema = type_signature_to_json_schema(text)
+
+    assert schema["properties"]["limit"] == {"type": "integer", "optinal": True}
+    assert [fault.severity for fault in signature_faults(text)] == ["warning"]
+
+
+def test_a_name_that_is_not_defined_may_be_a_type_of_elsewhere() -> None:
+    text = "(u::User)==>(::Text)"
+
+    assert parse_type_signature(text, open=True).parameters[0].type.labels == {"User"}
+    assert signature_elements(text, open=True) == loads(text)
+    with pytest.raises(SignatureError, match='unknown type "User"'):
+        parse_type_signature(text)
+
+
+@pytest.mark.parametrize(
+    "form", ["(u: User) --> [User]", "(u::User)==>(::Array {elementType: User})"]
+)
+def test_the_text_form_takes_the_types_of_its_file_too(form: str) -> None:
+    shapes = loads("[User:Object | (id::Int)]")
+
+    schema = type_signature_to_json_schema(form, shapes=shapes)
+
+    assert schema["properties"]["u"]["properties"] == {"id": {"type": "integer"}}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: parse_type_signature(None),  # type: ignore[arg-type]
+        lambda: parse_type_signature("()==>(::Text)", shapes=5),  # type: ignore[arg-type]
+        lambda: parse_type_signature("()==>(::Text)", shapes=["x"]),  # type: ignore[list-item]
+        lambda: signature_faults(5),  # type: ignore[arg-type]
+        lambda: type_signature_to_json_schema(None),  # type: ignore[arg-type]
+        lambda: result_schema(["x"]),  # type: ignore[arg-type]
+        lambda: signature_elements(None),  # type: ignore[arg-type]
+        lambda: write_type_signature("()==>(::Text)"),  # type: ignore[arg-type]
+        lambda: signature_patterns(None),  # type: ignore[arg-type]
+        lambda: signature_text("x"),  # type: ignore[arg-type]
+        lambda: differences(5, {}),  # type: ignore[arg-type]
+        lambda: differences({}, [], match="full"),  # type: ignore[arg-type]
+        lambda: resolve_ref(5, {}),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_type_of_argument_is_refused(call: Any) -> None:
+    with pytest.raises(ArgumentError):
+        call()
 
 
 @cases("errors", "case", in_a_tool=True)

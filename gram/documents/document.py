@@ -1,0 +1,191 @@
+"""A document: a source text together with the patterns it says and the place of each part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import expect
+from ..reading import (
+    Construct,
+    Item,
+    Spans,
+    parse_constructs,
+    parse_trees,
+    spans_of,
+    text_start,
+    trivia_end,
+)
+from ..source import Source, Span
+from ..trees import Pattern, all_patterns
+from ..writing import Style
+
+if TYPE_CHECKING:
+    from ..editing import Change, Replacement
+
+
+class Document:
+    """A text with its patterns.
+
+    A document that was read keeps its source. One that `replace` made keeps the document it was
+    made from and what its text is made of, and puts the text together when it is asked for.
+
+    Attributes:
+        filename: the name the text was read under, or None.
+        patterns: the top-level patterns, a header first, as `gram.loads` gives them.
+        style: how new patterns are written into it, or None for the plain way.
+        rescued: the indices of patterns that `replace` had to write canonically, because their
+            rewritten text did not read back as them: always ``()``, or `replace` has a fault.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_items",
+        "_read",
+        "_replacement",
+        "_source",
+        "filename",
+        "patterns",
+        "rescued",
+        "style",
+    )
+
+    def __init__(self, source: Source, *, style: Style | None = None) -> None:
+        expect(source, Source, "source", by="Document")
+        self._items: tuple[Item, ...] | None = None
+        self._source: Source | None = source
+        self._read: Document = self
+        self._replacement: Replacement | None = None
+        self.filename = source.filename
+        self.patterns: tuple[Pattern, ...] = parse_trees(source)
+        self.rescued: tuple[int, ...] = ()
+        self.style = style
+
+    @property
+    def text(self) -> str:
+        """The text, byte order mark and line breaks included."""
+        return self.source.text
+
+    @property
+    def source(self) -> Source:
+        """The text and the name it was read under."""
+        if self._source is None:
+            assert self._replacement is not None
+            self._source = Source(self._replacement.text, self.filename)
+        return self._source
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The syntax of each top-level pattern, with offsets of `text`."""
+        if self._items is None:
+            self._items = parse_constructs(self.source, self.patterns)
+        return self._items
+
+    @property
+    def header(self) -> Pattern | None:
+        """The pattern of the record at the top, or None."""
+        first = trivia_end(self.text, text_start(self.text))
+        return self.patterns[0] if self.text.startswith("{", first) else None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Where the text differs from the one that was read, in order; see `replace`."""
+        return self._replacement.changes if self._replacement else ()
+
+    def replace(self, patterns: Iterable[Pattern]) -> Document:
+        """The document that says other patterns, changing no more of the text than they ask for.
+
+        The new text is always made from the text that was read, however often patterns were
+        replaced since: it depends on that text and on ``patterns`` alone. So replacing with
+        what the document says gives the document itself, and replacing with what was read gives
+        back its bytes. Comments, blanks, quotes, number bases, arrows and the order of keys stay
+        wherever their pattern does; what is new is written in the document's style.
+
+        Args:
+            patterns: what the new document says, a header record first.
+
+        Raises:
+            ArgumentError: ``patterns`` is not an iterable of patterns.
+
+        >>> from gram import Pattern, Subject, parse
+        >>> document = parse("(a {n: 0x0F}) // first\\n(b)")
+        >>> document.replace([Pattern(Subject("a", (), {"n": 16})), *document.patterns[1:]]).text
+        '(a {n: 0x10}) // first\\n(b)'
+        """
+        wanted = all_patterns(patterns, "patterns", by="replace")
+        if wanted == self.patterns:
+            return self
+        if wanted == self._read.patterns:
+            return self._read
+        from ..editing import replace  # ten modules that only an edit needs
+
+        replacement = replace(self._read.source, self._read.patterns, wanted, self.style)
+        edited = Document.__new__(Document)
+        edited._items = edited._source = None
+        edited._read, edited._replacement = self._read, replacement
+        edited.filename, edited.patterns, edited.style = self.filename, wanted, self.style
+        edited.rescued = replacement.rescued
+        return edited
+
+    def spans(self, path: Sequence[int]) -> Spans:
+        """The places of the parts of the pattern at ``path``: top-level index, element, ….
+
+        Raises:
+            LookupError: there is no pattern.
+        """
+        expect(path, Sequence, "path", by="spans")
+        for index in path:
+            expect(index, int, "each step of path", by="spans")
+        if not path:
+            raise LookupError("a path begins with the index of a top-level pattern")
+        construct: Construct = self.items[path[0]]
+        for index in path[1:]:
+            construct = construct.elements[index]
+        return spans_of(construct)
+
+    def path_at(self, span: Span) -> tuple[int, ...]:
+        """The path of the pattern at ``span``; of a node shared by two hops, the first path.
+
+        Raises:
+            LookupError: there is no pattern.
+        """
+        expect(span, Span, "span", by="path_at")
+        path: tuple[int, ...] = ()
+        below: Sequence[Construct] = self.items
+        while True:
+            around = (
+                index
+                for index, construct in enumerate(below)
+                if construct.start <= span.start and span.end <= construct.end
+            )
+            if (index := next(around, None)) is None:
+                raise LookupError(f"no pattern was read at {span}")
+            path = (*path, index)
+            if below[index].span == span:
+                return path
+            below = below[index].elements
+
+    def __repr__(self) -> str:
+        name = f"{self.filename!r}, " if self.filename is not None else ""
+        return f"<Document {name}{len(self.patterns)} patterns>"
+
+
+def parse(text: str, filename: str | None = None, *, style: Style | None = None) -> Document:
+    """Read a text with the places of all its parts.
+
+    Args:
+        text: gram notation.
+        filename: the name that errors and faults cite.
+        style: how new patterns are written into the document, see `gram.dumps`.
+
+    Raises:
+        GramDecodeError: the text is not gram.
+
+    >>> document = parse("(a:Person {age: 30})")
+    >>> document.spans((0,)).values["age"]
+    Span(start=16, end=18)
+    """
+    expect(text, str, "text", by="parse")
+    expect(filename, (str, type(None)), "filename", by="parse")
+    expect(style, (Callable, type(None)), "style", by="parse")  # type: ignore[arg-type]  # a function
+    return Document(Source(text, filename), style=style)

@@ -1,0 +1,148 @@
+"""Reading and writing whole texts and files: ``loads``, ``load``, ``dump``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any, Protocol, TypeAlias, Union, runtime_checkable
+
+from ..errors import GramDecodeError, expect
+from ..trees import Pattern
+from ..writing import Style, dumps
+from .document import Document, parse
+from .saving import resolved, write_atomically
+
+PathOrFile: TypeAlias = Union[str, "os.PathLike[str]", IO[str], IO[bytes]]
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """An open file that can be read."""
+
+    read: Any
+
+
+@runtime_checkable
+class Writable(Protocol):
+    """An open file that can be written."""
+
+    write: Any
+
+
+def loads(text: str) -> tuple[Pattern, ...]:
+    """The top-level patterns of a text, a header record first.
+
+    Raises:
+        GramDecodeError: the text is not gram.
+
+    >>> [pattern.value.identity for pattern in loads("(a) [b | (c)]")]
+    ['a', 'b']
+    """
+    expect(text, str, "text", by="loads")
+    return parse(text).patterns
+
+
+def loads_one(text: str) -> Pattern:
+    """The one pattern of a text: the one beside a header, or a header that is alone.
+
+    Raises:
+        GramDecodeError: the text is not gram, or has no pattern or several.
+    """
+    expect(text, str, "text", by="loads_one")
+    return _the_one(parse(text))
+
+
+def load(file: PathOrFile) -> tuple[Pattern, ...]:
+    """The top-level patterns of a file, given as a path or an open file (text or binary).
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: it is not UTF-8, or not gram; the error names the file.
+    """
+    expect(file, (str, os.PathLike, Readable), "file", by="load")
+    return parse_file(file).patterns
+
+
+def parse_file(file: PathOrFile, *, style: Style | None = None) -> Document:
+    """The document in a file, given as a path or an open file (text or binary).
+
+    Line breaks and a byte order mark are kept as they are.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: it is not UTF-8, or not gram; the error names the file.
+    """
+    expect(file, (str, os.PathLike, Readable), "file", by="parse_file")
+    if isinstance(file, str | os.PathLike):
+        filename: str | None = os.fspath(file)
+        content: str | bytes = resolved(Path(file)).read_bytes()
+    else:
+        name = getattr(file, "name", None)
+        filename = name if isinstance(name, str) else None
+        try:
+            content = file.read()
+        except UnicodeDecodeError as error:
+            content = bytes(error.object)
+    text = content if isinstance(content, str) else decode(content, filename)
+    return parse(text, filename, style=style)
+
+
+def decode(content: bytes, filename: str | None = None) -> str:
+    """UTF-8 bytes as text.
+
+    Raises:
+        GramDecodeError: the bytes are not UTF-8; the error points at the first that is not.
+    """
+    expect(content, bytes, "content", by="decode")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        readable = content[: error.start].decode()
+        raise GramDecodeError(
+            f"byte {content[error.start]:#04x} is not UTF-8",
+            readable,
+            len(readable),
+            filename=filename,
+            hint="save the file as UTF-8",
+        ) from None
+
+
+def dump(
+    pattern: Pattern | Iterable[Pattern], file: PathOrFile, *, style: Style | None = None
+) -> None:
+    """Write patterns to a file as canonical text that ends with a line break.
+
+    A path is written atomically: the old content stays until the new is complete.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    expect(file, (str, os.PathLike, Writable), "file", by="dump")
+    text = dumps(pattern, style=style)
+    text += "\n" if text else ""
+    if isinstance(file, str | os.PathLike):
+        write_atomically(Path(file), text)
+    else:
+        sink: Any = file
+        try:
+            sink.write(text)
+        except TypeError:  # a binary file
+            sink.write(text.encode())
+
+
+def _the_one(document: Document) -> Pattern:
+    header = document.header
+    rest = document.patterns[1:] if header is not None else document.patterns
+    if len(rest) > 1:
+        raise GramDecodeError(
+            f"expected one pattern, found {len(rest)}",
+            document.text,
+            document.items[-len(rest) + 1].start,
+            filename=document.filename,
+        )
+    if not rest and header is None:
+        raise GramDecodeError(
+            "expected one pattern, found none", document.text, 0, filename=document.filename
+        )
+    return rest[0] if rest else document.patterns[0]

@@ -1,0 +1,228 @@
+"""One layout for every text: ``gram fmt``.
+
+What is short is written on one line. What is long is broken from the outside in:
+
+- A record or map that does not fit, or was several lines, has its properties one to a line,
+  indented by 2, and its ``}`` on another line. So has an array that does not fit.
+- A bracket that does not fit on one line has its elements one to a line, indented by 2 from the
+  bracket. Its ``]`` is on another line, or directly after a single element that takes
+  one line.
+- A path that does not fit has each further hop on another line, indented by 2, the arrow
+  first. When a node or arrow does not fit there either, the hops stay together and the records
+  in them are broken.
+- Annotations are on the line of their pattern when all of it is one line and was one; else each
+  has a line above the pattern.
+- A line has `WIDTH` columns. The closers, comma and ``|`` that end it may hang past them, so may
+  a comment, and so does what cannot be broken: strings never are.
+
+Every top-level pattern begins a line. A run of empty lines between patterns, properties or
+elements becomes one; elsewhere there are none. A comment on a line of its own stays above what
+it precedes, indented with it; one at the end of a line stays there (a comma or ``|`` goes before
+it).
+
+Only the layout changes. The order of keys, the kinds of arrows, ``:`` and ``::``, the spelling
+of numbers, quotes and fences stay as written, so the trees and the comments stay the same, and a
+text in this layout is not changed. A byte order mark stays; line breaks follow the first of the
+text, except inside a fence, where they are content.
+"""
+
+from __future__ import annotations
+
+from ..errors import expect
+from ..reading import END, Trivia, line_break, read_trivia, tokens
+from ..source import BOM
+from ..writing import INDENT, TIGHT, Group, Joint, Role, layout_of
+from .document import Document, parse
+
+WIDTH = 100
+
+_NOTHING = Trivia((), ends_blank=False)
+_CLOSERS = {")", "]", "}"}
+_HANGING = {*_CLOSERS, ",", "|"}
+
+
+def format_text(text: str, filename: str | None = None) -> str:
+    """The text in the one layout: the same trees, the same comments.
+
+    Args:
+        text: gram notation.
+        filename: the name that errors cite.
+
+    Raises:
+        GramDecodeError: the text is not gram.
+
+    >>> print(format_text("[ a:Agent{model:'x'}|// why\\nb ]( c )"), end="")
+    [a:Agent {model: 'x'} | // why
+      b]
+    (c)
+    """
+    expect(text, str, "text", by="format_text")
+    return _Formatter(parse(text, filename)).formatted()
+
+
+class _Formatter:
+    """Goes over the tokens once, deciding of each group how it is written where it begins."""
+
+    def __init__(self, document: Document) -> None:
+        text = document.text
+        layout = layout_of(text, document.items)
+        read = list(tokens(text))
+        self.starts = [token.start for token in read]
+        self.spellings = [text[token.start : token.end] for token in read]
+        self.is_end = [token.type == END for token in read]
+        self.joints = [layout.joints.get(start, TIGHT) for start in self.starts]
+        self.groups = [layout.groups.get(start, []) for start in self.starts]
+        self.trivia = self._trivia(text, [token.end for token in read])
+
+        self.written = [BOM] if text.startswith(BOM) else []
+        self.line_break = line_break(text)
+        self.column = 0
+        self.begins_line = True
+        self.line = 0
+        self.open: list[Group] = []
+
+    def _trivia(self, text: str, ends: list[int]) -> list[Trivia]:
+        """The trivia before each token; what is before a comma or bar counts as after it."""
+        trivia: list[Trivia] = []
+        end, moved = (1 if text.startswith(BOM) else 0), ""
+        for spelling, start, next_end in zip(self.spellings, self.starts, ends, strict=True):
+            gap, end = moved + text[end:start], next_end
+            moved = gap if spelling in (",", "|") else ""
+            trivia.append(_NOTHING if moved or not gap else read_trivia(gap))
+        return trivia
+
+    def formatted(self) -> str:
+        """The whole text."""
+        for index, spelling in enumerate(self.spellings):
+            self._leave_groups(index)
+            if self.is_end[index]:
+                self._write_end(self.trivia[index])
+                break
+            self._write_joint(index)
+            for group in self.groups[index]:
+                self._enter(group, index)
+            self._write(spelling)
+        return "".join(self.written)
+
+    # --- groups
+
+    def _leave_groups(self, index: int) -> None:
+        while self.open and self.open[-1].end <= self.starts[index]:
+            self.open.pop()
+
+    def _enter(self, group: Group, index: int) -> None:
+        around = self.open[-1] if self.open else None
+        indent = around.inner if around else 0
+        group.indent = group.inner = self.column if self.begins_line else indent
+        within_line = around is not None and around.mode == "flat"
+        if within_line or (not group.keeps_lines and self._fits(group, index)):
+            group.mode = "flat"
+        elif group.kind == "path" and not self._fits(group, index, by_hops=True):
+            group.mode = "inner"
+        else:
+            group.mode = "broken"
+        self.open.append(group)
+
+    def _fits(self, group: Group, first: int, *, by_hops: bool = False) -> bool:
+        """Whether a group, set flat from here, stays within the width.
+
+        What follows it on the same line counts too, up to where the line can be broken.
+        ``by_hops`` breaks the line before each arrow.
+        """
+        column = self.column
+        for index in range(first, len(self.starts)):
+            joint = self.joints[index]
+            inside = self.starts[index] < group.end
+            if not inside and self._ends_line(index):
+                return True
+            if inside and self._breaks_inside(index, first):
+                return False
+            if by_hops and joint.group is group:
+                column = group.indent + joint.nest
+            elif index > first:
+                column += len(joint.flat)
+            column += len(self.spellings[index])
+            if column > WIDTH and self.spellings[index] not in _HANGING:
+                return False
+        return True
+
+    def _breaks_inside(self, index: int, first: int) -> bool:
+        """Whether a group that begins at token ``first`` has a line break at this one anyway."""
+        return (
+            "\n" in self.spellings[index]
+            or (index > first and bool(self.trivia[index].comments))
+            or any(group.keeps_lines for group in self.groups[index])
+        )
+
+    def _ends_line(self, index: int) -> bool:
+        """Whether the line may end before a token that follows a group."""
+        joint = self.joints[index]
+        if self.is_end[index] or self.trivia[index].comments or joint.role == "top":
+            return True
+        return joint.group is not None and joint.group.mode not in ("flat", "inner")
+
+    # --- joints
+
+    def _write_joint(self, index: int) -> None:
+        joint, trivia = self.joints[index], self.trivia[index]
+        closes = self.spellings[index] in _CLOSERS
+        broken = joint.role == "top"
+        indent = self.open[-1].inner if self.open else 0
+        if joint.group and joint.group.mode == "broken":
+            group = joint.group
+            alone = self.line > group.opened_on or bool(trivia.comments)
+            broken = alone or not _may_hug(joint)
+            indent = group.inner = group.indent + joint.nest
+        elif joint.role != "top" and not closes:
+            indent += INDENT
+        self._write_trivia(trivia, joint.role, indent + (INDENT if closes else 0))
+        if broken or trivia.comments:
+            self._break_line(indent, blank=trivia.ends_blank and _keeps_blank(joint.role, trivia))
+        else:
+            self._write(joint.flat)
+        if joint.role == "open" and joint.group:
+            joint.group.opened_on = self.line
+
+    def _write_trivia(self, trivia: Trivia, role: Role, indent: int) -> None:
+        for number, comment in enumerate(trivia.comments):
+            if comment.own_line or not self._has_text():
+                blank = role in ("between", "top", "close") or (role == "open" and number > 0)
+                self._break_line(indent, blank=comment.after_blank and blank)
+            else:
+                self._write(" ")
+            self._write(comment.text)
+
+    def _write_end(self, trivia: Trivia) -> None:
+        self._write_trivia(trivia, "top", 0)
+        if self._has_text():
+            self.written.append(self.line_break)
+
+    # --- text
+
+    def _has_text(self) -> bool:
+        return self.written not in ([], [BOM])
+
+    def _write(self, text: str) -> None:
+        self.written.append(text)
+        breaks = text.count("\n")
+        self.line += breaks
+        self.column = len(text) - text.rindex("\n") - 1 if breaks else self.column + len(text)
+        self.begins_line = False
+
+    def _break_line(self, indent: int, *, blank: bool) -> None:
+        if self._has_text():
+            self.written.append(self.line_break * (2 if blank else 1))
+            self.line += 1
+        self.written.append(" " * indent)
+        self.column = indent
+        self.begins_line = True
+
+
+def _may_hug(joint: Joint) -> bool:
+    """Whether a closer may be directly after the part before it in a broken group."""
+    return joint.role == "close" and bool(joint.group and joint.group.single)
+
+
+def _keeps_blank(role: Role, trivia: Trivia) -> bool:
+    """Whether an empty line directly above a token stays."""
+    return role in ("between", "top") or (role == "open" and bool(trivia.comments))

@@ -1,0 +1,209 @@
+"""Saves a text to a file: whole or not at all, and one writer at a time.
+
+A new text is written beside the file and takes its place in one step, so a crash leaves the old
+content or the new one. Writers of the same file take turns through a lock beside it: an empty file
+that is removed when it is let go. After a kill, an empty lock or an unfinished text may be left;
+neither is in the way, and the next writer removes them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from ..errors import expect
+
+_LONGEST_NAME = 240  # bytes of a file name that leave room for the suffixes below
+
+
+class HeldFile:
+    """A file that nobody else of ours writes meanwhile; `holding` makes one.
+
+    Attributes:
+        path: the file as it was named.
+    """
+
+    def __init__(self, path: Path, target: Path, *, private: bool) -> None:
+        self.path = path
+        self._target = target
+        self._private = private
+        self._known: bytes | None = None
+        self._has_read = False
+
+    def read(self) -> bytes | None:
+        """The content; None when there is no file yet.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        self._known, self._has_read = _content(self._target), True
+        return self._known
+
+    def check_unchanged(self) -> None:
+        """Make sure that the content is still the one last read or written here.
+
+        Raises:
+            OSError: another program has changed it.
+        """
+        if self._has_read and _content(self._target) != self._known:
+            reason = "changed by another program since it was read; not overwritten"
+            raise OSError(errno.ESTALE, reason, str(self.path))
+
+    def write(self, text: str) -> None:
+        """Replace the content in one step. Mode, owner and symbolic links are kept.
+
+        Raises:
+            OSError: the file cannot be written, or another program has changed it since it was
+                read; the old content is whole.
+        """
+        expect(text, str, "text", by="write")
+        check_writable(self.path)
+        self.check_unchanged()
+        content = text.encode()
+        temporary = _beside(self._target, "tmp")
+        temporary.unlink(missing_ok=True)  # left by a writer that was killed
+        mode = 0o600 if self._private else 0o666
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                if self._target.exists():
+                    _keep_owner_and_mode(self.path, self._target, descriptor)
+                os.fsync(descriptor)
+            temporary.replace(self._target)
+        finally:
+            temporary.unlink(missing_ok=True)  # it has moved, unless something failed
+        self._known, self._has_read = content, True
+
+
+@contextmanager
+def holding(path: Path, *, wait: bool = True, private: bool = False) -> Iterator[HeldFile]:
+    """Hold a file, so that two commands that read, change and write it take turns.
+
+    Args:
+        path: the file; it need not exist, its folder does.
+        wait: wait for another holder; otherwise it is an error.
+        private: whether a new file is for its owner alone (mode 0600).
+
+    Raises:
+        OSError: the file or its folder cannot be written, or somebody else holds it.
+    """
+    check_writable(path)
+    target = resolved(path)
+    with _locked(path, _beside(target, "lock"), wait=wait):
+        yield HeldFile(path, target, private=private)
+
+
+def write_atomically(path: Path, text: str, *, private: bool = False) -> None:
+    """Replace a file's content in one step, whatever it is; see `HeldFile.write`.
+
+    Raises:
+        OSError: the file cannot be written; the old content is whole.
+    """
+    expect(path, Path, "path", by="write_atomically")
+    expect(text, str, "text", by="write_atomically")
+    with holding(path, private=private) as file:
+        file.write(text)
+
+
+def resolved(path: Path) -> Path:
+    """The file that a path leads to, symbolic links followed; it need not exist.
+
+    Raises:
+        OSError: the text is not a path, or the links lead in a circle.
+    """
+    expect(path, Path, "path", by="resolved")
+    try:
+        with suppress(FileNotFoundError):
+            path.stat()  # finds circles of links, which `resolve` overlooks from Python 3.13 on
+        return path.resolve()
+    except (ValueError, RuntimeError) as error:  # a NUL in it; a circle of links before 3.13
+        raise OSError(errno.EINVAL, str(error), str(path)) from None
+
+
+def check_writable(path: Path) -> None:
+    """Make sure that a file can be replaced.
+
+    Raises:
+        OSError: it is not a regular file, has several hard links, or may not be written.
+    """
+    target = resolved(path)
+    if not target.exists():
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "No such directory", str(path.parent))
+        return
+    if not target.is_file():
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))
+    if target.stat().st_nlink > 1:
+        reason = "has several hard links, of which only one would change; not written"
+        raise OSError(errno.EMLINK, reason, str(path))
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+
+def _content(target: Path) -> bytes | None:
+    try:
+        return target.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _keep_owner_and_mode(path: Path, target: Path, descriptor: int) -> None:
+    """Give a new file the owner, group and mode of the one that it replaces."""
+    old, new = target.stat(), os.fstat(descriptor)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        try:
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+        except PermissionError:
+            reason = "belongs to another user or group, which could not be kept; not written"
+            raise PermissionError(errno.EPERM, reason, str(path)) from None
+    os.fchmod(descriptor, old.st_mode & 0o7777)
+
+
+def _beside(target: Path, suffix: str) -> Path:
+    """The hidden file beside another that serves it, under a name of lawful length."""
+    name = target.name.encode()[:_LONGEST_NAME].decode(errors="ignore")
+    return target.with_name(f".{name}.{suffix}")
+
+
+@contextmanager
+def _locked(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
+    """Hold the lock file, and remove it at the end."""
+    try:
+        import fcntl
+    except (
+        ImportError
+    ):  # not on Unix: writers are not kept apart, but each still writes in one step
+        yield
+        return
+    while True:
+        with ExitStack() as unless_held:
+            # Not through a link: in a shared folder, somebody else may have made it.
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            unless_held.callback(os.close, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                reason = "in use by another gram process"
+                raise BlockingIOError(errno.EWOULDBLOCK, reason, str(path)) from None
+            # The holder before us may have removed the file that we waited for.
+            if _is_at(descriptor, lock):
+                unless_held.pop_all()
+                break
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file is still the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False

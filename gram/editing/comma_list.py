@@ -1,0 +1,266 @@
+"""A list in the text, and how to write it with elements added, removed or moved.
+
+The comments around an element belong to it: those on the lines above it, and the one at the end of
+its line, before or after the comma. They move with it and are removed with it. A comment on the
+line of the opening bracket belongs to the bracket.
+
+Records, arrays, maps and the elements of patterns are lists with commas. Top-level patterns, labels
+and annotations are lists without.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from attrs import frozen
+
+from ..reading import (
+    comments_in,
+    has_comment,
+    last_line,
+    read_trivia,
+    same_line_comment,
+    trivia_end,
+    without_block_above,
+)
+from ..source import Span
+from .writer import Writer
+
+NOTHING = Span(0, 0)
+
+
+@frozen
+class ListElement:
+    """An element with its comma and the trivia around it.
+
+    Attributes:
+        before: the trivia before it.
+        span: the element.
+        before_comma: the trivia between it and its comma.
+        comma: whether a comma follows.
+        after: the comment on its line, after the comma when there is one.
+    """
+
+    before: Span
+    span: Span
+    before_comma: Span
+    comma: bool
+    after: Span
+
+
+@frozen
+class Place:
+    """A place in the new list and what comes there.
+
+    Attributes:
+        old: the index of the old element whose place it is, or None for a new place.
+        write: writes the element.
+        above: comments that it brings with it from another list, for the lines above it.
+        after: comments that it brings for the end of its line.
+    """
+
+    old: int | None
+    write: Callable[[], None]
+    above: Sequence[Span] = ()
+    after: Sequence[Span] = ()
+
+
+@frozen
+class ElementList:
+    """The inside of a list.
+
+    Attributes:
+        text: the source.
+        head: the comment that belongs to what opens the list.
+        elements: the elements, each with the trivia around it.
+        tail: the trivia after the last.
+        commas: whether commas separate the elements.
+        new_lead: the blanks before a new element; None to follow the elements.
+        first_lead: the blanks before the first element of a list that had none.
+    """
+
+    text: str
+    head: Span = NOTHING
+    elements: tuple[ListElement, ...] = ()
+    tail: Span = NOTHING
+    commas: bool = True
+    new_lead: str | None = None
+    first_lead: str = ""
+
+    def write(self, writer: Writer, places: Sequence[Place]) -> None:
+        """Write the list with the old and new elements of ``places``, in that order."""
+        cut_off = self._cut_off({place.old for place in places})
+        writer.copy_trivia(*self.head)
+        previous: int | None = -1
+        for at, place in enumerate(places):
+            for trivia in cut_off.get(place.old, ()) if place.old is not None else ():
+                writer.copy_trivia(*trivia)
+            self._write_lead(writer, place, previous, at, cut_off)
+            place.write()
+            self._write_after(writer, place, last=at == len(places) - 1)
+            previous = place.old
+        for trivia in cut_off.get(None, ()):
+            writer.copy_trivia(*trivia)
+        writer.copy_trivia(*self.tail)
+
+    def comments_around(self, index: int) -> tuple[list[Span], list[Span]]:
+        """The comments of an element: those above it, and those at the end of its line."""
+        element = self.elements[index]
+        above: list[Span] = []
+        before = read_trivia(self.text[slice(*element.before)])
+        cut_off = before.ends_blank
+        spans = list(comments_in(self.text, *element.before))
+        for comment, span in zip(reversed(before.comments), reversed(spans), strict=True):
+            if cut_off or not comment.own_line:
+                break
+            above.insert(0, span)
+            cut_off = comment.after_blank
+        after = (element.before_comma, element.after)
+        return above, [comment for span in after for comment in comments_in(self.text, *span)]
+
+    def comments_left_without(self) -> bool:
+        """Whether a comment stays when all elements are removed."""
+        cut_off = any(self._cut_off(set()).values())
+        return cut_off or self._commented(self.head) or self._commented(self.tail)
+
+    def _cut_off(self, staying: set[int | None]) -> dict[int | None, list[Span]]:
+        """The comments above removed elements that stay, by the next element that stays."""
+        found: dict[int | None, list[Span]] = {}
+        pending: list[Span] = []
+        for index, element in enumerate(self.elements):
+            if index not in staying:
+                if rest := without_block_above(self.text[slice(*element.before)]):
+                    start = element.before.start
+                    pending.append(Span(start, start + len(rest)))
+            elif pending:
+                found[index], pending = pending, []
+        if pending:
+            found[None] = pending
+        return found
+
+    def _write_lead(
+        self,
+        writer: Writer,
+        place: Place,
+        previous: int | None,
+        at: int,
+        cut_off: Mapping[int | None, Sequence[Span]],
+    ) -> None:
+        """The trivia before an element, with the comments that it brings for the lines above it."""
+        index = place.old
+        old = before = "" if index is None else self.text[slice(*self.elements[index].before)]
+        if index is not None and index in cut_off:
+            before = old if "\n" in old else writer.line_break
+        elif has_comment(old) or (index is not None and index - 1 == previous):
+            before = old
+        elif at == 0:
+            first = self.text[slice(*self.elements[0].before)] if self.elements else self.first_lead
+            before = last_line(first) if has_comment(first) else first
+        elif not index:
+            before = self._new_lead(writer)
+        if place.above and "\n" not in before:
+            before = last_line(self._new_lead(writer)) or writer.line_break
+        if index is not None and before == old:
+            writer.copy_trivia(*self.elements[index].before)
+        else:
+            writer.put_trivia(before)
+        for comment in place.above:
+            writer.copy_trivia(*comment)
+            writer.put_trivia(last_line(before))
+
+    def _write_after(self, writer: Writer, place: Place, *, last: bool) -> None:
+        element = None if place.old is None else self.elements[place.old]
+        if element is None or not element.comma:
+            if not last and self.commas:
+                writer.put(",")
+        elif not last:
+            writer.copy_trivia(*element.before_comma)
+            writer.copy(element.before_comma.end, element.before_comma.end + 1)
+        elif self._commented(element.before_comma):
+            writer.copy_trivia(*element.before_comma)
+        for comment in place.after:
+            writer.put_trivia(" ")
+            writer.copy_trivia(*comment)
+        if element is not None:
+            writer.copy_trivia(*element.after)
+
+    def _new_lead(self, writer: Writer) -> str:
+        """On a line of its own where the first element is, or the last that follows no comment."""
+        if self.new_lead is not None:
+            return self.new_lead
+        for element in [self.elements[0], *self._following_no_comment()] if self.elements else []:
+            if line := last_line(self.text[slice(*element.before)]):
+                return writer.line_break + line.lstrip("\r\n")
+        return " "
+
+    def _following_no_comment(self) -> list[ListElement]:
+        """The last element with no comment between it and the one before, if any."""
+        for index in range(len(self.elements) - 1, 0, -1):
+            left, element = self.elements[index - 1], self.elements[index]
+            if not any(map(self._commented, (left.before_comma, left.after, element.before))):
+                return [element]
+        return []
+
+    def _commented(self, trivia: Span) -> bool:
+        return has_comment(self.text[slice(*trivia)])
+
+
+NO_ELEMENTS = ElementList("", first_lead=" ")
+"""The elements of a bracket that had none."""
+
+
+def list_of(
+    text: str,
+    start: int,
+    cores: Iterable[Span],
+    end: int,
+    *,
+    commas: bool = True,
+    new_lead: str | None = None,
+    head: int | None = None,
+) -> ElementList:
+    """The list in ``text[start:end]``.
+
+    Args:
+        text: the source.
+        start: where the list begins, after its opening bracket if it has one.
+        cores: the elements.
+        end: where the list ends, before its closing bracket.
+        commas: whether commas separate the elements.
+        new_lead: the blanks before a new element that is not the first; None to follow the old.
+        head: where the trivia ends that belongs to what is before the list; by default this is
+            the rest of the line when it holds a comment.
+    """
+    spans = tuple(cores)
+    if head is None:
+        head = same_line_comment(text, start, spans[0].start if spans else end)
+    elements: list[ListElement] = []
+    at = head
+    for index, span in enumerate(spans):
+        comma = commas and index < len(spans) - 1
+        before_comma = Span(span.end, trivia_end(text, span.end) if comma else span.end)
+        past_comma = before_comma.end + comma
+        after = Span(past_comma, same_line_comment(text, past_comma, end))
+        elements.append(ListElement(Span(at, span.start), span, before_comma, comma, after))
+        at = after.end
+    return ElementList(text, Span(start, head), tuple(elements), Span(at, end), commas, new_lead)
+
+
+Named: TypeAlias = tuple[str, Place]
+
+
+def with_additions(kept: Sequence[Named], added: Iterable[Named]) -> list[Place]:
+    """The places of a list by name: what is kept in its order, what is added where it sorts.
+
+    An addition goes to its sorted place inside the longest sorted run at the end of the list, so
+    a sorted list stays sorted and the order in which things are added does not matter.
+    """
+    first = len(kept)
+    while first > 0 and (first == len(kept) or kept[first - 1][0] <= kept[first][0]):
+        first -= 1
+    run = list(kept[first:])
+    for entry in sorted(added, key=lambda named: named[0]):
+        run.insert(bisect_right(run, entry[0], key=lambda named: named[0]), entry)
+    return [place for _, place in [*kept[:first], *run]]

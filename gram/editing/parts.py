@@ -1,0 +1,165 @@
+"""The patterns of the old and the new document in their places, and how alike two of them are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from ..reading import Construct
+from ..trees import Pattern, exact, is_reference
+from .alignment import Pairing
+from .comma_list import ElementList
+
+
+class Part:
+    """A pattern at its place in the old or in the new document.
+
+    Attributes:
+        pattern: the pattern.
+        construct: its text, for one of the old document.
+        parent: the pattern whose element it is, or None at the top.
+        index: its place among the elements of the parent.
+        lists: the lists that it is paired in; None below a pattern without a partner.
+        partner: the pattern of the other document that it is: the new one has the old one's text.
+        place: the pattern of the other document whose place in its list is the same; comments
+            around the old one stay there.
+        is_whole: whether it is equal to its partner, and nothing inside belongs elsewhere.
+        is_open: whether its elements and those of its partner are paired.
+        old_list: its elements with the comments around each, once they were asked for.
+        has_partners: whether a pattern below it has a partner.
+    """
+
+    __slots__ = (
+        "_parts",
+        "construct",
+        "has_partners",
+        "index",
+        "is_open",
+        "is_whole",
+        "lists",
+        "old_list",
+        "parent",
+        "partner",
+        "pattern",
+        "place",
+    )
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        index: int,
+        construct: Construct | None = None,
+        parent: Part | None = None,
+    ) -> None:
+        self.pattern, self.index = pattern, index
+        self.construct, self.parent = construct, parent
+        self.lists: Lists | None = None
+        self.partner: Part | None = None
+        self.place: Part | None = None
+        self.old_list: ElementList | None = None
+        self.is_whole = self.is_open = self.has_partners = False
+        self._parts: list[Part] | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """Its elements."""
+        if self._parts is None:
+            if self.construct is None:
+                elements = enumerate(self.pattern.elements)
+                self._parts = [Part(each, at, parent=self) for at, each in elements]
+            else:
+                constructs = enumerate(self.construct.elements)
+                self._parts = [Part(each.pattern, at, each, self) for at, each in constructs]
+        return self._parts
+
+    @property
+    def name(self) -> str:
+        """Its identity, ``""`` when it has none."""
+        return self.pattern.value.identity
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it has a name and more than that."""
+        return bool(self.name) and not is_reference(self.pattern)
+
+    @property
+    def path(self) -> tuple[Pattern, ...]:
+        """The patterns around it, outermost first, and its own."""
+        found: list[Pattern] = []
+        part: Part | None = self
+        while part is not None:
+            found.append(part.pattern)
+            part = part.parent
+        return tuple(reversed(found))
+
+    @property
+    def home(self) -> Lists | None:
+        """The lists that it, or the nearest pattern around it, is paired in."""
+        part: Part | None = self
+        while part is not None and part.lists is None:
+            part = part.parent
+        return part.lists if part else None
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether it has a partner, or is inside a pattern that is equal to its partner."""
+        part: Part | None = self
+        while part is not None and part.partner is None:
+            part = part.parent
+        return part is self or (part is not None and part.is_whole)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether neither it nor a pattern inside or around it is taken."""
+        return not (self.has_partners or self.is_taken)
+
+    @property
+    def inside(self) -> Iterator[Part]:
+        """The outermost patterns below it that have a partner."""
+        for part in self.parts if self.has_partners else ():
+            if part.partner is None:
+                yield from part.inside
+            else:
+                yield part
+
+
+class Lists:
+    """The elements of two partners, old and new, and how they are paired."""
+
+    def __init__(self, old: list[Part], new: list[Part]) -> None:
+        self.old, self.new = old, new
+        self.pairing = Pairing(len(old), len(new))
+        # a part may have moved before the pattern around it found its partner
+        self.pairing.old_is_free = [part.partner is None for part in old]
+        self.pairing.new_is_free = [part.partner is None for part in new]
+        for part in (*old, *new):
+            part.lists = self
+
+    def loose(self) -> tuple[list[Part], list[Part]]:
+        """The old and the new elements without partner and place."""
+        old, new = (
+            [part for part in side if part.partner is None and part.place is None]
+            for side in (self.old, self.new)
+        )
+        return old, new
+
+
+def features_of(pattern: Pattern) -> frozenset[Hashable]:
+    """What a pattern is known by under another name.
+
+    A named element counts by its name, so that it may change. A pattern without a name is known
+    by its keys and its size too, so that the values and the elements may change.
+    """
+    subject = pattern.value
+    features: list[Hashable] = [("label", label) for label in subject.labels]
+    features += [("property", key, exact(value)) for key, value in subject.properties.items()]
+    features += [("element", each.value.identity or each) for each in pattern.elements]
+    if not subject.identity:
+        features += [("key", key) for key in subject.properties]
+        features.append(("size", len(pattern.elements)))
+    return frozenset(features)
+
+
+def likeness(old: frozenset[Hashable], new: frozenset[Hashable], *, same_name: bool) -> float:
+    """How much two patterns have in common, from 0 to 1."""
+    common, size = len(old & new) + same_name, len(old) + len(new) + 2 * same_name
+    return 2 * common / size if size else 0.0

@@ -1,0 +1,180 @@
+"""Rewrites the text of a document for other trees: the top level.
+
+Only a window around the changes is looked at; all before and after it is copied whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from ..errors import GramDecodeError
+from ..reading import Construct, line_break, parse_constructs, parse_trees, syntax, text_start
+from ..source import Source, Span
+from ..trees import Pattern, is_header, origin
+from ..writing import Style, write_pattern, write_record
+from .alignment import common_ends, longest_increasing
+from .comma_list import list_of
+from .partners import find_partners
+from .parts import Part
+from .rewrite import Rewriter, Role, fits_role
+from .rewrite_path import hops_of
+from .writer import Piece, Writer, text_of
+
+
+@frozen
+class Change:
+    """One place where a rewritten text differs from the text it was rewritten from.
+
+    Attributes:
+        before: the offsets in the old text.
+        after: the offsets in the new text.
+        old: the old text there.
+        new: the new text there.
+    """
+
+    before: Span
+    after: Span
+    old: str
+    new: str
+
+
+@frozen
+class Replacement:
+    """A rewritten text.
+
+    Attributes:
+        old: the text that was rewritten.
+        pieces: what the new text is made of.
+        rescued: the indices of the patterns whose rewritten text did not read back as them, so
+            that they were written canonically. There should never be one.
+    """
+
+    old: str
+    pieces: tuple[Piece, ...]
+    rescued: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The new text."""
+        return text_of(self.pieces, self.old)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Where the new text differs from the old one, in order.
+
+        Old bytes that were copied out of their order count as new ones in their new place.
+        """
+        old = self.old
+        edits: list[Change] = []
+        new, before, after = "", 0, 0  # what was written since both texts were last the same
+        for piece in [*_with_moves_as_text(self.pieces, old), Span(len(old), len(old))]:
+            if isinstance(piece, str):
+                new += piece
+                continue
+            if new != old[before : piece.start]:
+                replaced = Span(before, piece.start), Span(after, after + len(new))
+                edits.append(Change(*replaced, old[before : piece.start], new))
+            after += len(new) + piece.end - piece.start
+            new, before = "", piece.end
+        return tuple(edits)
+
+
+def _with_moves_as_text(pieces: Sequence[Piece], old: str) -> list[Piece]:
+    """The pieces with each copy that breaks the order of the old text as a new text."""
+    copies = [index for index, piece in enumerate(pieces) if isinstance(piece, Span)]
+    staying = longest_increasing([span.start for span in pieces if isinstance(span, Span)])
+    in_order = {copies[index] for index in staying}
+    end = 0
+    found: list[Piece] = []
+    for index, piece in enumerate(pieces):
+        if isinstance(piece, str):
+            found.append(piece)
+        elif index in in_order and piece.start >= end:
+            found.append(piece)
+            end = piece.end
+        else:
+            found.append(old[slice(*piece)])
+    return found
+
+
+def replace(
+    source: Source, patterns: Sequence[Pattern], trees: Sequence[Pattern], style: Style | None
+) -> Replacement:
+    """Rewrite a text so that ``trees`` is read from it.
+
+    Args:
+        source: the text.
+        patterns: what was read from it.
+        trees: the wanted patterns.
+        style: how new patterns are spelled.
+    """
+    text = source.text
+    same_before, same_after = common_ends(patterns, trees)
+    # The neighbours of what changed belong to the window too: one may become the first item.
+    first, after = max(same_before - 1, 0), max(same_after - 1, 0)
+    old = patterns[first : len(patterns) - after]
+    wanted = trees[first : len(trees) - after]
+    start = _span_of(patterns[first - 1]).end if first else text_start(text)
+    end = _span_of(patterns[len(patterns) - after]).start if after else len(text)
+    window = parse_constructs(source, old, start, end)
+
+    writer = Writer(text, line_break(text))
+    # All that comes before the first item of the file stays.
+    head = None if first else window[0].start if window else end
+    old_list = list_of(
+        text,
+        start,
+        [item.span for item in window],
+        end,
+        commas=False,
+        new_lead=writer.line_break,
+        head=head,
+    )
+    rescued: list[int] = []
+
+    def write(new: Part) -> None:
+        """Write an item; one that changed or is new is read back."""
+        role: Role = "first" if first + new.index == 0 else "top"
+        old = new.partner.construct if new.partner else None
+        if old is not None and new.is_whole and fits_role(old, role):
+            writer.copy(old.start, old.end)
+            return
+        part_writer = Writer(text, writer.line_break)
+        Rewriter(part_writer, style, old_list).write(new, role)
+        if not _reads_as(text_of(part_writer.pieces, text), new.pattern):
+            rescued.append(first + new.index)
+            part_writer = Writer(text, writer.line_break)
+            part_writer.put(_canonical(new.pattern, role, style))
+        writer.append(part_writer)
+
+    def keeps_form(old: Construct, new: Part) -> bool:
+        return isinstance(old, syntax.Path) and hops_of(old, new) is not None
+
+    _, parts = find_partners(window, wanted, keeps_form)
+    writer.copy(0, start)
+    Rewriter(writer, style, old_list).listed(parts, write, old_list)
+    if not window and text.endswith("\n"):
+        writer.put_trivia(writer.line_break)
+    writer.copy(end, len(text))
+    return Replacement(text, tuple(writer.pieces), tuple(rescued))
+
+
+def _span_of(pattern: Pattern) -> Span:
+    place = origin(pattern)
+    assert place is not None, "the pattern was read"
+    return place.span
+
+
+def _reads_as(text: str, tree: Pattern) -> bool:
+    try:
+        return parse_trees(Source(text)) == (tree,)
+    except GramDecodeError:
+        return False
+
+
+def _canonical(tree: Pattern, role: Role, style: Style | None) -> str:
+    if role == "first" and is_header(tree):
+        return write_record(tree.value.properties)
+    return write_pattern(tree, style=style)

@@ -1,0 +1,188 @@
+"""Rewrites subjects, records and values in place: what does not change keeps its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from pyrsistent import PMap, PVector
+
+from ..reading import has_comment, span_of, syntax
+from ..trees import Subject, Value, exact
+from ..writing import Spelling, write_key, write_name, write_record, write_value
+from .alignment import VALUES, align
+from .comma_list import ElementList, Named, Place, list_of, with_additions
+from .respelling import respell
+from .writer import Writer
+
+
+def rewrite_subject(
+    writer: Writer, part: syntax.SubjectPart, subject: Subject, spelling: Spelling
+) -> None:
+    """Write ``subject`` over the subject of a node, arrow or bracket.
+
+    Args:
+        writer: receives the text.
+        part: the old subject.
+        subject: the new one.
+        spelling: how labels that it did not have before are written.
+    """
+    if part.subject == subject:
+        writer.copy(part.start, part.end)
+        return
+    after = part.start
+    spelled = rewrite_identity(writer, part.identity, subject.identity)
+    if part.identity:
+        after = part.identity.end
+    after = rewrite_labels(writer, part.labels, after, subject.labels, spelling, spelled=spelled)
+    spelled = spelled or bool(subject.labels)
+    if part.record and (subject.properties or _stays(writer, part.record)):
+        if part.start == part.record.start:
+            writer.put_trivia(" " if spelled else "")
+        elif spelled or has_comment(writer.old[after : part.record.start]):
+            writer.copy_trivia(after, part.record.start)
+        rewrite_record(writer, part.record, subject.properties)
+    else:
+        if part.record and has_comment(writer.old[after : part.record.start]):
+            writer.copy_trivia(after, part.record.start)
+        if subject.properties:
+            writer.put_trivia(" " if spelled else "")
+            writer.put(write_record(subject.properties))
+
+
+def _stays(writer: Writer, record: syntax.Record) -> bool:
+    """Whether a record stays when it has no entries: it had none before, or holds a comment."""
+    return not record.entries or _entry_list(writer, record).comments_left_without()
+
+
+def rewrite_identity(writer: Writer, name: syntax.Name | None, identity: str) -> bool:
+    """Write an identity, copied where it is the old one; tell whether there is one."""
+    if name is not None and name.text == identity:
+        writer.copy(name.start, name.end)
+        return True
+    if identity:
+        writer.put(write_name(identity, integers=True))
+    return bool(identity)
+
+
+def rewrite_labels(
+    writer: Writer,
+    old: tuple[syntax.Label, ...],
+    start: int,
+    labels: frozenset[str],
+    spelling: Spelling,
+    *,
+    spelled: bool,
+) -> int:
+    """Write labels over old ones that follow ``start``; where the old ones end.
+
+    Args:
+        writer: receives the text.
+        old: the old labels.
+        start: where the name before them ends, or where they begin.
+        labels: the names that are wanted.
+        spelling: gives the separator of new labels where there is no old one to follow.
+        spelled: whether a name was written before them.
+    """
+    double = old and writer.old.startswith("::", old[0].start)
+    separator = ("::" if double else ":") if old else spelling.separator
+    kept: list[Named] = [
+        (label.name.text, Place(index, partial(writer.copy, label.start, label.end)))
+        for index, label in enumerate(old)
+        if label.name.text in labels
+    ]
+    added: list[Named] = [
+        (name, Place(None, partial(writer.put, separator + write_name(name))))
+        for name in labels - {label.name.text for label in old}
+    ]
+    if old and not spelled and not has_comment(writer.old[start : old[0].start]):
+        start = old[0].start
+    end = old[-1].end if old else start
+    old_list = list_of(writer.old, start, map(span_of, old), end, commas=False, new_lead="")
+    old_list.write(writer, with_additions(kept, added))
+    return end
+
+
+def rewrite_record(
+    writer: Writer, record: syntax.Record | syntax.Map, properties: PMap[str, Value]
+) -> None:
+    """Write the entries of a record or map over the old ones; of a key given twice the last."""
+    writer.copy(record.start, record.start + 1)
+    _entry_list(writer, record).write(writer, _entry_places(writer, record.entries, properties))
+    writer.copy(record.end - 1, record.end)
+
+
+def _entry_places(
+    writer: Writer, entries: tuple[syntax.Entry, ...], properties: PMap[str, Value]
+) -> list[Place]:
+    def new_entry(key: str) -> None:
+        writer.put(f"{write_key(key)}: {write_value(properties[key])}")
+
+    return property_places(writer, entries, properties, new_entry)
+
+
+def property_places(
+    writer: Writer,
+    old: Iterable[syntax.Entry | syntax.Annotation],
+    properties: PMap[str, Value],
+    write_new: Callable[[str], None],
+    *,
+    first: int = 0,
+) -> list[Place]:
+    """The places of a list of properties: record entries, or annotations.
+
+    Args:
+        writer: receives the text.
+        old: the old properties in order.
+        properties: what is wanted.
+        write_new: writes one that was not there, given its key.
+        first: the index of the first of them in its list.
+    """
+    effective = {entry.key.text: entry for entry in old}
+    kept: list[Named] = []
+    for index, entry in enumerate(old, first):
+        key = entry.key.text
+        if key in properties:
+            value = properties[key] if effective[key] is entry else entry.value.value
+            kept.append((key, Place(index, partial(_rewrite_entry, writer, entry, value))))
+    added: list[Named] = [
+        (key, Place(None, partial(write_new, key))) for key in properties if key not in effective
+    ]
+    return with_additions(kept, added)
+
+
+def _entry_list(writer: Writer, record: syntax.Record | syntax.Map) -> ElementList:
+    cores = map(span_of, record.entries)
+    return list_of(writer.old, record.start + 1, cores, record.end - 1)
+
+
+def _rewrite_entry(writer: Writer, entry: syntax.Entry | syntax.Annotation, value: Value) -> None:
+    writer.copy(entry.start, entry.value.start)
+    rewrite_value(writer, entry.value, value)
+    writer.copy(entry.value.end, entry.end)
+
+
+def rewrite_value(writer: Writer, old: syntax.AnyValue, value: Value) -> None:
+    """Write a value over an old one, in its style where it can be written so."""
+    if exact(old.value) == exact(value):
+        writer.copy(old.start, old.end)
+    elif isinstance(old, syntax.Map) and isinstance(value, PMap):
+        rewrite_record(writer, old, value)
+    elif isinstance(old, syntax.Array) and isinstance(value, PVector):
+        _rewrite_array(writer, old, value)
+    else:
+        writer.put(respell(old, writer.old[old.start : old.end], value))
+
+
+def _rewrite_array(writer: Writer, old: syntax.Array, values: PVector[Value]) -> None:
+    partners = align([item.value for item in old.items], values, VALUES)
+    places: list[Place] = [
+        Place(None, partial(writer.put, write_value(value)))
+        if index is None
+        else Place(index, partial(rewrite_value, writer, old.items[index], value))
+        for index, value in zip(partners, values, strict=True)
+    ]
+    writer.copy(old.start, old.start + 1)
+    old_list = list_of(writer.old, old.start + 1, map(span_of, old.items), old.end - 1)
+    old_list.write(writer, places)
+    writer.copy(old.end - 1, old.end)

@@ -1,0 +1,107 @@
+"""Puts a new text together of bytes copied from the old one and of new bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TypeAlias, Union
+
+from ..reading import leaves_comment_open
+from ..source import Span
+
+Piece: TypeAlias = Union[Span, str]
+"""A part of a rewritten text: bytes copied from the old text, or new ones."""
+
+_IN_SYMBOL = re.compile(r"[0-9A-Za-z_.\-@]")
+_GOES_ON = re.compile(r"[0-9A-Za-z_@]")
+_BREAKS_LINE = re.compile(r"[ \t\r\f\v]*\n")
+
+
+def text_of(pieces: Iterable[Piece], old: str) -> str:
+    """The text that pieces of an old text make."""
+    return "".join(piece if isinstance(piece, str) else old[slice(*piece)] for piece in pieces)
+
+
+class Writer:
+    """Puts a text together of pieces.
+
+    It owns the two lexical guards: a blank between two symbols that were not neighbours before,
+    and a line break after a comment that lost its own.
+    """
+
+    def __init__(self, old: str, line_break: str) -> None:
+        self.old = old
+        self.line_break = line_break
+        self.pieces: list[Piece] = []
+        self._last = ""
+        self._comment_is_open = False
+
+    def copy(self, start: int, end: int) -> None:
+        """Write the old bytes from ``start`` to ``end``, tokens at both ends."""
+        if start < end:
+            if not self._goes_on_at(start):
+                self._guard(self.old[start])
+            self._add_copy(start, end)
+            self._comment_is_open = False
+
+    def copy_trivia(self, start: int, end: int) -> None:
+        """Write the old blanks and comments from ``start`` to ``end``."""
+        if start < end:
+            trivia = self.old[start:end]
+            if not self._goes_on_at(start):
+                self._guard_trivia(trivia)
+            self._add_copy(start, end)
+            self._note(trivia)
+
+    def put(self, text: str) -> None:
+        """Write new bytes, tokens at both ends (blanks may stand before the first)."""
+        if text:
+            self._guard(text[0])
+            self.pieces.append(text)
+            self._last = text[-1]
+            self._comment_is_open = False
+
+    def put_trivia(self, trivia: str) -> None:
+        """Write new blanks and comments."""
+        if trivia:
+            self._guard_trivia(trivia)
+            self.pieces.append(trivia)
+            self._last = trivia[-1]
+            self._note(trivia)
+
+    def append(self, other: Writer) -> None:
+        """Write what another writer wrote of the same old text, a token at both ends."""
+        if other.pieces:
+            first = other.pieces[0]
+            self._guard(first[0] if isinstance(first, str) else self.old[first.start])
+            self.pieces.extend(other.pieces)
+            self._last = other._last
+
+    def _goes_on_at(self, start: int) -> bool:
+        last = self.pieces[-1] if self.pieces else None
+        return isinstance(last, Span) and last.end == start
+
+    def _add_copy(self, start: int, end: int) -> None:
+        last = self.pieces[-1] if self.pieces else None
+        if isinstance(last, Span) and last.end == start:
+            self.pieces[-1] = Span(last.start, end)
+        else:
+            self.pieces.append(Span(start, end))
+        self._last = self.old[end - 1]
+
+    def _note(self, trivia: str) -> None:
+        open_before = self._comment_is_open and "\n" not in trivia
+        self._comment_is_open = open_before or leaves_comment_open(trivia)
+
+    def _guard(self, first: str) -> None:
+        if self._comment_is_open:
+            if first not in "\r\n":
+                self.pieces.append(self.line_break)
+                self._comment_is_open = False
+        elif _IN_SYMBOL.match(self._last) and _GOES_ON.match(first):
+            self.pieces.append(" ")
+
+    def _guard_trivia(self, trivia: str) -> None:
+        if self._comment_is_open and not _BREAKS_LINE.match(trivia):
+            self.pieces.append(self.line_break)
+            self._comment_is_open = False

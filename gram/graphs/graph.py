@@ -1,0 +1,244 @@
+"""Patterns as a graph: nodes, relationships between them, walks, annotations, and the rest.
+
+The shape of a pattern says what it is: without elements it is a node, with one element an
+annotation, with two atoms a relationship, and with edges that each share a node with the next one
+a walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from attrs import define, field
+
+from ..checks import Scopes, one_scope
+from ..documents import Document
+from ..errors import GramError, expect
+from ..trees import WALK, Pattern, is_edge, patterns_of
+from .scoping import scoped
+
+if TYPE_CHECKING:
+    import networkx
+
+Shape: TypeAlias = Literal["node", "annotation", "relationship", "walk", "other"]
+
+
+class MissingExtraError(GramError, ImportError):
+    """A library is needed that is not installed."""
+
+
+class ShapeError(GramError, ValueError):
+    """A pattern that is not a relationship was asked for its source or target."""
+
+
+def shape(pattern: Pattern) -> Shape:
+    """What a pattern is in a graph.
+
+    >>> from gram import loads
+    >>> [shape(p) for p in loads("(a) @k(1) (a) (a)-->(b) (a)-->(b)<--(c) [x | a, b, c]")]
+    ['node', 'annotation', 'relationship', 'walk', 'other']
+    """
+    expect(pattern, Pattern, "pattern", by="shape")
+    if not pattern.elements:
+        return "node"
+    if _is_walk(pattern):
+        return "walk"
+    if len(pattern.elements) == 1:
+        return "annotation"
+    return "relationship" if is_edge(pattern) else "other"
+
+
+def source(relationship: Pattern) -> Pattern:
+    """The node that a relationship begins at.
+
+    Raises:
+        ShapeError: the pattern is not a relationship.
+
+    >>> from gram import loads_one
+    >>> source(loads_one("(a)<--(b)")).value.identity
+    'b'
+    """
+    expect(relationship, Pattern, "relationship", by="source")
+    return _ends(relationship)[0]
+
+
+def target(relationship: Pattern) -> Pattern:
+    """The node that a relationship leads to.
+
+    Raises:
+        ShapeError: the pattern is not a relationship.
+    """
+    expect(relationship, Pattern, "relationship", by="target")
+    return _ends(relationship)[1]
+
+
+@define(eq=False)
+class Graph:
+    """The graph of a document, or of patterns, including those inside others.
+
+    All nodes of one name in one scope are one node, shown as the occurrence with the most labels
+    and properties (the first one of equals). Every anonymous node is another node; a node
+    between two hops of a walk is written once and is one node.
+
+    Attributes:
+        nodes: each node once, in the order of the text.
+        relationships: every relationship, those of walks too.
+        walks, annotations, others: the patterns of these shapes.
+        keys: what tells one node from another, by the ``id`` of each occurrence; see `key`.
+
+    >>> from gram import parse
+    >>> graph = graph_of(parse("(a:Person)-[:KNOWS]->(b)<-[:KNOWS]-(c) (a)-[:LIKES]->(c)"))
+    >>> [node.value.identity for node in graph.neighbors(graph.node("a"))]
+    ['b', 'c']
+    >>> graph.degree(graph.node("c"))
+    2
+    """
+
+    nodes: tuple[Pattern, ...]
+    relationships: tuple[Pattern, ...]
+    walks: tuple[Pattern, ...]
+    annotations: tuple[Pattern, ...]
+    others: tuple[Pattern, ...]
+    keys: Mapping[int, Hashable] = field(repr=False)
+    _incident: dict[Hashable, list[Pattern]] = field(factory=dict, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        for each in self.relationships:
+            for key in {self.key(end): None for end in _ends(each)}:
+                self._incident.setdefault(key, []).append(each)
+
+    def key(self, node: Pattern) -> Hashable:
+        """What tells a node from others: its name (with its scope, when it is in an inner one).
+
+        For an anonymous node it is the ``id`` of the pattern.
+        """
+        return self.keys.get(id(node)) or node.value.identity or id(node)
+
+    def node(self, name: str) -> Pattern:
+        """The first node of a name.
+
+        Raises:
+            KeyError: no node has this name.
+        """
+        for node in self.nodes:
+            if node.value.identity == name:
+                return node
+        raise KeyError(name)
+
+    def incident(self, node: Pattern) -> tuple[Pattern, ...]:
+        """The relationships that begin or end at a node."""
+        return tuple(self._incident.get(self.key(node), ()))
+
+    def neighbors(self, node: Pattern) -> tuple[Pattern, ...]:
+        """The nodes at the other end of its relationships, each once, in the order of the text."""
+        found = {}
+        for relationship in self.incident(node):
+            left, right = _ends(relationship)
+            other = right if self.key(left) == self.key(node) else left
+            found[self.key(other)] = other
+        return tuple(node for node in self.nodes if self.key(node) in found)
+
+    def degree(self, node: Pattern) -> int:
+        """How many relationships begin or end at a node; one to the node itself counts twice."""
+        key = self.key(node)
+        ends = (end for each in self.incident(node) for end in _ends(each))
+        return sum(self.key(end) == key for end in ends)
+
+
+def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = one_scope) -> Graph:
+    """The graph of a document or of patterns, without a header.
+
+    Args:
+        what: a document, a pattern or several.
+        scopes: which scope the names below a pattern belong to, as for `gram.check`. Nodes of one
+            name in two scopes are two nodes.
+
+    Raises:
+        ArgumentError: ``what`` is neither a document nor patterns.
+    """
+    expect(scopes, Callable, "scopes", by="graph_of")  # type: ignore[arg-type]  # a function
+    if isinstance(what, Document):
+        patterns = what.patterns[1:] if what.header is not None else what.patterns
+    else:
+        patterns = patterns_of(what, "what", by="graph_of")
+    nodes: dict[Hashable, Pattern] = {}
+    keys: dict[int, Hashable] = {}
+    by_shape: dict[Shape, list[Pattern]] = {
+        "relationship": [],
+        "walk": [],
+        "annotation": [],
+        "other": [],
+    }
+    for each, scope in scoped(patterns, scopes):
+        kind = shape(each)
+        if kind != "node":
+            by_shape[kind].append(each)
+            continue
+        name = each.value.identity
+        key = keys[id(each)] = ((*scope, name) if scope else name) if name else id(each)
+        known = nodes.setdefault(key, each)
+        if _fullness(each) > _fullness(known):
+            nodes[key] = each
+    return Graph(
+        tuple(nodes.values()),
+        tuple(by_shape["relationship"]),
+        tuple(by_shape["walk"]),
+        tuple(by_shape["annotation"]),
+        tuple(by_shape["other"]),
+        keys,
+    )
+
+
+def to_networkx(what: Graph | Document | Pattern | Iterable[Pattern]) -> networkx.MultiDiGraph[Any]:
+    """The graph for networkx, which has the algorithms: paths, components, cycles, orderings.
+
+    Its nodes are those of `Graph.key`; every node and edge has its pattern as the attribute
+    ``pattern``.
+
+    Raises:
+        MissingExtraError: networkx is not installed.
+    """
+    try:
+        import networkx
+    except ImportError:
+        raise MissingExtraError(
+            "networkx is not installed: pip install 'gram-agents[graph]'"
+        ) from None
+    if not isinstance(what, Graph | Document):
+        what = patterns_of(what, "what", by="to_networkx")
+    graph = what if isinstance(what, Graph) else graph_of(what)
+    result = networkx.MultiDiGraph()
+    result.add_nodes_from((graph.key(node), {"pattern": node}) for node in graph.nodes)
+    for each in graph.relationships:
+        left, right = _ends(each)
+        result.add_edge(graph.key(left), graph.key(right), pattern=each)
+    return result
+
+
+def _is_walk(pattern: Pattern) -> bool:
+    """Whether all elements are edges, each sharing a node with the next."""
+    elements = pattern.elements
+    if not elements or not all(map(is_edge, elements)):
+        return False
+    if pattern.value.labels == {WALK}:
+        return True
+    return len(elements) > 1 and all(_share_a_node(one, next_) for one, next_ in pairwise(elements))
+
+
+def _share_a_node(one: Pattern, other: Pattern) -> bool:
+    return any(left == right for left in one.elements for right in other.elements)
+
+
+def _ends(relationship: Pattern) -> tuple[Pattern, Pattern]:
+    if not is_edge(relationship):
+        raise ShapeError(
+            f"a relationship has two atoms, found {len(relationship.elements)} elements"
+        )
+    left, right = relationship.elements
+    return left, right
+
+
+def _fullness(node: Pattern) -> int:
+    return len(node.value.labels) + len(node.value.properties)

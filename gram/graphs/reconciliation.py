@@ -1,0 +1,115 @@
+"""Joins the occurrences of a name: afterwards each name has one definition, the same everywhere.
+
+An occurrence that is a bare name is a reference and stays one; so does everything anonymous.
+Elements keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias, get_args
+
+from ..checks import Scopes, members, one_scope
+from ..errors import ArgumentError, GramError
+from ..operations import unfold
+from ..trees import Pattern, Subject, TreePath, all_patterns, is_reference, origin, walk
+from .scoping import WHOLE, ScopeKey, scope_below, scoped
+
+_Seed: TypeAlias = tuple[Pattern, ScopeKey]
+Policy: TypeAlias = Literal["last-wins", "first-wins", "merge", "strict"]
+
+
+class ReconcileError(GramError, ValueError):
+    """A name is defined twice, differently.
+
+    Attributes:
+        name: the name.
+        first, again: the two definitions.
+        places: where they are: ``file:line:col`` when read, else their paths.
+    """
+
+    def __init__(self, name: str, first: Pattern, again: Pattern, places: tuple[str, str]) -> None:
+        super().__init__(name, first, again, places)
+        self.name = name
+        self.first = first
+        self.again = again
+        self.places = places
+
+    def __str__(self) -> str:
+        first, again = self.places
+        return f"`{self.name}` is defined at {first} and, differently, at {again}"
+
+
+def reconcile(
+    patterns: Iterable[Pattern], policy: Policy = "merge", *, scopes: Scopes = one_scope
+) -> tuple[Pattern, ...]:
+    """The patterns with every definition of a name replaced by the one that is agreed on.
+
+    Args:
+        patterns: the patterns of one document.
+        scopes: which scope the names below a pattern belong to, as for `gram.check`. A name in
+            two scopes has two definitions.
+        policy: which definition that is. ``first-wins`` and ``last-wins`` take one of them;
+            ``merge`` takes the labels and properties of all, of a property given twice the last,
+            and the elements of the last that has any; ``strict`` refuses to choose.
+
+    Raises:
+        ReconcileError: under ``strict``, two definitions differ.
+        GramEncodeError: the result would nest deeper than 100 levels, as it does when a
+            definition that is taken leads back to itself.
+
+    >>> from gram import dumps, loads
+    >>> print(dumps(reconcile(loads("(a:Person)-->(b) (a {age: 30})"))))
+    (a:Person {age: 30})-->(b)
+    (a:Person {age: 30})
+    """
+    if policy not in get_args(Policy):
+        raise ArgumentError(f"reconcile: policy must be one of {', '.join(get_args(Policy))}")
+    trees = all_patterns(patterns, "patterns", by="reconcile")
+    subjects: dict[ScopeKey, Subject] = {}
+    bodies: dict[ScopeKey, Pattern] = {}  # the occurrences whose elements are agreed on
+    first: dict[ScopeKey, tuple[TreePath, Pattern]] = {}
+    for (path, _), (here, scope) in zip(walk(trees), scoped(trees, scopes), strict=True):
+        name = here.value.identity
+        if not name or is_reference(here):
+            continue
+        key = (*scope, name)
+        known_path, known = first.setdefault(key, (path, here))
+        if known is here:
+            subjects[key], bodies[key] = here.value, here
+        elif policy == "strict" and _differ(known, here):
+            places = (_place(known, known_path), _place(here, path))
+            raise ReconcileError(name, known, here, places)
+        elif policy == "last-wins":
+            subjects[key], bodies[key] = here.value, here
+        elif policy == "merge":
+            subjects[key] = _merged(subjects[key], here.value)
+            bodies[key] = here if here.elements else bodies[key]
+
+    def agreed(seed: _Seed) -> tuple[Subject, Iterable[_Seed]]:
+        here, scope = seed
+        subject, body = here.value, here
+        if subject.identity and not is_reference(here):
+            key = (*scope, subject.identity)
+            subject = subjects[key]
+            if members(here.elements) != members(bodies[key].elements):
+                body = bodies[key]
+        below = scope_below(body, scope, scopes)
+        return subject, [(element, below) for element in body.elements]
+
+    joined = (unfold(agreed, (tree, WHOLE)) for tree in trees)
+    return tuple(tree if new == tree else new for tree, new in zip(trees, joined, strict=True))
+
+
+def _differ(first: Pattern, again: Pattern) -> bool:
+    return first.value != again.value or members(first.elements) != members(again.elements)
+
+
+def _merged(one: Subject, other: Subject) -> Subject:
+    properties = one.properties.update(other.properties)
+    return Subject(one.identity, one.labels | other.labels, properties)
+
+
+def _place(pattern: Pattern, path: TreePath) -> str:
+    place = origin(pattern)
+    return str(place) if place else ".".join(map(str, path))

@@ -1,0 +1,259 @@
+"""Says what is wrong where a text stops being gram: what was found, what could be there, a hint.
+
+Nothing here decides whether a text is gram; the parser calls it at the first token that cannot
+continue. What was read up to there is read once more, without building anything, so that
+reading itself need not remember what only an error asks for.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from itertools import takewhile
+
+from ..errors import MAX_LEVELS, GramDecodeError
+from ..grammar import grammar, terminal
+from ..source import Source
+from .hints import CLOSERS, Slip, hint_for
+from .lexer import END, ERROR, tokens
+from .syntax import Token
+
+# What a reader calls the parts of the grammar, widest first: where a pattern may begin, its
+# tokens are not named one by one.
+_PARTS = (
+    ("_pattern", "a pattern"),
+    ("annotation", "an annotation"),
+    ("_annotatable", "a pattern"),
+    ("element", "an element"),
+    ("value", "a value"),
+    ("bound", "a number"),
+    ("key", "a key"),
+    ("label_name", "a label name"),
+    ("identifier", "an identifier"),
+    ("symbol", "a symbol"),
+    ("label", "a label"),
+    ("record", "a record"),
+    ("node", "a node"),
+    ("arrow", "an arrow"),
+)
+
+_TERMINALS = {
+    END: "the end of the text",
+    "BACKTICK": "a backticked string",
+}
+
+# What may follow almost any number or word, and is hardly ever what was meant.
+_UNLIKELY = {"DOTS", "ELLIPSIS", "BACKTICK"}
+
+_FOUND = {
+    "DOUBLE": "double-quoted string ",
+    "SINGLE": "single-quoted string ",
+    "BACKTICK": "backticked string ",
+    "FENCE": "fenced string ",
+    "TAGGED_FENCE": "tagged string ",
+    "MEASUREMENT": "measurement ",
+    "DECIMAL": "decimal ",
+    "HEXADECIMAL": "hexadecimal number ",
+    "OCTAL": "octal number ",
+    "INTEGER": "integer ",
+}
+
+_LONGEST_SHOWN = 40
+
+
+def syntax_error(source: Source, token: Token, start: int = 0) -> GramDecodeError:
+    """The error for a token that cannot follow the tokens before it.
+
+    Args:
+        source: the text.
+        token: the first token that does not fit.
+        start: where the parser began to read.
+    """
+    if token.type == ERROR and (broken := _broken_string(source, token.start)):
+        return broken
+    read = tokens_before(source.text, token.start, start)
+    expected = _expected(_stack_after(read))
+    message = f"unexpected {_named(source.text, token)}"
+    if expected:
+        message += f", expected {_one_of(expected)}"
+    slip = Slip.of(source, token, read, expected, open_brackets(read))
+    return GramDecodeError(
+        message,
+        source.text,
+        token.start,
+        filename=source.filename,
+        expected=expected,
+        hint=hint_for(slip),
+    )
+
+
+def depth_error(source: Source, pos: int, end: int, start: int = 0) -> GramDecodeError:
+    """The error for a tree that nests too deep, at the bracket that opens a level too many.
+
+    Args:
+        source: the text.
+        pos: the place of the error when brackets alone do not nest as deep.
+        end: where the parser gave up.
+        start: where it began to read.
+    """
+    opened: list[Token] = []
+    for token in tokens_before(source.text, end, start):
+        _follow(opened, token)
+        records = any(bracket.type == "LBRACE" for bracket in opened)  # the outermost is no map
+        if len(opened) - records > MAX_LEVELS:
+            pos = token.start
+            break
+    message = f"nests deeper than {MAX_LEVELS} levels"
+    return GramDecodeError(message, source.text, pos, filename=source.filename)
+
+
+def tokens_before(text: str, end: int, start: int = 0) -> list[Token]:
+    """The tokens between ``start`` and ``end``."""
+    return list(takewhile(lambda token: token.start < end, tokens(text, start)))
+
+
+def open_brackets(read: Sequence[Token]) -> tuple[Token, ...]:
+    """The brackets that are opened and not closed in ``read``, outermost first."""
+    opened: list[Token] = []
+    for token in read:
+        _follow(opened, token)
+    return tuple(opened)
+
+
+def _follow(opened: list[Token], token: Token) -> None:
+    """Add a bracket that ``token`` opens, remove the one it closes."""
+    if token.type in CLOSERS:
+        opened.append(token)
+    elif token.type in CLOSERS.values() and opened:
+        opened.pop()
+
+
+# --- what was found
+
+
+def _named(text: str, token: Token) -> str:
+    """What a token is, with its spelling where it is short."""
+    if token.type == END:
+        return "end of the text"
+    found = text[token.start : token.end]
+    if token.type == ERROR and not found.isprintable():
+        name = unicodedata.name(found, "")
+        return f"character U+{ord(found):04X}" + (f" ({name})" if name else "")
+    kind = _FOUND.get(token.type, "")
+    if len(found) > _LONGEST_SHOWN or not found.isprintable():
+        return kind.rstrip() or f"`{found[:_LONGEST_SHOWN]}…`"
+    return kind + (found if "`" in found else f"`{found}`")
+
+
+# --- what could be there
+
+
+def _stack_after(read: Sequence[Token]) -> list[int]:
+    """The parser's states after these tokens, the current one last."""
+    stack = [grammar().start]
+    for token in read:
+        _take(stack, token.type)
+    return stack
+
+
+def _expected(stack: Sequence[int]) -> tuple[str, ...]:
+    """What could come next, in the words of the language."""
+    shifts: dict[str, int] = {}
+    for name in (*grammar().terminals, END):
+        trail = list(stack)
+        if _take(trail, name):
+            shifts[name] = trail[-1] if name == END else trail[-2]
+    words: list[str] = []
+    for part, word in _PARTS:
+        covered = [
+            name
+            for name in grammar().first[part]
+            if name in shifts and part in grammar().states[shifts[name]]
+        ]
+        if covered:
+            words.append(word)
+            for name in covered:
+                del shifts[name]
+    literals = grammar().literals
+    rest = shifts.keys() - _UNLIKELY or shifts.keys()
+    marks = sorted((literals[mark] for mark in rest & literals.keys()), key=lambda m: (len(m), m))
+    words.extend(f"`{mark}`" for mark in marks)
+    words.extend(_TERMINALS.get(other, other) for other in sorted(rest - literals.keys()))
+    return tuple(dict.fromkeys(words))
+
+
+def _take(stack: list[int], terminal: str) -> bool:
+    """Whether the parser takes ``terminal``; the stack is then the one after it."""
+    states, rules = grammar().states, grammar().rules
+    while (action := states[stack[-1]].get(terminal)) is not None:
+        if action >= 0:
+            stack.append(action)
+            return True
+        rule = rules[~action]
+        del stack[len(stack) - rule.size :]
+        stack.append(states[stack[-1]][rule.symbol])
+        if stack[-1] == grammar().end:
+            return True
+    return False
+
+
+def _one_of(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+# --- strings that do not end, or hold what they may not
+
+_QUOTED = {"DOUBLE": '"', "SINGLE": "'", "BACKTICK": "`"}
+
+
+@cache
+def _unclosed(name: str) -> re.Pattern[str]:
+    """A terminal of strings without the quote that ends it."""
+    return re.compile(terminal(name).pattern.removesuffix(_QUOTED[name]), re.ASCII)
+
+
+@cache
+def _fence_opener() -> re.Pattern[str]:
+    """The opener of a fence, with or without a tag, as far as it is on its line."""
+    openers = (terminal(name).pattern for name in ("TAGGED_FENCE_OPENER", "FENCE_OPENER"))
+    return re.compile("|".join(opener.removesuffix("\n") for opener in openers), re.ASCII)
+
+
+def _broken_string(source: Source, start: int) -> GramDecodeError | None:
+    """The error for a quote that opens no string, or None when there is no quote."""
+    text = source.text
+
+    def error(message: str, offset: int, hint: str | None = None) -> GramDecodeError:
+        return GramDecodeError(message, text, offset, filename=source.filename, hint=hint)
+
+    if opener := _fence_opener().match(text, start):
+        if text.startswith("\n", opener.end()):
+            return error("this fenced string is not closed", start, "end it with ```")
+        return error(
+            "a fence is followed by a tag at the most, then a line break",
+            opener.end(),
+            "for a string on one line use `…`, \"…\" or '…'",
+        )
+    quote = text[start]
+    name = next((name for name, mark in _QUOTED.items() if mark == quote), None)
+    body = _unclosed(name).match(text, start) if name else None
+    if body is None:
+        return None
+    stop = body.end()
+    escaped = text[stop + 1 : stop + 2]
+    if text.startswith("\\", stop) and escaped not in ("", "\n"):
+        shown = escaped if escaped.isprintable() else f"U+{ord(escaped):04X}"
+        return error(
+            f"unknown escape `\\{shown}`",
+            stop,
+            rf"the escapes of this string are \{quote} \\ \/ \b \f \n \r \t",
+        )
+    other = {'"': "'", "'": '"', "`": "'"}[quote]
+    hint = f"end it with {quote}"
+    if other in text[start + 1 : stop]:
+        hint += f", the quote it began with; {other} inside it is text"
+    elif text.startswith("\n", stop):
+        hint += r" before the line ends, write \n for a line break, or use a fenced string (```)"
+    return error("this string is not closed", start, hint)

@@ -1,0 +1,281 @@
+"""How to mend a text that is not gram: a table of common slips, each with its hint."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from string import Template
+from typing import NamedTuple
+
+from ..grammar import terminal
+from ..source import Source
+from .lexer import END
+from .syntax import Token
+
+CLOSERS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+"""The terminal that closes the bracket which another opens."""
+
+_CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
+_CONTEXT = 100  # how far back a slip is looked for
+
+
+class Slip(NamedTuple):
+    """A place where a text stops being gram.
+
+    Attributes:
+        before: the end of what was read, blanks and comments after it as one space.
+        rest: the text from the token that does not fit.
+        kind: the terminal of that token.
+        found: its spelling.
+        expected: what could be there.
+        inside: the innermost open bracket, or ``""`` at the top level.
+        opened: that bracket's ``line:col``.
+        starts_line: whether the token is in the first column.
+    """
+
+    before: str
+    rest: str
+    kind: str
+    found: str
+    expected: tuple[str, ...]
+    inside: str
+    opened: str
+    starts_line: bool
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        token: Token,
+        read: Sequence[Token],
+        expected: tuple[str, ...],
+        opened: Sequence[Token],
+    ) -> Slip:
+        """The place of ``token``, which does not fit after the tokens in ``read``."""
+        text = source.text
+        last = read[-1].end if read else token.start
+        opener = opened[-1] if opened else None
+        return cls(
+            before=text[max(0, last - _CONTEXT) : last] + (" " if last < token.start else ""),
+            rest=text[token.start : max(token.end, token.start + _CONTEXT)],
+            kind=token.type,
+            found=text[token.start : token.end],
+            expected=expected,
+            inside=text[opener.start] if opener else "",
+            opened=source.line_and_column(opener.start) if opener else "",
+            starts_line=source.position(token.start)[1] == 1,
+        )
+
+
+def hint_for(slip: Slip) -> str | None:
+    """How to mend a slip, or None when it is not a common one."""
+    return (
+        _odd_character(slip)
+        or _from_table(_SPELLINGS, slip)
+        or _unclosed_bracket(slip)
+        or _from_table(_PLACES, slip)
+    )
+
+
+# --- characters that only look right
+
+_ASCII = dict.fromkeys("‐‑‒–—―−", "-") | {
+    "→": "-->",
+    "⟶": "-->",
+    "⇒": "==>",
+    "⟹": "==>",
+    "←": "<--",
+}
+
+
+def _odd_character(slip: Slip) -> str | None:
+    """For curly quotes, full-width marks, exotic blanks, and names in other alphabets."""
+    char = slip.rest[:1]
+    if not char or char.isascii():
+        return None
+    if char in "“”„‟«»‘’‚‛":
+        return "use straight quotes: \" or '"
+    plain = _ASCII.get(char) or unicodedata.normalize("NFKC", char)
+    if plain.isascii() and not plain.isalnum() and plain.isprintable() and plain != " ":
+        return f"use the ASCII `{plain}`"
+    if not char.isprintable():
+        return "only spaces, tabs and line breaks may be between tokens"
+    begun = re.search(r"[\w.\-@]*\Z", slip.before)
+    word = (begun[0] if begun else "") + re.split(r"[\s()\[\]{}|,:`\"'\\]", slip.rest, maxsplit=1)[
+        0
+    ]
+    return (
+        "a word with characters other than A to Z, digits and _.-@ is written in backticks: "
+        f"`{word}`"
+    )
+
+
+# --- slips by their spelling and by their place
+
+_NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?"
+_NAME = terminal("SYMBOL").pattern
+_BOTH_HALVES = "an arrow has two halves, as in `-->`, `--` or `-[…]->`"
+_MISSING_BAR = "a `|` separates the subject from its elements: [subject | element, element]"
+
+# What ends before the token, what begins with it, what could be there (None: anything), hint.
+# A name in (?P<…>) can be used in the hint after a $.
+_Row = tuple[str, str, str | None, str]
+
+_SPELLINGS: tuple[_Row, ...] = (
+    ("", r"#|/\*", None, "a comment begins with //"),
+    # numbers
+    (r"\b0[oO]", r"(?P<digits>\d+)", None, "an octal number is written with a leading 0: 0$digits"),
+    (r"\b0[bB]", r"\d", None, "a number is written in decimal, hexadecimal or octal"),
+    (r"(?<![\w.])-?0", r"\d+", None, "a number has no leading zero; a code of digits is a string"),
+    (_NUMBER + "[eE]", r"[-+]?\d", None, "a number has no exponent: write all its digits"),
+    (r"\b\d{4}", r"-\d\d?", None, "a date is a tagged string: date`2026-01-31`"),
+    (_NUMBER, r"_\d", None, "a number has nothing between its digits"),
+    (_NUMBER + ",", r"\d{3}\b", None, "a number has nothing between its digits"),
+    (_NUMBER, r"\.(?!\.)", None, "a decimal has a digit after its point: 5.0"),
+    (_NUMBER, r"%", None, "a unit is made of the letters A to Z"),
+    (
+        f"(?P<number>{_NUMBER}) ",
+        r"(?P<unit>[A-Za-z]+)\b(?!\s*:)",
+        "`,`",
+        "a unit follows its number at once: $number$unit",
+    ),
+    ("", r"\+", "a value", "a positive number has no sign"),
+    ("", r"\.(?P<digits>\d+)", "a value", "a decimal has a digit before its point: 0.$digits"),
+    ("", r"\.\.(?P<bound>-?\d)", "a value", "a range with an open end has three dots: ...$bound"),
+    (r"\.\.\.", r"-?\d", None, "a range with both ends has two dots: 1..2"),
+    # strings and names
+    (r"(?P<quote>[\"'`])", r"\w", "`,`", "a $quote inside this string is written \\$quote"),
+    (r"\b(?:true|false) ?", "`", None, "true and false are no tags"),
+    (
+        rf"(?P<tag>{_NAME}) ?",
+        r"[\"'](?P<content>[^\"']*)",
+        "`,`",
+        "a tagged string is written in backticks: $tag`$content`",
+    ),
+    ("", r"'(?P<key>[^']*)'", "a key", 'a key is written bare or in double quotes: "$key"'),
+    ("", r"(?P<key>\d\S*?)\s*:", "a key", 'a key is written bare or in double quotes: "$key"'),
+    *(
+        (
+            "",
+            r"[\"'](?P<name>[^\"']*)",
+            place,
+            "a name is written bare or in backticks, never in quotes: `$name`",
+        )
+        for place in ("an identifier", "a label name", "an element")
+    ),
+    *(
+        (
+            "",
+            r"(?P<name>-?\d[\w.]*)",
+            place,
+            "a name that is no symbol is written in backticks: `$name`",
+        )
+        for place in ("an identifier", "a label name", "an element")
+    ),
+    # arrows
+    ("", r"-->|--|<--", "a pattern", "an arrow connects nodes, each written in ( )"),
+    ("", r"==>?|~~>?|<==|<~~", "a pattern", "an arrow connects nodes, each written in ( )"),
+    ("", r"->|=>|~>|>", "an arrow", "an arrow is written `-->`, `==>` or `~~>`"),
+    (r"\) ?", r"::?", "an arrow", "an arrow is written `-->`, `==>` or `~~>`"),
+    (r"<[-=~]", r">", None, "an arrow both ways is written `<-->`, `<==>` or `<~~>`"),
+    (r"[-=~] ", r">", None, "`>` follows at once: `-->`"),
+    (r"[-=~]{2}", r"[-=~]", "a node", "an arrow is written `--` or `-->`"),
+    (r"\w-", r">", "`]`", "a name may end with `-`: close the `[` before the arrow goes on"),
+    (r"\] ?", r"\(", "`->`", "the arrow goes on after its `]`: `-[…]->` or `-[…]-`"),
+    *((r"[-=~] ?", r"[(>]", half, _BOTH_HALVES) for half in ("`->`", "`=>`", "`~>`")),
+    *(
+        ("", r"[-=~]>?", half, "both halves of an arrow are of one family: `-->`, `==>` or `~~>`")
+        for half in ("`->`", "`=>`", "`~>`", "`-`", "`=`", "`~`")
+    ),
+    ("", r"[\[\w\"'`]", "a node", "an arrow leads to a node, written in ( )"),
+)
+
+_PLACES: tuple[_Row, ...] = (
+    # elements and text without the marks they need
+    (
+        rf"\|(?:[^\[\]{{}}]*,)? ?(?P<name>{_NAME}) ?",
+        rf"(?P<colon>::?)\s*(?P<label>{_NAME})",
+        "`,`",
+        "an element with labels is written in brackets: ($name$colon$label)",
+    ),
+    (
+        rf"\|(?:[^\[\]{{}}]*,)? ?(?P<name>{_NAME}) ?",
+        r"\{",
+        "`,`",
+        "an element with properties is written in brackets: ($name {…})",
+    ),
+    (r"\"\"|''", r"[\"']", "`,`", "a string of several lines is written between fences: ```"),
+    (rf": ?{_NAME} ", rf"{_NAME}(?!\s*:)", "`,`", "text of several words is written in quotes"),
+    ("", r"[:/+*?!&%^\\]", "`,`", "text is written in quotes"),
+    # commas and bars
+    (r", ?", r"(?P<closer>[\])}])", None, "remove the comma before `$closer`"),
+    (r"\| ?", r"\]", None, "an element list cannot be empty: remove the `|`"),
+    ("", r"[,;]", "a pattern", "patterns are separated by blanks or line breaks alone"),
+    ("", r"[,;]", "`|`", _MISSING_BAR),
+    ("", r"[(\[\w\"'`]", "`|`", _MISSING_BAR),
+    (rf"@{_NAME} ?\([^()]*", r",", "`)`", "an annotation has one value; several are an array"),
+    ("", r"\|", "`,`", "elements are separated by `,`"),
+    ("", r"\|", "`)`", "a pattern with elements is written in [ ]"),
+    ("", r";", "`,`", "write `,` instead of `;`"),
+    ("", r"[\w\"'`(\[{@-]", "`,`", "a `,` is missing"),
+    # records
+    ("", r"::", "`:`", "in a map inside a value, the colon is a single one"),
+    ("", r"", "`:`", "a `:` separates a key from its value"),
+    (r"\} ?", r"\{", "`)`", "a subject has one record"),
+    (r"\} ?", r":", "`)`", "labels are written before the record"),
+    (
+        "",
+        r"\{",
+        "a pattern",
+        "a record belongs in a pattern, or at the start of the text as its header",
+    ),
+    # patterns and names
+    (
+        rf"\((?P<first>{_NAME}) ",
+        rf"(?P<second>{_NAME})",
+        "`)`",
+        "a name of several words is written in backticks: `$first $second`",
+    ),
+    ("", r"@@", "an annotation", "`@@` is written once, before all other annotations"),
+    ("", r"@", "an element", "only a pattern at the top level can be annotated"),
+    (r"\) ?", r"\Z", "an annotation", "an annotation is written before its pattern"),
+    (
+        "",
+        rf"(?P<name>{_NAME})",
+        "a pattern",
+        "a pattern is written in brackets: ($name) or [$name | …]",
+    ),
+    ("", r"[^\w\s\[\](){}]", "a value", "text is written in quotes"),
+)
+
+
+def _from_table(rows: Sequence[_Row], slip: Slip) -> str | None:
+    for before, at, needed, hint in rows:
+        if needed is not None and needed not in slip.expected:
+            continue
+        ended = re.search(rf"(?:{before})\Z", slip.before, re.ASCII)
+        begun = ended and re.match(at, slip.rest, re.ASCII)
+        if ended and begun:
+            words = ended.groupdict() | begun.groupdict()
+            return Template(hint).substitute({name: _short(word) for name, word in words.items()})
+    return None
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 40 else f"{word[:40]}…"
+
+
+# --- brackets
+
+
+def _unclosed_bracket(slip: Slip) -> str | None:
+    """For a text that ends, or goes on with the next pattern, before a bracket is closed."""
+    closing = slip.found in _CLOSED_BY.values()
+    if not slip.inside:
+        return f"no bracket is open that `{slip.found}` could close" if closing else None
+    closer = _CLOSED_BY[slip.inside]
+    next_pattern = slip.starts_line and slip.found in ("(", "[", "@", "@@")
+    if slip.kind == END or next_pattern or (closing and slip.found != closer):
+        return f"the `{slip.inside}` opened at {slip.opened} is not closed: `{closer}` is missing"
+    return None

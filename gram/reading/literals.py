@@ -1,0 +1,67 @@
+"""The two spellings of a string: between quotes with escapes, and between fences without."""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import expect
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPES = {"\\": "\\\\"} | {char: f"\\{letter}" for letter, char in _ESCAPED.items()}
+_COMMENT_LIKE = re.compile(r"[ \v]*//")
+_LONG = 120
+
+
+def unescape(body: str) -> str:
+    """The text between quotes with its escapes read; an escaped delimiter is the delimiter."""
+    expect(body, str, "body", by="unescape")
+    if "\\" not in body:
+        return body
+    return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), body)
+
+
+def unquote(spelling: str) -> str:
+    """What a string between quotes says."""
+    return unescape(spelling[1:-1])
+
+
+def fence_content(body: str) -> str:
+    """What a fenced string says: its body without the line that holds the closing fence."""
+    if not body.strip(" \t"):
+        return ""
+    head, newline, indentation = body.rpartition("\n")
+    return head if newline and not indentation.strip(" \t") else body
+
+
+def fence_parts(spelling: str) -> tuple[str, str]:
+    """The tag (``""`` for none) and the content of a fenced string."""
+    opener, _, body = spelling.partition("\n")
+    return opener[3:].strip(), fence_content(body[:-3])
+
+
+def quote(text: str, delimiter: str = '"') -> str:
+    """``text`` on one line between delimiters, escaped as the notation asks.
+
+    A text that begins with ``//`` gets its first slash escaped: tree-sitter-gram would take the
+    rest of the line for a comment.
+    """
+    expect(text, str, "text", by="quote")
+    expect(delimiter, str, "delimiter", by="quote")
+    escapes = {**_ESCAPES, delimiter: f"\\{delimiter}"}
+    body = "".join(escapes.get(char, char) for char in text)
+    if _COMMENT_LIKE.match(body):
+        body = body.replace("/", "\\/", 1)
+    return delimiter + body + delimiter
+
+
+def write_fence(text: str, tag: str = "") -> str:
+    """``text`` between fences on lines of their own."""
+    return f"```{tag}\n{text}\n```"
+
+
+def needs_fence(text: str) -> bool:
+    """Whether a string is written between fences: it is long, and reads back from there."""
+    if "\n" not in text and len(text) <= _LONG:
+        return False
+    return "```" not in text and fence_content(f"{text}\n") == text

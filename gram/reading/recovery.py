@@ -1,0 +1,99 @@
+"""Every syntax error of a text, not only the first.
+
+After an error, reading goes on with the next bracket or annotation that begins a line: patterns at
+the top level are independent of each other. The rest of a broken pattern can be there too;
+a comma, bar or closing bracket that belongs to it is not reported as another error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+from ..errors import GramDecodeError, expect
+from ..source import Source
+from .diagnosis import open_brackets
+from .lexer import ERROR, tokens
+from .parser import parse_trees
+from .syntax import Token
+
+_OPENERS = ("(", "[", "@", "@@")
+_REMAINS = (",", "|", ")", "]", "}")
+
+
+def syntax_errors(text: str, filename: str | None = None) -> tuple[GramDecodeError, ...]:
+    """Every syntax error that can be told apart from its neighbours, in the order of the text.
+
+    The first is the one that `gram.loads` raises; there is none when the text is gram.
+
+    Args:
+        text: gram notation, or what should be.
+        filename: the name that the errors cite.
+
+    >>> [error.lineno for error in syntax_errors("(a\\n(b)\\n(c {k = 1})\\n(d)")]
+    [2, 3]
+    """
+    expect(text, str, "text", by="syntax_errors")
+    expect(filename, (str, type(None)), "filename", by="syntax_errors")
+    source = Source(text, filename)
+    errors: list[GramDecodeError] = []
+    unclosed = 0  # brackets of broken patterns whose ends may still come
+    start: int | None = 0
+    while start is not None and (error := _error_from(source, start)):
+        read = _tokens_read(text, start, error.pos)
+        opened = len(open_brackets(read))
+        if unclosed and not opened and text.startswith(_REMAINS, error.pos):
+            unclosed -= text[error.pos] in ")]}"
+        else:
+            errors.append(error)
+            unclosed += opened
+        start = _next_pattern(text, start, read[-1].end if read else start)
+    return tuple(errors)
+
+
+def _error_from(source: Source, start: int) -> GramDecodeError | None:
+    """The first error at or after ``start``."""
+    try:
+        parse_trees(source, start)
+    except GramDecodeError as error:
+        return error
+    return None
+
+
+def _tokens_read(text: str, start: int, pos: int) -> list[Token]:
+    """The tokens from ``start`` before an error at ``pos``, which may be inside a string."""
+    return list(
+        takewhile(lambda token: token.start < pos and token.type != ERROR, tokens(text, start))
+    )
+
+
+def _next_pattern(text: str, start: int, at: int) -> int | None:
+    """Where the next line begins that opens a pattern: after ``start``, looked for from ``at``."""
+    for token in _whole_tokens(text, at):
+        starts_line = token.start > start and text[token.start - 1] == "\n"
+        if starts_line and text.startswith(_OPENERS, token.start):
+            return token.start
+    return None
+
+
+def _whole_tokens(text: str, at: int) -> Iterator[Token]:
+    """The tokens from ``at`` on, the rest of a line left out where a string is not closed.
+
+    They end at a fence that is not closed: what follows may be its text.
+    """
+    while at < len(text):
+        for token in tokens(text, at):
+            if token.type != ERROR:
+                yield token
+            elif text.startswith("```", token.start):
+                return
+            elif text[token.start] in "\"'`":
+                at = _line_end(text, token.start)
+                break
+        else:
+            return
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end

@@ -1,0 +1,401 @@
+"""The constructs of a text: how it spells its patterns, with the offset of every part.
+
+There is one class for each construct of ``grammar.lark``. A construct says which arrow, which
+quotes and which order the text has; the trees (`gram.Pattern`) do not. Constructs are read when
+somebody asks for them (`gram.Document.items`) and hold the trees that were read before: each
+construct of a pattern has it as ``pattern``, each value as ``value``.
+
+Every construct has ``children``: the constructs directly inside it, in the order of the text.
+What stands for a pattern has ``subject``, ``entries`` and ``elements`` too, whatever its form.
+
+Offsets are of the text that was read; ``end`` is exclusive. A node between two hops of a path is
+one construct that stands for two elements of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias, Union
+
+from attrs import define, field
+
+from ..source import Span
+from ..trees import Subject, Value as TreeValue, pattern as tree
+
+
+@define(eq=False, repr=False)
+class Extent:
+    """A part of a text. Its repr says where it is and no more: its parts would fill a screen."""
+
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        """Its offsets."""
+        return Span(self.start, self.end)
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """The constructs directly inside, in the order of the text."""
+        return ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.start}, {self.end})"
+
+
+@define(eq=False, repr=False)
+class Token(Extent):
+    """A terminal: its place and its name in the grammar."""
+
+    type: str
+
+
+# --- names and values
+
+
+@define(eq=False, repr=False)
+class Name(Extent):
+    """An identity, label name or key, bare or quoted; ``text`` is what it says."""
+
+    text: str
+
+
+@define(eq=False, repr=False)
+class Label(Extent):
+    """A label with the colon or double colon before it."""
+
+    name: Name
+
+
+@define(eq=False, repr=False)
+class Value(Extent):
+    """A value.
+
+    Attributes:
+        style: the terminal or rule that spells it.
+        value: what it says; None when its key is given again, because then only the last counts.
+    """
+
+    style: str
+    value: TreeValue = field(default=None, init=False)
+
+    def stand_for(self, value: TreeValue) -> None:
+        """Hold the value that was read here."""
+        self.value = value
+
+
+@define(eq=False, repr=False)
+class Array(Value):
+    """``[…]`` in value position."""
+
+    items: tuple[Value, ...]
+
+    @property
+    def children(self) -> tuple[Value, ...]:
+        """Its items."""
+        return self.items
+
+    def stand_for(self, value: TreeValue) -> None:
+        """Hold the array that was read here, and its items below."""
+        self.value = value
+        for item, below in zip(self.items, value, strict=True):  # type: ignore[arg-type]  # a PVector
+            item.stand_for(below)
+
+
+@define(eq=False, repr=False)
+class Map(Value):
+    """``{…}`` in value position."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def children(self) -> tuple[Entry, ...]:
+        """Its entries."""
+        return self.entries
+
+    def stand_for(self, value: TreeValue) -> None:
+        """Hold the map that was read here, and its values below."""
+        self.value = value
+        _give_values(self.entries, value)  # type: ignore[arg-type]  # a PMap
+
+
+AnyValue: TypeAlias = Union[Value, Array, Map]
+
+
+@define(eq=False, repr=False)
+class Entry(Extent):
+    """``key: value`` in a record or a map."""
+
+    key: Name
+    value: AnyValue
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """Its value."""
+        return (self.value,)
+
+
+@define(eq=False, repr=False)
+class Annotation(Entry):
+    """``@key(value)`` before a pattern."""
+
+
+@define(eq=False, repr=False)
+class Record(Extent):
+    """The ``{…}`` of a subject, with every entry as written."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """Its entries."""
+        return self.entries
+
+
+def _give_values(entries: Iterable[Entry], values: Mapping[str, TreeValue]) -> None:
+    """Hand the values of a map to the entries that spell them."""
+    for key, entry in {entry.key.text: entry for entry in entries}.items():
+        if key in values:  # a changed version of what was read may have dropped it
+            entry.value.stand_for(values[key])
+
+
+# --- patterns
+
+
+_NO_SUBJECT = Subject()
+
+
+@define(eq=False, repr=False)
+class SubjectPart(Extent):
+    """The identity, labels and record of a pattern. An empty one has no width."""
+
+    identity: Name | None = None
+    labels: tuple[Label, ...] = ()
+    record: Record | None = None
+    subject: Subject = _NO_SUBJECT
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """Its record, if it has one."""
+        return (self.record,) if self.record else ()
+
+
+@define(eq=False, repr=False)
+class Construct(Extent):
+    """A construct that stands for a pattern."""
+
+    pattern: tree.Pattern = field(init=False)
+
+    @property
+    def subject(self) -> SubjectPart:
+        """The part that spells the identity, the labels and, but for annotations, the record."""
+        raise NotImplementedError
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The properties as written; of a key given twice the last counts."""
+        record = self.subject.record
+        return record.entries if record else ()
+
+    @property
+    def elements(self) -> tuple[Construct, ...]:
+        """The constructs of the pattern's elements, in the order of the tree."""
+        return ()
+
+    def stand_for(self, pattern: tree.Pattern) -> None:
+        """Hold the pattern that was read here, and hand its parts to the constructs below.
+
+        Elements that a changed version of the pattern has besides (see `carry_origin`) have none.
+        """
+        self.pattern = pattern
+        _give_values(self.entries, pattern.value.properties)
+        for element, below in zip(self.elements, pattern.elements, strict=False):
+            element.stand_for(below)
+
+
+@define(eq=False, repr=False)
+class Reference(Construct):
+    """A bare identifier as an element."""
+
+    name: Name
+
+    @property
+    def subject(self) -> SubjectPart:
+        """Its name."""
+        return SubjectPart(self.start, self.end, self.name, subject=self.pattern.value)
+
+
+@define(eq=False, repr=False)
+class _Bracketed(Construct):
+    """A construct that holds its subject between brackets."""
+
+    subject: SubjectPart
+
+    def stand_for(self, pattern: tree.Pattern) -> None:
+        """Hold the pattern that was read here, and hand its parts to the constructs below."""
+        self.subject.subject = pattern.value
+        super().stand_for(pattern)
+
+
+@define(eq=False, repr=False)
+class Node(_Bracketed):
+    """``(…)``."""
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """Its subject."""
+        return (self.subject,)
+
+
+@define(eq=False, repr=False)
+class Bracket(_Bracketed):
+    """``[…]``; ``bar`` is the offset of its ``|``, or None."""
+
+    bar: int | None
+    elements: tuple[Element, ...]
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """Its subject and its elements."""
+        return (self.subject, *self.elements)
+
+
+ArrowKind: TypeAlias = Literal["right", "left", "both", "undirected"]
+
+
+@define(eq=False, repr=False)
+class Arrow(Extent):
+    """An arrow between two nodes.
+
+    ``tail_end`` and ``head_start`` bound what is between its halves: nothing, or the ``[…]``
+    with ``subject`` inside.
+    """
+
+    kind: ArrowKind
+    tail_end: int
+    head_start: int
+    subject: SubjectPart
+    bracketed: bool
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """Its subject."""
+        return (self.subject,)
+
+
+@define(eq=False, repr=False)
+class Path(Construct):
+    """Two or more nodes with the arrows between them.
+
+    With one arrow it stands for an edge, with more for a walk, whose elements are its `hops`.
+    """
+
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+
+    @property
+    def subject(self) -> SubjectPart:
+        """The subject of its only arrow; a walk has none in the text."""
+        if len(self.arrows) == 1:
+            return self.arrows[0].subject
+        return SubjectPart(self.start, self.start)
+
+    @property
+    def hops(self) -> tuple[Path, ...]:
+        """Each arrow with the nodes at its ends, as a path."""
+        if len(self.arrows) == 1:
+            return (self,)
+        hops = []
+        for index, edge in enumerate(self.edges):
+            left, right = self.nodes[index : index + 2]
+            hop = Path(left.start, right.end, (left, right), (self.arrows[index],))
+            hop.pattern = edge
+            hops.append(hop)
+        return tuple(hops)
+
+    @property
+    def edges(self) -> tuple[tree.Pattern, ...]:
+        """The relationship of each hop, in order."""
+        return (self.pattern,) if len(self.arrows) == 1 else self.pattern.elements
+
+    @property
+    def elements(self) -> tuple[Construct, ...]:
+        """The two nodes, the one an arrow points to last; of a walk, its hops."""
+        if len(self.arrows) > 1:
+            return self.hops
+        return self.nodes[::-1] if self.arrows[0].kind == "left" else self.nodes
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """Its nodes and arrows."""
+        return tuple(sorted((*self.nodes, *self.arrows), key=lambda part: part.start))
+
+    def stand_for(self, pattern: tree.Pattern) -> None:
+        """Hold the edge or walk that was read here, and hand its parts to the nodes and arrows."""
+        self.pattern = pattern
+        if len(self.arrows) == 1:
+            self.arrows[0].subject.subject = pattern.value
+        super().stand_for(pattern)
+
+
+@define(eq=False, repr=False)
+class Identified(Extent):
+    """``@@name:Label`` before a pattern."""
+
+    identity: Name | None
+    labels: tuple[Label, ...]
+
+
+@define(eq=False, repr=False)
+class Annotated(Construct):
+    """Annotations with the pattern that they precede."""
+
+    identified: Identified | None
+    annotations: tuple[Annotation, ...]
+    body: Bracket | Node | Path
+
+    @property
+    def subject(self) -> SubjectPart:
+        """All annotations, with the identity and labels after ``@@``."""
+        first = self.identified
+        last = self.annotations[-1] if self.annotations else first
+        identity, labels = (first.identity, first.labels) if first else (None, ())
+        end = last.end if last else self.start
+        return SubjectPart(self.start, end, identity, labels, subject=self.pattern.value)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The annotations with a key."""
+        return self.annotations
+
+    @property
+    def elements(self) -> tuple[Construct, ...]:
+        """The annotated pattern."""
+        return (self.body,)
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """The annotations and the pattern."""
+        return (*self.annotations, self.body)
+
+
+@define(eq=False, repr=False)
+class Header(Construct):
+    """The record at the top of a document."""
+
+    record: Record
+
+    @property
+    def subject(self) -> SubjectPart:
+        """Its record."""
+        return SubjectPart(self.start, self.end, record=self.record, subject=self.pattern.value)
+
+    @property
+    def children(self) -> tuple[Extent, ...]:
+        """Its record."""
+        return (self.record,)
+
+
+Element: TypeAlias = Union[Bracket, Node, Path, Reference]
+Item: TypeAlias = Union[Header, Annotated, Bracket, Node, Path]

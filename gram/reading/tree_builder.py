@@ -1,0 +1,285 @@
+"""Builds trees: one method for each rule of ``grammar.lark``, under its name.
+
+The parser calls a method with the parts of the rule: the lexer's matches, whose group 1 is the
+token, and what was built of the rules below. This is the only place that says which tree a text
+stands for. Each pattern is given the place that it was read from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from re import Match
+from string import ascii_letters
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from pyrsistent import PMap, PVector, pmap, pvector
+
+from ..errors import MAX_LEVELS, GramEncodeError, TooDeepError
+from ..source import Source
+from ..trees import (
+    WALK_SUBJECT,
+    Measurement,
+    Number,
+    Pattern,
+    Range,
+    Subject,
+    Symbol,
+    TaggedString,
+    Value,
+    check_number,
+    check_text,
+)
+from .literals import fence_parts, unquote
+
+_NO_SUBJECT = Subject()
+_NO_LABELS: frozenset[str] = frozenset()
+_NO_PROPERTIES: PMap[str, Value] = pmap()
+
+
+Token: TypeAlias = Match[str]
+
+
+class _Record(NamedTuple):
+    """The properties of a record, of a key given twice the last."""
+
+    start: int
+    end: int
+    values: dict[str, Value]
+
+
+class _Identified(NamedTuple):
+    """``@@name:Label``."""
+
+    start: int
+    identity: str
+    labels: frozenset[str]
+
+
+class _Annotation(NamedTuple):
+    """``@key(value)``."""
+
+    start: int
+    key: str
+    value: Value
+
+
+class TreeBuilder:
+    """One method for each rule of the grammar, called with the rule's parts, tokens included."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.nested: dict[int, int] = {}  # how deep each array and map nests, by its id
+
+    def start(self, parts: list[Any]) -> tuple[Pattern, ...]:
+        """The whole document; a record can only be its first part."""
+        if parts and isinstance(parts[0], _Record):
+            start, end, values = parts[0]
+            parts[0] = self._pattern(self._subject("", _NO_LABELS, values), (), start, end)
+        return tuple(parts)
+
+    # --- patterns
+
+    def annotated(self, parts: list[Any]) -> Pattern:
+        identity, labels = "", _NO_LABELS
+        if isinstance(parts[0], _Identified):
+            _, identity, labels = parts[0]
+        values = {part.key: part.value for part in parts if isinstance(part, _Annotation)}
+        body = parts[-1]
+        subject = self._subject(identity, labels, values)
+        return self._pattern(subject, (body,), parts[0].start, end_of(body))
+
+    def identified(self, parts: list[Any]) -> _Identified:
+        marker, *rest = parts
+        identity = _name(rest[0]) if isinstance(rest[0], Match) else ""
+        labels = rest[-1] if isinstance(rest[-1], frozenset) else _NO_LABELS
+        return _Identified(marker.start(1), identity, labels)
+
+    def annotation(self, parts: list[Any]) -> _Annotation:
+        at, key, _, value, _ = parts
+        return _Annotation(at.start(1), _name(key), value)
+
+    def bracket(self, parts: list[Any]) -> Pattern:
+        subject = parts[1] if isinstance(parts[1], Subject) else _NO_SUBJECT
+        elements = tuple([part for part in parts if isinstance(part, Pattern)])
+        return self._pattern(subject, elements, parts[0].start(1), parts[-1].end())
+
+    def reference(self, parts: list[Any]) -> Pattern:
+        (name,) = parts
+        subject = Subject._of_checked(_name(name), _NO_LABELS, _NO_PROPERTIES, 0)
+        return self._pattern(subject, (), name.start(1), name.end())
+
+    def path(self, parts: list[Any]) -> Pattern:
+        """An atom, an edge, or a walk of edges."""
+        nodes: list[Pattern] = parts[::2]
+        if len(nodes) == 1:
+            return nodes[0]
+        edges = []
+        for left, (subject, to_left), right in zip(nodes, parts[1::2], nodes[1:], strict=False):
+            ends = (right, left) if to_left else (left, right)
+            edges.append(self._pattern(subject, ends, start_of(left), end_of(right)))
+        if len(edges) == 1:
+            return edges[0]
+        return self._pattern(WALK_SUBJECT, tuple(edges), start_of(nodes[0]), end_of(nodes[-1]))
+
+    def node(self, parts: list[Any]) -> Pattern:
+        subject = parts[1] if isinstance(parts[1], Subject) else _NO_SUBJECT
+        return self._pattern(subject, (), parts[0].start(1), parts[-1].end())
+
+    def right(self, parts: list[Any]) -> tuple[Subject, bool]:
+        """The subject of an arrow, and whether the arrow points to the left."""
+        return parts[1], False
+
+    both = undirected = right
+
+    def left(self, parts: list[Any]) -> tuple[Subject, bool]:
+        """The subject of an arrow, and whether the arrow points to the left."""
+        return parts[1], True
+
+    def hop(self, parts: list[Any]) -> Subject:
+        """The subject between the halves of an arrow."""
+        return parts[1] if len(parts) == 3 else _NO_SUBJECT
+
+    # --- subjects
+
+    def subject(self, parts: list[Any]) -> Subject:
+        identity, labels, values = "", _NO_LABELS, None
+        for part in parts:
+            if isinstance(part, Match):
+                identity = _name(part)
+            elif isinstance(part, frozenset):
+                labels = part
+            else:
+                values = part.values
+        return self._subject(identity, labels, values)
+
+    def labels(self, parts: list[str]) -> frozenset[str]:
+        return frozenset(parts)
+
+    def label(self, parts: list[Token]) -> str:
+        return _name(parts[1])
+
+    symbol = number_name = None  # a name stays a token: only the rule around it knows its use
+
+    def quoted_name(self, parts: list[Token]) -> Token:
+        check_text(_name(parts[0]))
+        return parts[0]
+
+    # --- records and values
+
+    def record(self, parts: list[Any]) -> _Record:
+        return _Record(parts[0].start(1), parts[-1].end(), dict(parts[1:-1:2]))
+
+    def entry(self, parts: list[Any]) -> tuple[str, Value]:
+        key, _, value = parts
+        return _name(key), value
+
+    map_entry = entry
+
+    def map(self, parts: list[Any]) -> PMap[str, Value]:
+        values = dict(parts[1:-1:2])
+        return self._nest(pmap(values), values.values())
+
+    def array(self, parts: list[Any]) -> PVector[Value]:
+        items = parts[1:-1:2]
+        return self._nest(pvector(items), items)
+
+    def range(self, parts: list[Any]) -> Range:
+        lower, upper = (None if isinstance(part, Match) else part for part in (parts[0], parts[-1]))
+        return Range(lower, upper)
+
+    def integer(self, parts: list[Token]) -> Number:
+        return _number(parts[0][1])
+
+    decimal = integer
+
+    def hexadecimal(self, parts: list[Token]) -> Number:
+        return _number(parts[0][1], 16)
+
+    def octal(self, parts: list[Token]) -> Number:
+        return _number(parts[0][1], 8)
+
+    def measurement(self, parts: list[Token]) -> Measurement:
+        spelling = parts[0][1]
+        digits = spelling.rstrip(ascii_letters)
+        return Measurement(_number(digits), spelling[len(digits) :])
+
+    def boolean(self, parts: list[Token]) -> bool:
+        return parts[0][1] == "true"
+
+    def symbol_value(self, parts: list[Token]) -> Symbol:
+        return Symbol(parts[0][1])
+
+    def tagged(self, parts: list[Token]) -> TaggedString:
+        tag, content = parts
+        return TaggedString(tag[1], unquote(content[1]))
+
+    def tagged_fence(self, parts: list[Token]) -> TaggedString:
+        return TaggedString(*fence_parts(parts[0][1]))
+
+    def fence(self, parts: list[Token]) -> str:
+        return check_text(fence_parts(parts[0][1])[1])
+
+    def string(self, parts: list[Token]) -> str:
+        return check_text(unquote(parts[0][1]))
+
+    # --- helpers
+
+    def _pattern(
+        self, subject: Subject, elements: tuple[Pattern, ...], start: int, end: int
+    ) -> Pattern:
+        return Pattern._of_checked(subject, elements, (self.source, start, end))
+
+    def _subject(
+        self, identity: str, labels: frozenset[str], values: dict[str, Value] | None
+    ) -> Subject:
+        if not values:
+            return Subject._of_checked(identity, labels, _NO_PROPERTIES, 0)
+        return Subject._of_checked(identity, labels, pmap(values), self._levels(values.values()))
+
+    def _levels(self, values: Iterable[Value]) -> int:
+        """How deep the deepest of these values nests."""
+        if not self.nested:
+            return 0
+        kinds = (PMap, PVector)
+        return max((self.nested[id(v)] for v in values if isinstance(v, kinds)), default=0)
+
+    def _nest(self, value: _Nested, below: Iterable[Value]) -> _Nested:
+        """An array or map, if it may nest as deep: it is in a pattern, which is a level too."""
+        levels = 1 + self._levels(below)
+        if levels >= MAX_LEVELS:
+            raise TooDeepError
+        self.nested[id(value)] = levels
+        return value
+
+
+_Nested = TypeVar("_Nested", PMap[str, Value], PVector[Value])
+
+
+def _name(token: Token) -> str:
+    """What a bare or quoted name says."""
+    spelling = token[1]
+    return unquote(spelling) if spelling[0] in '`"' else spelling
+
+
+def start_of(part: Any) -> int:
+    """Where a part begins: a token, a pattern or what was built of a rule."""
+    if isinstance(part, Pattern):
+        assert part._place is not None
+        return part._place[1]
+    start: int = part.start(1) if isinstance(part, Match) else part.start
+    return start
+
+
+def end_of(pattern: Pattern) -> int:
+    """Where a pattern that is being read ends."""
+    assert pattern._place is not None
+    return pattern._place[2]
+
+
+def _number(spelling: str, base: int = 10) -> Number:
+    """The number that is spelled."""
+    try:
+        is_decimal = base == 10 and "." in spelling
+        return check_number(float(spelling) if is_decimal else int(spelling, base))
+    except (ValueError, GramEncodeError):  # ValueError: Python's own limit on digits
+        raise GramEncodeError("this number is too large") from None

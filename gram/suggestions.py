@@ -1,0 +1,31 @@
+"""What may have been meant by a name that is not known."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+
+from .errors import expect
+
+_MOST = 100  # names that are compared letter by letter
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A hint with the known names that are nearest to ``name``, or None when none is near.
+
+    >>> did_you_mean("instrution", ["model", "instruction"])
+    'did you mean instruction?'
+    """
+    expect(name, str, "name", by="did_you_mean")
+    expect(known, Iterable, "known", by="did_you_mean")
+    names = tuple(known)
+    for each in names:
+        expect(each, str, "each of known", by="did_you_mean")
+    from difflib import get_close_matches  # only what is wrong needs it
+
+    def unlike(other: str) -> tuple[bool, int]:
+        return other[0] != name[:1], abs(len(other) - len(name))
+
+    likely = heapq.nsmallest(_MOST, filter(None, names), key=unlike)
+    near = get_close_matches(name, likely, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else None

@@ -1,0 +1,81 @@
+"""Where a pattern was read from.
+
+Reading keeps the place with the pattern. It plays no part in equality, hashing and repr, so equal
+patterns read from two files have two places. A pattern that was made, copied or unpickled has no
+place; after an edit, what was not changed keeps its own.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ..errors import expect
+from ..source import Source, Span
+from .pattern import Pattern
+
+
+@frozen
+class Origin:
+    """The place a pattern was read from.
+
+    Attributes:
+        source: the text and its file name.
+        span: the offsets of the pattern in it.
+    """
+
+    source: Source
+    span: Span
+
+    @property
+    def filename(self) -> str | None:
+        """The name of the file, or None."""
+        return self.source.filename
+
+    @property
+    def lineno(self) -> int:
+        """The line the pattern begins on, from 1."""
+        return self.source.position(self.span.start)[0]
+
+    @property
+    def colno(self) -> int:
+        """The column the pattern begins in, from 1."""
+        return self.source.position(self.span.start)[1]
+
+    def __str__(self) -> str:
+        return self.source.place(self.span.start)
+
+
+def origin(pattern: Pattern) -> Origin | None:
+    """Where a pattern was read from, or None when it was made.
+
+    Raises:
+        ArgumentError: the argument is not a pattern.
+
+    >>> from gram import loads_one
+    >>> agent = loads_one("[a |\\n  (b)]")
+    >>> str(origin(agent.elements[0]))
+    '2:3'
+    """
+    expect(pattern, Pattern, "pattern", by="origin")
+    if pattern._place is None:
+        return None
+    source, start, end = pattern._place
+    return Origin(source, Span(start, end))
+
+
+def carry_origin(pattern: Pattern, old: Pattern) -> Pattern:
+    """An equal pattern with the place of ``old``, which it is a changed version of.
+
+    Raises:
+        ArgumentError: an argument is not a pattern.
+
+    >>> import attrs
+    >>> from gram import Subject, loads_one
+    >>> old = loads_one("  (a)")
+    >>> new = carry_origin(attrs.evolve(old, value=Subject("b")), old)
+    >>> new.value.identity, str(origin(new))
+    ('b', '1:3')
+    """
+    expect(pattern, Pattern, "pattern", by="carry_origin")
+    expect(old, Pattern, "old", by="carry_origin")
+    return Pattern._of_checked(pattern.value, pattern.elements, old._place)

@@ -1,0 +1,228 @@
+"""The trees of the notation: `Pattern` and the `Subject` each of its places carries.
+
+Both are immutable, hashable and weak-referenceable. Changing one means building another with
+``attrs.evolve`` or a lens; what did not change is shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+from attrs import field, frozen
+from pyrsistent import PMap, pmap
+
+from ..errors import MAX_LEVELS, ArgumentError, GramEncodeError, TooDeepError, expect, name_of
+from ..source import Source
+from .values import Value, check_text, exact, freeze_map, levels
+
+WALK = "Gram.Walk"
+"""The label of a path of two or more hops."""
+
+_NO_PROPERTIES: PMap[str, Value] = pmap()
+
+ReadFrom: TypeAlias = tuple[Source, int, int]
+"""The text that a pattern was read from, and its start and end in it."""
+
+
+def _identity(identity: object) -> str:
+    if not isinstance(identity, str):
+        raise GramEncodeError(f"expected str, found {type(identity).__name__}", "identity")
+    return check_text(identity, "identity")
+
+
+def _labels(labels: object) -> frozenset[str]:
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise GramEncodeError(f"expected a set of str, found {labels!r}", "labels")
+    checked = set()
+    for label in labels:
+        if not isinstance(label, str):
+            raise GramEncodeError(f"expected str, found {type(label).__name__}", "labels")
+        checked.add(check_text(label, "labels"))
+    return frozenset(checked)
+
+
+def _properties(properties: object) -> PMap[str, Value]:
+    if not isinstance(properties, Mapping):
+        raise GramEncodeError(f"expected a mapping, found {properties!r}", "properties")
+    return freeze_map(properties, "properties", 0) if properties else _NO_PROPERTIES
+
+
+def _elements(elements: object) -> tuple[Pattern, ...]:
+    if isinstance(elements, str) or not isinstance(elements, Iterable):
+        raise GramEncodeError(f"expected patterns, found {type(elements).__name__}", "elements")
+    checked: tuple[Pattern, ...] = tuple(elements)
+    for index, each in enumerate(checked):
+        if not isinstance(each, Pattern):
+            found = type(each).__name__
+            raise GramEncodeError(f"expected Pattern, found {found}", f"elements[{index}]")
+    return checked
+
+
+@frozen(cache_hash=True)
+class Subject:
+    """What a pattern says of itself: a name, labels and properties.
+
+    Args:
+        identity: the name; ``""`` is anonymous.
+        labels: a set of str (any iterable but a str).
+        properties: a mapping from str to values; lists and dicts inside are frozen.
+
+    Raises:
+        GramEncodeError: a part has no notation; the message has its path.
+
+    >>> Subject("a", {"Person"}, {"age": 30})
+    Subject(identity='a', labels=frozenset({'Person'}), properties=pmap({'age': 30}))
+    """
+
+    identity: str = field(default="", converter=_identity)
+    labels: frozenset[str] = field(default=frozenset(), converter=_labels)
+    properties: PMap[str, Value] = field(default=_NO_PROPERTIES, converter=_properties, eq=exact)
+    levels: int = field(init=False, eq=False, repr=False)
+    """How deep the values nest: 0 where none is an array or a map."""
+
+    @levels.default
+    def _count_levels(self) -> int:
+        return max(map(levels, self.properties.values()), default=0) if self.properties else 0
+
+    def _lens_setattr(self, name: str, value: Any) -> Subject:
+        return attrs.evolve(self, **{name: value})
+
+    @classmethod
+    def _of_checked(
+        cls, identity: str, labels: frozenset[str], properties: PMap[str, Value], levels: int
+    ) -> Subject:
+        """A subject of parts that are known to be checked and frozen, as the parser's own are.
+
+        Its slots are filled one by one, which costs a fraction of checking everything again.
+        """
+        made = _new(cls)
+        _put_identity(made, identity)
+        _put_labels(made, labels)
+        _put_properties(made, properties)
+        _put_subject_levels(made, levels)
+        _forget_subject_hash(made, None)
+        return made
+
+
+@frozen(cache_hash=True)
+class Pattern:
+    """A subject with its elements, themselves patterns, in order.
+
+    Args:
+        value: the subject.
+        elements: the patterns below it (any iterable).
+
+    Raises:
+        GramEncodeError: an element is no pattern, or the tree nests deeper than 100 levels.
+
+    >>> Pattern(Subject("a"), [Pattern(Subject("b"))]).elements[0].value.identity
+    'b'
+    """
+
+    value: Subject = field(factory=Subject)
+    elements: tuple[Pattern, ...] = field(default=(), converter=_elements)
+    levels: int = field(init=False, eq=False, repr=False)
+    """How deep the tree nests, `gram.MAX_LEVELS` at the most."""
+    _place: ReadFrom | None = field(init=False, default=None, eq=False, repr=False)
+    """Where it was read from, see `gram.origin`. It is not compared, copied or pickled."""
+
+    @value.validator
+    def _is_subject(self, _: object, value: object) -> None:
+        if not isinstance(value, Subject):
+            raise GramEncodeError(f"expected Subject, found {type(value).__name__}", "value")
+
+    @levels.default
+    def _count_levels(self) -> int:
+        return _levels_of(self.value, self.elements)
+
+    def _lens_setattr(self, name: str, value: Any) -> Pattern:
+        return attrs.evolve(self, **{name: value})
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Pattern._of_checked, (self.value, self.elements)
+
+    @classmethod
+    def _of_checked(
+        cls, value: Subject, elements: tuple[Pattern, ...] = (), place: ReadFrom | None = None
+    ) -> Pattern:
+        """A pattern of a subject and a tuple of patterns, known to be these."""
+        made = _new(cls)
+        _put_value(made, value)
+        _put_elements(made, elements)
+        _put_levels(made, _levels_of(value, elements))
+        _put_place(made, place)
+        _forget_hash(made, None)
+        return made
+
+
+def _setters(kind: Any, *names: str) -> list[Callable[[object, object], None]]:
+    """What fills the slots of a frozen class; the last one is where attrs keeps the hash."""
+    (kept_hash,) = (name for name in kind.__slots__ if name.endswith("hash"))
+    return [kind.__dict__[name].__set__ for name in (*names, kept_hash)]
+
+
+_new = object.__new__
+_put_identity, _put_labels, _put_properties, _put_subject_levels, _forget_subject_hash = _setters(
+    Subject, "identity", "labels", "properties", "levels"
+)
+_put_value, _put_elements, _put_levels, _put_place, _forget_hash = _setters(
+    Pattern, "value", "elements", "levels", "_place"
+)
+
+
+WALK_SUBJECT = Subject("", {WALK})
+"""The subject of a path of two or more hops."""
+
+
+def patterns_of(
+    one_or_many: Pattern | Iterable[Pattern], name: str = "pattern", *, by: str
+) -> tuple[Pattern, ...]:
+    """A pattern, or an iterable of patterns, as a tuple of patterns.
+
+    Args:
+        one_or_many: the argument of a public function.
+        name: the name of its parameter.
+        by: the name of the function.
+
+    Raises:
+        ArgumentError: the argument is neither; a text has to be read first.
+    """
+    if isinstance(one_or_many, Pattern):
+        return (one_or_many,)
+    return all_patterns(one_or_many, name, by=by, wanted=f"a Pattern or {_SEVERAL}")
+
+
+_SEVERAL = "an iterable of Patterns"
+
+
+def all_patterns(
+    several: Iterable[Pattern], name: str, *, by: str, wanted: str = _SEVERAL
+) -> tuple[Pattern, ...]:
+    """An iterable of patterns as a tuple; a single pattern is refused.
+
+    Args:
+        several: the argument of a public function.
+        name: the name of its parameter.
+        by: the name of the function.
+        wanted: what a message says that the function takes.
+
+    Raises:
+        ArgumentError: the argument is not an iterable of patterns.
+    """
+    if isinstance(several, str) or not isinstance(several, Iterable):
+        raise ArgumentError(f"{by}: {name} must be {wanted}, got {name_of(several)}")
+    patterns = tuple(several)
+    for index, each in enumerate(patterns):
+        expect(each, Pattern, f"{name}[{index}]", by=by)
+    return patterns
+
+
+def _levels_of(value: object, elements: tuple[Pattern, ...]) -> int:
+    deepest = value.levels if isinstance(value, Subject) else 0
+    for element in elements:
+        deepest = max(deepest, element.levels)
+    if deepest >= MAX_LEVELS:
+        raise TooDeepError
+    return deepest + 1

@@ -1,0 +1,258 @@
+"""Writes trees as canonical text: the same in every process, read back as the same trees.
+
+The rules are those of the notation's section on writing: labels and keys sorted, an atom ``(…)``,
+a bare reference where an element has only a name, path form for relationships and for walks that
+read back, brackets for everything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+from pyrsistent import PMap, PVector
+
+from ..errors import ArgumentError, expect
+from ..grammar import terminal
+from ..reading import needs_fence, quote, write_fence
+from ..trees import (
+    Measurement,
+    Number,
+    Pattern,
+    Range,
+    Subject,
+    Symbol,
+    TaggedString,
+    Value,
+    is_edge,
+    is_header,
+    is_reference,
+    is_symbol,
+    patterns_of,
+    walk_nodes,
+)
+
+_UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
+
+
+@frozen
+class Spelling:
+    """How one pattern is written, where the notation leaves a choice.
+
+    Attributes:
+        separator: what is written before a label, ``:`` or ``::``.
+        family: the arrow family, ``-`` for ``-->``, ``=`` for ``==>``, ``~`` for ``~~>``.
+        bracketed: write an atom that is an element as ``[…]``.
+        path: whether a pattern of two atoms may be a path; None leaves it to its labels.
+    """
+
+    separator: Literal[":", "::"] = ":"
+    family: Literal["-", "=", "~"] = "-"
+    bracketed: bool = False
+    path: bool | None = None
+
+
+PLAIN = Spelling()
+
+Style: TypeAlias = Callable[[tuple[Pattern, ...]], Spelling]
+"""Chooses the spelling of a pattern: called with its ancestors, outermost first, itself last."""
+
+
+def dumps(pattern: Pattern | Iterable[Pattern], *, style: Style | None = None) -> str:
+    """The canonical text of a pattern, or of several, one to a line.
+
+    ``loads(dumps(trees)) == trees``, and writing what was read back gives the same text.
+
+    Args:
+        pattern: a pattern or an iterable of them. A first pattern that is anonymous, unlabelled
+            and atomic with properties is written as the document's header.
+        style: chooses arrows, colons and brackets pattern by pattern.
+
+    >>> from gram import loads
+    >>> dumps(loads("( b:B:A{k :'v'} )<--(c)"))
+    '(c)-->(b:A:B {k: "v"})'
+    """
+    _expect_style(style, by="dumps")
+    patterns = patterns_of(pattern, by="dumps")
+    lines = [write_pattern(p, style=style) for p in patterns]
+    if patterns and is_header(patterns[0]):
+        lines[0] = write_record(patterns[0].value.properties)
+    return "\n".join(lines)
+
+
+def write_pattern(
+    pattern: Pattern, *, style: Style | None = None, within: tuple[Pattern, ...] = ()
+) -> str:
+    """The canonical text of one pattern.
+
+    Args:
+        pattern: the pattern.
+        style: chooses arrows, colons and brackets, see `dumps`.
+        within: the patterns around it, outermost first, for the style.
+    """
+    expect(pattern, Pattern, "pattern", by="write_pattern")
+    _expect_style(style, by="write_pattern")
+    expect(within, tuple, "within", by="write_pattern")
+    return _Writer(style).pattern(pattern, within)
+
+
+def _expect_style(style: object, *, by: str) -> None:
+    expect(style, (Callable, type(None)), "style", by=by)  # type: ignore[arg-type]  # a function
+
+
+class _Writer:
+    def __init__(self, style: Style | None) -> None:
+        self._style = style
+
+    def spelling(self, pattern: Pattern, within: tuple[Pattern, ...]) -> Spelling:
+        return self._style((*within, pattern)) if self._style else PLAIN
+
+    def pattern(self, pattern: Pattern, within: tuple[Pattern, ...]) -> str:
+        spelling = self.spelling(pattern, within)
+        if not pattern.elements:
+            subject = write_subject(pattern.value, spelling)
+            return f"[{subject}]" if spelling.bracketed and within else f"({subject})"
+        if is_edge(pattern) and is_path(pattern, spelling):
+            return self.edge(pattern, within)
+        if (nodes := walk_nodes(pattern)) is not None:
+            return self.walk(pattern, nodes, within)
+        subject = write_subject(pattern.value, spelling)
+        below = (*within, pattern)
+        elements = ", ".join(self.element(element, below) for element in pattern.elements)
+        return f"[{subject} | {elements}]" if subject else f"[ | {elements}]"
+
+    def element(self, element: Pattern, within: tuple[Pattern, ...]) -> str:
+        if is_reference(element):
+            return write_name(element.value.identity, integers=True)
+        return self.pattern(element, within)
+
+    def edge(self, edge: Pattern, within: tuple[Pattern, ...]) -> str:
+        left, right = edge.elements
+        below = (*within, edge)
+        arrow = write_arrow(edge.value, self.spelling(edge, within))
+        return f"{self.node(left, below)}{arrow}{self.node(right, below)}"
+
+    def walk(self, walk: Pattern, nodes: tuple[Pattern, ...], within: tuple[Pattern, ...]) -> str:
+        below = (*within, walk)
+        text = self.node(nodes[0], (*below, walk.elements[0]))
+        for edge, node in zip(walk.elements, nodes[1:], strict=True):
+            spelling = self.spelling(edge, below)
+            kind: Literal["right", "left"] = "right" if edge.elements[1] == node else "left"
+            text += write_arrow(edge.value, spelling, kind) + self.node(node, (*below, edge))
+        return text
+
+    def node(self, atom: Pattern, within: tuple[Pattern, ...]) -> str:
+        return f"({write_subject(atom.value, self.spelling(atom, within))})"
+
+
+# --- which form a pattern has
+
+
+def is_path(edge: Pattern, spelling: Spelling) -> bool:
+    """Whether an edge of two atoms is written as a path."""
+    if spelling.path is not None:
+        return spelling.path
+    return all(_UPPER_SNAKE.fullmatch(label) for label in edge.value.labels)
+
+
+# --- parts
+
+
+def write_arrow(
+    subject: Subject,
+    spelling: Spelling = PLAIN,
+    kind: Literal["right", "left"] = "right",
+) -> str:
+    """An arrow with its subject in brackets where it has one."""
+    body = spelling.family
+    inside = write_subject(subject, spelling)
+    middle = f"[{inside}]" if inside else ""
+    return f"{body}{middle}{body}>" if kind == "right" else f"<{body}{middle}{body}"
+
+
+def write_subject(subject: Subject, spelling: Spelling = PLAIN) -> str:
+    """The text of identity, labels and record; ``""`` for an empty subject."""
+    name = write_name(subject.identity, integers=True) if subject.identity else ""
+    labels = "".join(spelling.separator + write_name(label) for label in sorted(subject.labels))
+    if not subject.properties:
+        return name + labels
+    record = write_record(subject.properties)
+    return f"{name}{labels} {record}" if name or labels else record
+
+
+def write_record(properties: PMap[str, Value]) -> str:
+    """``{key: value, …}`` with its keys sorted."""
+    entries = (f"{write_key(key)}: {write_value(value)}" for key, value in sorted_items(properties))
+    return "{" + ", ".join(entries) + "}"
+
+
+def sorted_items(properties: PMap[str, Value]) -> list[tuple[str, Value]]:
+    """The entries of a map in the order in which they leave it: sorted by key."""
+    return sorted(properties.items(), key=lambda entry: entry[0])
+
+
+def write_name(name: str, *, integers: bool = False) -> str:
+    """An identity, label or symbol key: bare where it can be, else in backticks.
+
+    Args:
+        name: what the name says.
+        integers: whether a decimal integer may be written bare, as an identity may.
+    """
+    expect(name, str, "name", by="write_name")
+    if is_symbol(name) or (integers and terminal("INTEGER").fullmatch(name)):
+        return name
+    return quote(name, "`")
+
+
+def write_key(key: str) -> str:
+    """A key of a record or map: bare where it is a symbol, else in double quotes."""
+    return key if is_symbol(key) else quote(key)
+
+
+def write_value(value: Value) -> str:
+    """The canonical text of a value."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return write_number(value)
+        case str():
+            return write_fence(value) if needs_fence(value) else quote(value)
+        case Symbol():
+            return value.value
+        case TaggedString(tag, content):
+            fenced = needs_fence(content)
+            return write_fence(content, tag) if fenced else tag + quote(content, "`")
+        case Measurement():
+            return _write_measurement(value)
+        case Range(lower, upper):
+            if lower is None or upper is None:
+                return f"{_write_bound(lower)}...{_write_bound(upper)}"
+            return f"{_write_bound(lower)}..{_write_bound(upper)}"
+        case PVector():
+            return "[" + ", ".join(map(write_value, value)) + "]"
+        case PMap():
+            return write_record(value)
+    raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
+
+
+def write_number(number: Number) -> str:
+    """An integer, or a decimal without exponent and always with a point."""
+    if isinstance(number, int):
+        return str(number)
+    text = format(Decimal(repr(number)), "f")
+    return text if "." in text else f"{text}.0"
+
+
+def _write_measurement(measurement: Measurement) -> str:
+    text = write_number(measurement.value) + measurement.unit
+    return f"-{text}" if terminal("HEXADECIMAL").fullmatch(text) else text
+
+
+def _write_bound(bound: Number | Measurement | None) -> str:
+    if bound is None:
+        return ""
+    return _write_measurement(bound) if isinstance(bound, Measurement) else write_number(bound)

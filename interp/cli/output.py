@@ -1,0 +1,83 @@
+"""Prints results to standard output and everything else to standard error.
+
+Text may come from models, tools, servers and files. On a terminal, characters that could move the
+cursor, hide text or reverse it are shown as escapes such as ``\\x1b``. Files and pipes get the
+text unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import suppress
+from typing import TextIO
+
+import click
+
+from ..redaction import redact_error
+
+_HARMFUL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but tab and newline, and C1
+    "\u2028\u2029"  # separators of lines and paragraphs
+    "\u202a-\u202e\u2066-\u2069"  # bidirectional embeddings, overrides and isolates
+    "\U000e0000-\U000e007f]"  # tags
+    "|\r(?!\n)"
+)
+
+_INVISIBLE_LETTERS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+"""Characters that Unicode calls printable although they are invisible: grapheme joiners, fillers,
+variation selectors and the empty Braille pattern."""
+
+
+def show(text: str, *, nl: bool = True, err: bool = False) -> None:
+    """Print the result of a command, on standard output.
+
+    Args:
+        text: the text to print.
+        nl: whether to add a line break.
+        err: print to standard error instead.
+    """
+    stream: TextIO | None = sys.stderr if err else sys.stdout
+    if stream is not None and stream.isatty():
+        text = for_terminal(text)
+    click.echo(without_surrogates(text), nl=nl, err=err, color=True)  # else pipes lose escapes
+
+
+def tell(text: str) -> None:
+    """Print a note, a question or an error on standard error, without keys.
+
+    Where standard error cannot be written, nobody can be told, and the command goes on.
+    """
+    with suppress(OSError):
+        show(redact_error(text), err=True)
+
+
+def for_terminal(text: str) -> str:
+    """Escape the harmful characters of a text; letters of all scripts and emoji are kept.
+
+    >>> print(for_terminal("safe\\x1b[2J\\n"), end="")
+    safe\\x1b[2J
+    """
+    return _HARMFUL.sub(lambda match: _escape(match[0]), text)
+
+
+def for_question(text: str) -> str:
+    """Escape every invisible character of a text, so that people see what they approve.
+
+    >>> print(for_question("pay\\u200bBob\\nnow"))
+    pay\\u200bBob\\nnow
+    """
+    visible = "".join(char if char.isprintable() else _escape(char) for char in text)
+    return _INVISIBLE_LETTERS.sub(lambda match: _escape(match[0]), visible)
+
+
+def without_surrogates(text: str) -> str:
+    """Replace the lone surrogates in a text, which cannot be encoded, with question marks."""
+    return text.encode(errors="replace").decode()
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode()

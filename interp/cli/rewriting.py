@@ -1,0 +1,41 @@
+"""Changes files in place, without losing what other programs wrote meanwhile."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
+from gram import decode, holding
+
+from .inputs import read_text
+
+
+def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
+    """Change the text of a file; a file that needs no change is not written.
+
+    Before writing, the file is locked, read again and changed again, because another command may
+    have written it meanwhile.
+
+    Args:
+        file: the name of the file.
+        change: makes the new text from the old text and the name of the file.
+
+    Returns:
+        Whether the file was changed.
+
+    Raises:
+        OSError: the file cannot be read or written.
+        GramDecodeError: the file is not UTF-8.
+    """
+    if Path(file).is_fifo():  # reading it would wait for a writer, and use up what it says
+        raise OSError(errno.EINVAL, "a pipe cannot be written in place", file)
+    text, name = read_text(file)
+    if change(text, name) == text:
+        return False
+    with holding(Path(file)) as held:
+        content = held.read()
+        if content is None:
+            raise FileNotFoundError(errno.ENOENT, "removed while it was changed", file)
+        held.write(change(decode(content, name), name))
+    return True

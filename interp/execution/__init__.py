@@ -1,0 +1,21 @@
+"""Running a program: the world that performs effects, and the two pumps that drive a run."""
+
+from .drivers import begin
+from .observations import Finished, SaidBeforeCalls, TextDelta, ToolFinished, ToolStarted
+from .options import Answer, OnToolError, RunOptions
+from .runs import Run
+from .world import World
+
+__all__ = [
+    "Answer",
+    "Finished",
+    "OnToolError",
+    "Run",
+    "RunOptions",
+    "SaidBeforeCalls",
+    "TextDelta",
+    "ToolFinished",
+    "ToolStarted",
+    "World",
+    "begin",
+]

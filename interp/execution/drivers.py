@@ -1,0 +1,154 @@
+"""The short forms of running an agent: one call each, over `interp.execution.runs`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Unpack, cast
+
+from gram import expect
+from lenses_ext import ProgramLike
+
+from ..errors import ConfigurationError
+from ..machine import Limits, State, allow_all, ask_all, start
+from ..messages import AgentResponse, ConversationContext, empty_context
+from ..programs import the_agent
+from ..tools import ToolLibrary, empty_tool_library
+from .observations import Observation
+from .options import BeginOptions, RunOptions, check_options, named_model
+from .runs import Run
+
+
+def begin(
+    program: ProgramLike,
+    user_input: str,
+    library: ToolLibrary = empty_tool_library,
+    context: ConversationContext = empty_context,
+    **options: Unpack[BeginOptions],
+) -> Run:
+    """A run that can begin, for those who want to hold it and its state; see `run`.
+
+    Raises:
+        ValidationError: the input is empty or the program is invalid (with its ``faults``).
+        ToolBindingError: the library does not implement the tools as they are written.
+        ConfigurationError: the provider is unknown, or its key is missing.
+    """
+    if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
+        raise ConfigurationError(
+            "the library and the context are swapped: run(agent, user_input, library, context), "
+            "execute_agent_with_library(agent, user_input, context, library)"
+        )
+    expect(user_input, str, "user_input", by="run")
+    expect(library, ToolLibrary, "library", by="run")
+    expect(context, ConversationContext, "context", by="run")
+    check_options(options)
+    agent = the_agent(program, options.get("agent"), by="run")
+    state, _ = start(
+        agent,
+        user_input,
+        context,
+        model=named_model(options.get("model")),
+        limits=options.get("limits") or Limits(),
+        policy=options.get("policy") or (ask_all if options.get("approve") else allow_all),
+        settings=options.get("settings"),
+        check_results=options.get("check_results") is not False,
+    )
+    kept = {"agent", "limits", "policy", "settings", "check_results"}
+    if state.model:
+        kept.add("model")
+    others = {name: value for name, value in options.items() if name not in kept}
+    return Run(state, library, **cast(RunOptions, others))
+
+
+def run(
+    program: ProgramLike,
+    user_input: str,
+    library: ToolLibrary = empty_tool_library,
+    context: ConversationContext = empty_context,
+    **options: Unpack[BeginOptions],
+) -> AgentResponse:
+    """Run an agent: say something to it, and get its answer.
+
+    The errors of a run carry the ``state`` it stood in, with which `resume_run` goes on. To keep
+    it when a run is interrupted from outside, hold the `Run` that `begin` gives.
+
+    Args:
+        program: the program: a document, its patterns, or the pattern of an agent.
+        user_input: what the user says; not empty.
+        library: the implementations of the agent's tools.
+        context: the conversation before, such as the last response's ``context``.
+        **options: how to run it, see `RunOptions`.
+
+    Raises:
+        ValidationError: the input is empty or the program is invalid (with its ``faults``).
+        ToolBindingError: the library does not implement the tools as they are written.
+        ConfigurationError: the provider is unknown, or its key is missing.
+        ModelError: the model did not answer, or twice not in the type that the program declares.
+        LimitError: a limit was reached.
+        ApprovalNeeded: a call needs approval, and nobody is there to give it.
+        AgentError: an approver or an observer raised; what it raised is the cause.
+    """
+    return begin(program, user_input, library, context, **options).finish()
+
+
+async def arun(
+    program: ProgramLike,
+    user_input: str,
+    library: ToolLibrary = empty_tool_library,
+    context: ConversationContext = empty_context,
+    **options: Unpack[BeginOptions],
+) -> AgentResponse:
+    """Run an agent without blocking, the tools of a turn at once; see `run`."""
+    return await begin(program, user_input, library, context, **options).afinish()
+
+
+def stream(
+    program: ProgramLike,
+    user_input: str,
+    library: ToolLibrary = empty_tool_library,
+    context: ConversationContext = empty_context,
+    **options: Unpack[BeginOptions],
+) -> Iterator[Observation]:
+    """Run an agent and watch it; the last observation is `Finished`. See `run`."""
+    return begin(program, user_input, library, context, **options).stream()
+
+
+def astream(
+    program: ProgramLike,
+    user_input: str,
+    library: ToolLibrary = empty_tool_library,
+    context: ConversationContext = empty_context,
+    **options: Unpack[BeginOptions],
+) -> AsyncIterator[Observation]:
+    """Run an agent without blocking and watch it; see `stream`."""
+    return begin(program, user_input, library, context, **options).astream()
+
+
+def resume_run(
+    state: State, library: ToolLibrary = empty_tool_library, **options: Unpack[RunOptions]
+) -> AgentResponse:
+    """Go on from a state that was kept, to the end; see `Run` for the arguments."""
+    return Run(state, library, **options).finish()
+
+
+def execute_agent(
+    program: ProgramLike,
+    user_input: str,
+    context: ConversationContext = empty_context,
+    **options: Unpack[BeginOptions],
+) -> AgentResponse:
+    """Run an agent without a tool library; the keywords and errors are those of `run`."""
+    return run(program, user_input, context=context, **options)
+
+
+def execute_agent_with_library(
+    program: ProgramLike,
+    user_input: str,
+    context: ConversationContext,
+    library: ToolLibrary,
+    **options: Unpack[BeginOptions],
+) -> AgentResponse:
+    """Run an agent with a tool library; the keywords and errors are those of `run`.
+
+    The order of the arguments is the specification's; `run` takes the library first.
+    """
+    return run(program, user_input, library, context, **options)

@@ -1,0 +1,72 @@
+"""What is said to models and tools, for ``logging``: one logger for each, secrets redacted.
+
+``logging.getLogger("interp")`` is above both. Nothing is formatted unless somebody listens, and
+what is logged is redacted here, so no handler ever sees a key. A tool that raises is a warning,
+with its traceback; everything else is for debugging.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+
+from ..machine import (
+    CallFailed,
+    CallModel,
+    CallTool,
+    Effect,
+    Event,
+    ModelReplied,
+    State,
+    ToolReturned,
+)
+from ..messages import Message
+from ..models import AnyModel
+from ..redaction import redact_error
+
+_model = logging.getLogger("interp.model")
+_tools = logging.getLogger("interp.tools")
+logging.getLogger("interp").addHandler(logging.NullHandler())  # else warnings are printed
+
+
+def log_effect(effect: Effect, model: AnyModel) -> None:
+    """Log what is about to be asked of the model or a tool."""
+    if isinstance(effect, CallModel) and _model.isEnabledFor(logging.DEBUG):
+        _model.debug("request to %s %s", effect.request.model, _shown(model.body(effect.request)))
+    elif isinstance(effect, CallTool) and _tools.isEnabledFor(logging.DEBUG):
+        _tools.debug("call %s %s", effect.name, redact_error(effect.arguments))
+
+
+def log_event(effect: Effect | None, event: Event, _: State) -> None:
+    """Log what the model or a tool answered; a watcher."""
+    if isinstance(event, ModelReplied) and _model.isEnabledFor(logging.DEBUG):
+        usage = f"{_count(event.usage.input_tokens)}+{_count(event.usage.output_tokens)} tokens"
+        cut_off = ", cut off" if event.truncated else ""
+        _model.debug("reply (%s%s) %s", usage, cut_off, _shown(_said(event.message)))
+    elif isinstance(event, ToolReturned) and _tools.isEnabledFor(logging.DEBUG):
+        _tools.debug("result %s", redact_error(event.result))
+    elif isinstance(event, CallFailed) and _tools.isEnabledFor(logging.WARNING):
+        raised = event.exception
+        trace = "" if raised is None else "\n" + "".join(traceback.format_exception(raised))
+        _tools.warning("failed: %s", redact_error(_encodable(event.error + trace.rstrip())))
+
+
+def _encodable(text: str) -> str:
+    """A text that every handler can write: what Python code says may have lone surrogates."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _count(tokens: int | None) -> str:
+    return "unknown" if tokens is None else str(tokens)
+
+
+def _said(message: Message) -> dict[str, object]:
+    """A reply as the model gave it; what goes back to its server may differ."""
+    calls = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+    said = {"content": message.content, "tool_calls": calls, "echo": message.echo}
+    return {key: value for key, value in said.items() if value}
+
+
+def _shown(value: object) -> str:
+    return redact_error(json.dumps(value, ensure_ascii=False, default=str))

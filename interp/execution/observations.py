@@ -1,0 +1,61 @@
+"""What can be watched of a run while it goes on.
+
+Observations never reach the machine: a run that is watched ends in the state it would end in
+otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, Union
+
+from attrs import frozen
+
+from ..machine import At, CallTool
+from ..messages import AgentResponse, ToolInvocation
+
+
+@frozen
+class TextDelta:
+    """A piece of what the model says, with the position of its request.
+
+    Text of a turn that then calls tools is not the answer but said beside the calls.
+    """
+
+    at: At
+    text: str
+
+
+@frozen
+class SaidBeforeCalls:
+    """The whole text of a reply that also calls tools; nothing of the calls has begun yet."""
+
+    at: At
+    text: str
+
+
+@frozen
+class ToolStarted:
+    """A tool is about to be run."""
+
+    call: CallTool
+
+
+@frozen
+class ToolFinished:
+    """A tool call has its answer; tools that run at once finish in any order.
+
+    A call that was not run, because it was wrong or not allowed, has no `ToolStarted` before.
+    """
+
+    at: At
+    invocation: ToolInvocation
+
+
+@frozen
+class Finished:
+    """The run is done; always the last observation."""
+
+    response: AgentResponse
+
+
+Observation: TypeAlias = Union[TextDelta, SaidBeforeCalls, ToolStarted, ToolFinished, Finished]

@@ -1,0 +1,135 @@
+"""What can be said about how to run an agent: the keywords of `run` and of all its relatives."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, TypeAlias, TypedDict, Union, get_args
+
+from gram import ArgumentError, GramEncodeError, did_you_mean, expect
+from lenses_ext import Match, Model
+
+from ..errors import ConfigurationError
+from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, State
+from ..models import LanguageModel
+
+ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
+"""Which model to ask: ``"Provider/name"``, a `Model`, anything with ``complete``, or None for the
+one that the program names."""
+
+Answer: TypeAlias = Union[bool, str, None]
+"""An answer to a question for approval: yes, no, no and why, or None to leave it open."""
+
+Approver: TypeAlias = Callable[[Ask], Union[Answer, Awaitable[Answer]]]
+"""Called with each tool call that the policy asks about; see `Answer`."""
+
+OnToolError: TypeAlias = Literal["tell", "raise"]
+"""What happens when a tool raises: the model is told, or the run stops."""
+
+Observer: TypeAlias = Callable[[Effect, Event], None]
+"""Called with every effect and the event that answered it, after the event has been folded."""
+
+Watcher: TypeAlias = Callable[[Union[Effect, None], Event, State], None]
+"""Called after each step with the effect, the event that answered it and the State they led to.
+
+The effect is None where the caller changed the run, which is a `Resumed`. The events that a
+watcher is given are the whole run: folded over the State it began with, they give every State."""
+
+
+class RunOptions(TypedDict, total=False):
+    """The keywords of every way to run an agent.
+
+    What a State keeps (``model`` by its name, ``limits``, ``policy``, ``settings`` and
+    ``check_results``) need not be given again when a run is resumed; what is given changes it.
+
+    Attributes:
+        model: which model to ask instead of the program's.
+        base_url: where to ask for the model instead of its provider's own address.
+        settings: settings of the model instead of those that the program has, such as
+            ``{"temperature": 0.2}``; None as a value leaves one out.
+        limits: how much the run may do.
+        match: how closely tools have to match, see `bind_tool`.
+        check_results: whether a tool's result has to be of the type that the program declares;
+            the model is told of one that is not.
+        policy: which tools it may run, and which it asks about; with an approver alone it asks
+            about all.
+        approve: decides about a call that the policy asks about, by True, False or the reason for
+            a no; None leaves it open.
+        on_tool_error: ``tell`` the model of a tool that raised (the default), or ``raise`` its
+            ToolError, whose cause is what the tool raised.
+        observe: called with every effect and the event that answered it.
+        watch: the same with the State that the event led to, see `Watcher`.
+    """
+
+    model: ModelChoice
+    base_url: str | None
+    settings: Mapping[str, Any] | None
+    limits: Limits | None
+    match: Match
+    check_results: bool | None
+    policy: ApprovalPolicy | None
+    approve: Approver | None
+    on_tool_error: OnToolError
+    observe: Observer | None
+    watch: Watcher | None
+
+
+class BeginOptions(RunOptions, total=False):
+    """The keywords of what begins a run: those of `RunOptions`, and which agent.
+
+    Attributes:
+        agent: the name of the agent to run; None for the only one.
+    """
+
+    agent: str | None
+
+
+def named_model(model: ModelChoice) -> Model | None:
+    """The model that a choice names, or None when it names none.
+
+    Raises:
+        ConfigurationError: it is a str that is not the name of a model.
+    """
+    if not isinstance(model, str):
+        return model if isinstance(model, Model) else None
+    try:
+        return Model.parse(model)
+    except GramEncodeError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+def check_options(options: RunOptions | BeginOptions) -> None:
+    """Refuse options of the wrong type, before anything is done with them.
+
+    Raises:
+        ArgumentError: an option is of the wrong type, or there is none of its name.
+        ConfigurationError: ``on_tool_error`` has another value than the two it can have, or an
+            observer is a coroutine function.
+    """
+    for name, kind in _KINDS.items():
+        if (value := options.get(name)) is not None:
+            expect(value, kind, name, by="run")
+    for name in ("observe", "watch"):
+        if inspect.iscoroutinefunction(options.get(name)):
+            raise ConfigurationError(f"{name} must be a plain function, got a coroutine function")
+    if unknown := sorted(set(options) - set(_NAMES)):
+        hint = did_you_mean(unknown[0], _NAMES)
+        raise ArgumentError(f"run: there is no option {unknown[0]}; {hint or 'see RunOptions'}")
+    if (found := options.get("on_tool_error", "tell")) not in _ON_TOOL_ERROR:
+        raise ConfigurationError(f'on_tool_error must be "tell" or "raise", found {found!r}')
+
+
+_ON_TOOL_ERROR = get_args(OnToolError)
+
+_NAMES = {**RunOptions.__annotations__, **BeginOptions.__annotations__}
+
+_KINDS: Mapping[str, Any] = {
+    "limits": Limits,
+    "settings": Mapping,
+    "policy": ApprovalPolicy,
+    "approve": Callable,
+    "observe": Callable,
+    "watch": Callable,
+    "base_url": str,
+    "agent": str,
+}

@@ -1,0 +1,376 @@
+"""A run as an object: a State and a world, and the two pumps that bring them together.
+
+A pump has the effects of the state performed and folds in the events that answer them. One pump
+blocks, the other does not; `startable` decides for both what may begin next. First the step is
+taken, then the watchers are told, so nothing that a watcher does can lose an event.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Unpack
+
+from attrs import evolve
+
+from gram import expect
+from lenses_ext import agent_name, view
+
+from ..errors import AgentError, ApprovalNeeded, LimitError, ModelError, said_by
+from ..machine import (
+    Ask,
+    CallModel,
+    CallTool,
+    Effect,
+    Event,
+    ModelReplied,
+    Resumed,
+    State,
+    Status,
+    TimeUp,
+    newly_answered,
+    pending,
+    response,
+    step,
+)
+from ..messages import AgentResponse
+from ..threads import (
+    Clock,
+    EndedMeanwhileError,
+    TookTooLongError,
+    read_from_thread,
+    stopped,
+)
+from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
+from .logs import log_event
+from .observations import (
+    Finished,
+    Observation,
+    SaidBeforeCalls,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
+from .options import RunOptions, Watcher, check_options, named_model
+from .scheduling import startable
+from .timing import Timed
+from .world import LiveWorld, Report, World
+
+if TYPE_CHECKING:
+    import asyncio
+
+_GRACE = 0.05  # seconds in which tools may still end when the time of a run is up
+_PATIENCE = 1.0  # and when the run is cancelled
+_BUFFERED = 16  # words of a model that are ahead of their reader
+
+
+class Run:
+    """A run of an agent, from a state on: one from ``start``, or one that was kept.
+
+    Whatever ends it, an error, Ctrl-C, a cancellation or a reader who stops reading, ``state`` is
+    the last one that was reached and whole; `finish` or another Run goes on from there. What has
+    ended by then is in it; what was still being performed is performed again.
+
+    Args:
+        state: where to go on.
+        library: the implementations of the agent's tools.
+        world: what performs the effects, instead of one made of the library and the options.
+        **options: see `RunOptions`; what differs from the state changes it.
+
+    Attributes:
+        state: where the run stands.
+
+    Raises:
+        ToolBindingError: the library does not implement the tools as they are written.
+        ConfigurationError: the provider is unknown, or its key is missing.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        library: ToolLibrary = empty_tool_library,
+        *,
+        world: World | None = None,
+        **options: Unpack[RunOptions],
+    ) -> None:
+        expect(state, State, "state", by="Run")
+        expect(library, ToolLibrary, "library", by="Run")
+        check_options(options)
+        self.state = state if state.run_id else evolve(state, run_id=os.urandom(8).hex())
+        self._watchers = watchers(options)
+        self._failure: BaseException | None = None
+        changes = Resumed(
+            options.get("limits"),
+            named_model(options.get("model")),
+            options.get("policy"),
+            options.get("settings"),
+            options.get("check_results"),
+        )
+        if changes != Resumed() or state.status is Status.LIMITED:
+            self._fold(None, changes)
+        self._own: LiveWorld | None = None
+        if world is None:
+            world = self._own = LiveWorld.of(self.state, library, options)
+        self._world = world
+        if self._failure:
+            raise self._failure
+
+    def finish(self) -> AgentResponse:
+        """Go on to the end.
+
+        Raises:
+            ModelError: the model did not answer.
+            LimitError: a limit was reached.
+            ApprovalNeeded: a call needs approval, and nobody is there to give it.
+        """
+        return _last(self._drive(words=False))
+
+    async def afinish(self) -> AgentResponse:
+        """Go on to the end without blocking, the tools of a turn at once; see `finish`."""
+        return _last([each async for each in self._adrive(words=False)])
+
+    def stream(self, *, words: bool = True) -> Iterator[Observation]:
+        """Go on to the end, and show what happens as it happens; see `finish`.
+
+        Args:
+            words: whether to show the words of the model; without, its replies come whole.
+        """
+        return self._drive(words=words)
+
+    def astream(self, *, words: bool = True) -> AsyncIterator[Observation]:
+        """Go on without blocking, and show what happens as it happens; see `stream`."""
+        return self._adrive(words=words)
+
+    # --- the pump that blocks
+
+    def _drive(self, *, words: bool) -> Iterator[Observation]:
+        clock, world, waiting = self._begin()
+        with self._keeping_state():
+            try:
+                while effects := startable(waiting):
+                    effect = effects[0]
+                    waiting.remove(effect)
+                    yield from _before(effect)
+                    try:
+                        event = yield from self._perform(world, effect, clock, words)
+                    except ApprovalNeeded:  # it stays open; the others go on
+                        continue
+                    except TookTooLongError:
+                        event, waiting = TimeUp(), []
+                    except EndedMeanwhileError as ended:
+                        self._fold(effect, ended.result)
+                        raise ended.__cause__ or ended from None
+                    new, shown = self._fold(effect, event)
+                    if self._failure:
+                        raise self._failure
+                    waiting += new
+                    yield from shown
+                yield self._finished()
+            finally:
+                if self._own:
+                    self._own.close()
+
+    def _perform(
+        self, world: World, effect: Effect, clock: Clock, words: bool
+    ) -> Generator[TextDelta, None, Event]:
+        """Have an effect performed; yields the words of a model, and returns the event."""
+        if isinstance(effect, Ask):
+            with clock.standing_still():
+                return world.perform(effect, None)
+        if clock.left == 0:
+            raise TookTooLongError
+        if isinstance(effect, CallTool):
+            with providing(self._tool_context(effect)):
+                return world.perform(effect, None)
+        if clock.left is None and not words:
+            return world.perform(effect, None)
+
+        def perform(give: Report) -> Event:
+            return world.perform(effect, give if words else None)
+
+        return (yield from read_from_thread(perform, clock))
+
+    # --- the pump that does not
+
+    async def _adrive(self, *, words: bool) -> AsyncIterator[Observation]:
+        import asyncio  # imported where it is used: it takes longer than a short program
+
+        clock, world, waiting = self._begin()
+        said: asyncio.Queue[TextDelta] = asyncio.Queue(_BUFFERED)
+        running: dict[asyncio.Task[Event], Effect] = {}
+        with self._keeping_state():
+            try:
+                while True:
+                    for effect in startable(waiting, running.values()) if not self._failure else ():
+                        waiting.remove(effect)
+                        for each in _before(effect):
+                            yield each
+                        report = said.put if words else None
+                        with providing(self._tool_context(effect)):
+                            running[asyncio.create_task(world.aperform(effect, report))] = effect
+                    if not running:
+                        break
+                    async for delta in _until_one_ends(running, said, clock):
+                        yield delta
+                    ended = [task for task in running if task.done()]
+                    for task in ended:
+                        new, shown = self._ended(running.pop(task), task)
+                        waiting += new
+                        for each in shown:
+                            yield each
+                    if not ended:
+                        effect = next(iter(running.values()))
+                        await self._stop(running, _GRACE)
+                        if not self._failure and self.state.status in _AWAITING:
+                            self._fold(effect, TimeUp())
+                        break
+            finally:
+                await self._stop(running, _PATIENCE)
+                if self._own:
+                    await self._own.aclose()
+            if self._failure:
+                raise self._failure
+            yield self._finished()
+
+    def _ended(
+        self, effect: Effect, task: asyncio.Task[Event]
+    ) -> tuple[tuple[Effect, ...], list[Observation]]:
+        """Fold in the event that a task has ended with; what it raised stops the run later.
+
+        What else is under way goes on: a tool that was stopped half-way would be run once more
+        when the run is taken up again.
+        """
+        if task.cancelled():
+            is_model = isinstance(effect, CallModel)
+            failure = ModelError("the model cancelled its own task") if is_model else None
+            self._failure = self._failure or failure or AgentError("a task cancelled itself")
+        elif (error := task.exception()) is None:
+            return self._fold(effect, task.result())
+        elif not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on
+            self._failure = self._failure or error
+        return (), []
+
+    async def _stop(self, running: dict[asyncio.Task[Event], Effect], seconds: float) -> None:
+        """Stop what is under way, and fold in what has ended by then."""
+        await stopped(running, seconds)
+        for task, effect in running.items():
+            if task.done() and not task.cancelled() and not task.exception():
+                self._fold(effect, task.result())
+        running.clear()
+
+    # --- both
+
+    def _begin(self) -> tuple[Clock, World, list[Effect]]:
+        """The clock, the world and what is waited for, when the run is taken up."""
+        self._failure = None
+        clock = Clock(self.state.limits.run_seconds)
+        world = Timed(self._world, self.state.limits.tool_seconds, clock)
+        return clock, world, list(pending(self.state))
+
+    def _fold(
+        self, effect: Effect | None, event: Event
+    ) -> tuple[tuple[Effect, ...], list[Observation]]:
+        """Take the step that an event leads to, then tell the watchers.
+
+        Returns what is new to do, and what there is to see. What a watcher raises is kept as the
+        failure of the run, after all of them have been told.
+        """
+        before, (self.state, effects) = self.state, step(self.state, event)
+        for watch in self._watchers:
+            try:
+                watch(effect, event, self.state)
+            except Exception as error:  # noqa: BLE001  # a watcher of the user may raise anything
+                failure = AgentError(f"an observer failed: {said_by(error)}")
+                failure.__cause__ = error
+                self._failure = self._failure or failure
+        return effects, list(_shown(before, event, self.state))
+
+    def _finished(self) -> Finished:
+        state = self.state
+        if state.asks:
+            calls = ", ".join(f"{ask.name}({ask.arguments})" for ask in state.asks)
+            raise ApprovalNeeded(f"the run waits for approval of {calls}")
+        if state.status is Status.LIMITED:
+            raise LimitError(f"the run stopped after {state.stopped}")
+        if state.status is Status.UNUSABLE:
+            raise ModelError(
+                f"the model's answer is not what the program declares: {state.stopped}"
+            )
+        return Finished(response(state))
+
+    def _tool_context(self, effect: Effect) -> ToolContext | None:
+        """What a tool may know of the run that calls it."""
+        if not isinstance(effect, CallTool):
+            return None
+        key = "/".join([self.state.run_id, *map(str, effect.at)])
+        name = view(agent_name, self.state.agent)
+        return ToolContext(name, effect.name, self.state.context, key)
+
+    @contextmanager
+    def _keeping_state(self) -> Iterator[None]:
+        """Errors of ours that are raised inside say where the run stood."""
+        try:
+            yield
+        except AgentError as error:
+            error.state = self.state
+            raise
+
+
+_AWAITING = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS)
+
+
+async def _until_one_ends(
+    running: dict[asyncio.Task[Event], Effect], said: asyncio.Queue[TextDelta], clock: Clock
+) -> AsyncIterator[TextDelta]:
+    """Yield what is said until something that is under way ends, or the time is up."""
+    import asyncio
+
+    tasks = set(running)
+    asking = any(isinstance(effect, Ask) for effect in running.values())
+    while True:
+        while not said.empty():
+            yield said.get_nowait()
+        if any(task.done() for task in tasks):
+            return
+        word = asyncio.ensure_future(said.get())
+        try:
+            with clock.standing_still() if asking else nullcontext():
+                timeout = None if asking else clock.left
+                await asyncio.wait({*tasks, word}, timeout=timeout, return_when="FIRST_COMPLETED")
+        finally:
+            word.cancel()
+        if word.done() and not word.cancelled():
+            yield word.result()
+        elif not any(task.done() for task in tasks):
+            return
+
+
+def watchers(options: RunOptions) -> list[Watcher]:
+    """Everyone who is told of each step: the log, and whom the options name."""
+    found: list[Watcher] = [log_event]
+    observe, watch = options.get("observe"), options.get("watch")
+    if observe is not None:
+        found.append(lambda effect, event, _: observe(effect, event) if effect else None)
+    return [*found, watch] if watch else found
+
+
+def _before(effect: Effect) -> Iterator[Observation]:
+    if isinstance(effect, CallTool):
+        yield ToolStarted(effect)
+
+
+def _shown(before: State, event: Event, after: State) -> Iterator[Observation]:
+    """What there is to see of a step."""
+    if isinstance(event, ModelReplied) and event.message.tool_calls and event.message.content:
+        yield SaidBeforeCalls(event.at, event.message.content)
+    for at, invocation in newly_answered(before, after):
+        yield ToolFinished(at, invocation)
+
+
+def _last(observations: Iterable[Observation]) -> AgentResponse:
+    """The response that a run ends with; errors are raised before it."""
+    for each in observations:
+        found = each
+    assert isinstance(found, Finished)
+    return found.response

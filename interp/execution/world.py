@@ -1,0 +1,267 @@
+"""The world: what performs effects. A run is a State and a world.
+
+A world is anything with `World`'s two methods, so one can be put around another: to time it, to
+repeat what failed, to rehearse. `LiveWorld` is the one that asks models, runs tools and asks for
+approval. What goes wrong in a tool becomes an event; what goes wrong in a model or an approver is
+an error of the run, which stays where it was.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeAlias
+
+from attrs import field, frozen
+
+from lenses_ext import Model, agent_model, view
+
+from ..errors import (
+    AgentError,
+    ApprovalNeeded,
+    ConfigurationError,
+    ModelError,
+    ToolError,
+    said_by,
+)
+from ..event_loop import LoopThread
+from ..machine import (
+    Ask,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Effect,
+    Event,
+    ModelReplied,
+    State,
+    ToolReturned,
+)
+from ..models import AnyModel, connect_model, read_reply
+from ..threads import call_in_thread
+from ..tools import Tool, ToolLibrary, acall_tool, bind_agent_tools, call_tool
+from .logs import log_effect
+from .observations import TextDelta
+from .options import Answer, Approver, OnToolError, RunOptions
+
+Report: TypeAlias = Callable[[TextDelta], None]
+"""Takes the words of a model while it speaks; it waits while nobody reads them."""
+
+AsyncReport: TypeAlias = Callable[[TextDelta], Awaitable[None]]
+"""The same for those that do not block."""
+
+
+class World(Protocol):
+    """What performs effects.
+
+    ``report`` takes the words of a model while it speaks; it is None when nobody watches.
+
+    Raises:
+        ApprovalNeeded: a question stays open. The run goes on with what it can do without it.
+    """
+
+    def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Perform an effect, and return the event that answers it."""
+        ...
+
+    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
+        """The same without blocking."""
+        ...
+
+
+@frozen
+class LiveWorld:
+    """The world of models, tools and people.
+
+    Attributes:
+        tools: the implementations, by name.
+        model: the model that is asked.
+        approve: decides about calls that need approval, or None when nobody can.
+        on_tool_error: whether the model is told of a tool that raised, or the run stops.
+    """
+
+    tools: Mapping[str, Tool]
+    model: AnyModel
+    approve: Approver | None = None
+    on_tool_error: OnToolError = "tell"
+    _is_connected_here: bool = False
+    _loop: LoopThread = field(factory=LoopThread, init=False, eq=False)
+
+    @classmethod
+    def of(cls, state: State, library: ToolLibrary, options: RunOptions) -> LiveWorld:
+        """The world that a run's options name.
+
+        Raises:
+            ToolBindingError: the library does not implement the tools as they are written.
+            ConfigurationError: the provider is unknown, or its key is missing.
+        """
+        tools = bind_agent_tools(state.agent, library, match=options.get("match", "full"))
+        chosen, base_url = options.get("model"), options.get("base_url")
+        if chosen is None or isinstance(chosen, str | Model):
+            name = state.model or view(agent_model, state.agent)
+            model, is_connected_here = connect_model(name, base_url=base_url), True
+        elif base_url:
+            raise ConfigurationError("base_url is for a model given by its name, not for an object")
+        else:
+            model, is_connected_here = chosen, False
+        return cls(
+            {tool.name: tool for tool in tools},
+            AnyModel(model),
+            options.get("approve"),
+            options.get("on_tool_error", "tell"),
+            is_connected_here,
+        )
+
+    def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Perform an effect; a tool that is a coroutine runs in one event loop for the run."""
+        log_effect(effect, self.model)
+        match effect:
+            case CallModel():
+                with _failing("model", ModelError):
+                    if report is None:
+                        return _replied(effect, self.model.complete(effect.request))
+                    return self._streamed(effect, report)
+            case Ask():
+                return _decided(effect, self._answer(effect))
+            case CallTool():
+                try:
+                    tool = self.tools[effect.name]
+                    result = call_tool(tool, effect.args, loop=self._loop)
+                except ToolError as error:
+                    return self._failed(effect, error)
+                return ToolReturned(effect.at, result)
+
+    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
+        """Perform an effect without blocking; what blocks runs in a thread."""
+        log_effect(effect, self.model)
+        match effect:
+            case CallModel():
+                with _failing("model", ModelError):
+                    if report is None:
+                        return _replied(effect, await self.model.acomplete(effect.request))
+                    return await self._astreamed(effect, report)
+            case Ask():
+                return _decided(effect, await self._aanswer(effect))
+            case CallTool():
+                try:
+                    result = await acall_tool(self.tools[effect.name], effect.args)
+                except ToolError as error:
+                    return self._failed(effect, error)
+                return ToolReturned(effect.at, result)
+
+    def close(self) -> None:
+        """End the event loop of the tools, and the connections of a model that was named."""
+        self._loop.close()
+        if self._is_connected_here:
+            self.model.close()
+
+    async def aclose(self) -> None:
+        """The same without blocking."""
+        if self._is_connected_here:
+            await self.model.aclose()
+
+    def _streamed(self, effect: CallModel, report: Report) -> ModelReplied:
+        words = _Words(effect)
+        pieces = self.model.stream(effect.request)
+        try:
+            for piece in pieces:
+                if delta := words.delta(piece):
+                    report(delta)
+        finally:
+            if isinstance(pieces, Generator):
+                pieces.close()
+        return words.event()
+
+    async def _astreamed(self, effect: CallModel, report: AsyncReport) -> ModelReplied:
+        words = _Words(effect)
+        pieces = self.model.astream(effect.request)
+        try:
+            async for piece in pieces:
+                if delta := words.delta(piece):
+                    await report(delta)
+        finally:
+            if isinstance(pieces, AsyncGenerator):
+                await pieces.aclose()
+        return words.event()
+
+    def _failed(self, call: CallTool, error: ToolError) -> CallFailed:
+        if self.on_tool_error == "raise":
+            raise error
+        return CallFailed(call.at, str(error), error.__cause__ or error)
+
+    def _answer(self, ask: Ask) -> Answer:
+        if self.approve is None:
+            return None
+        with _failing("approver", AgentError):
+            answer = self.approve(ask)
+        if inspect.isawaitable(answer):
+            getattr(answer, "close", lambda: None)()
+            raise ConfigurationError("an approver that is a coroutine function needs arun")
+        return answer
+
+    async def _aanswer(self, ask: Ask) -> Answer:
+        approve = self.approve
+        if approve is None:
+            return None
+        with _failing("approver", AgentError):
+            if inspect.iscoroutinefunction(approve):
+                answer: Answer = await approve(ask)
+                return answer
+            given = await call_in_thread(lambda: approve(ask))  # it may wait for a person
+            return await given if inspect.isawaitable(given) else given
+
+
+class _Words:
+    """A streamed reply, as much of it as has come."""
+
+    def __init__(self, effect: CallModel) -> None:
+        self._effect = effect
+        self._words: list[str] = []
+        self._whole: Any = None
+
+    def delta(self, piece: Any) -> TextDelta | None:
+        """What is reported of the next piece."""
+        if not isinstance(piece, str):
+            self._whole = piece
+            return None
+        self._words.append(piece)
+        return TextDelta(self._effect.at, piece) if piece else None
+
+    def event(self) -> ModelReplied:
+        """The event of the whole reply."""
+        return _replied(self._effect, "".join(self._words) if self._whole is None else self._whole)
+
+
+@contextmanager
+def _failing(whose: str, kind: type[AgentError]) -> Iterator[None]:
+    """What the user's code raises inside becomes an error of the run, with its cause."""
+    try:
+        yield
+    except AgentError:
+        raise
+    except Exception as error:  # a model or an approver of the user may raise anything
+        raise kind(f"the {whose} failed: {said_by(error)}") from error
+
+
+def _replied(effect: CallModel, reply: Any) -> ModelReplied:
+    """The event of a reply in any form that models give."""
+    read = read_reply(reply, effect.request)
+    return ModelReplied(effect.at, read.message, read.usage, read.truncated)
+
+
+def _decided(ask: Ask, answer: Answer) -> Decided:
+    """The event of an answer.
+
+    Raises:
+        ApprovalNeeded: it is left open.
+        ConfigurationError: it is not an answer; only True approves.
+    """
+    if answer is None:
+        raise ApprovalNeeded(f"the run waits for approval of {ask.name}({ask.arguments})")
+    if isinstance(answer, str):
+        return Decided(ask.at, False, answer)
+    if not isinstance(answer, bool):
+        expected = "True, False, why not (a str), or None to leave it open"
+        raise ConfigurationError(f"an approver answers {expected}; found {answer!r}")
+    return Decided(ask.at, answer)

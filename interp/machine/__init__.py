@@ -1,0 +1,63 @@
+"""The pure fold: states, effects and events, and the step from one state to the next."""
+
+from .approval import ApprovalPolicy, allow_all, ask_all, deny_all
+from .effects import (
+    Ask,
+    At,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Effect,
+    Event,
+    ModelReplied,
+    Request,
+    Resumed,
+    TimeUp,
+    ToolEffect,
+    ToolReturned,
+)
+from .fold import (
+    fold,
+    interrupted_context,
+    newly_answered,
+    pending,
+    response,
+    resume,
+    start,
+    step,
+)
+from .limits import Limits
+from .state import State, Status
+
+__all__ = [
+    "ApprovalPolicy",
+    "Ask",
+    "At",
+    "CallFailed",
+    "CallModel",
+    "CallTool",
+    "Decided",
+    "Effect",
+    "Event",
+    "Limits",
+    "ModelReplied",
+    "Request",
+    "Resumed",
+    "State",
+    "Status",
+    "TimeUp",
+    "ToolEffect",
+    "ToolReturned",
+    "allow_all",
+    "ask_all",
+    "deny_all",
+    "fold",
+    "interrupted_context",
+    "newly_answered",
+    "pending",
+    "response",
+    "resume",
+    "start",
+    "step",
+]

@@ -1,0 +1,194 @@
+"""What the machine asks of the world, and what the world answers: effects and events, both data.
+
+Each says by its position where in the run it belongs: ``at`` is a path. The request of the third
+turn is at ``(2,)``, the first call of its reply at ``(2, 0)``. An event answers the effect at the
+same position. Positions never depend on the order in which tools finish, on a clock or on the
+provider's ids, which may be missing or repeated. What is about the whole run is at ``()``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, Union
+
+from attrs import field, frozen
+from pyrsistent import PMap, pmap
+
+from gram import Pattern, Value
+from lenses_ext import Model, SettingError, Settings
+
+from ..errors import ValidationError
+from ..json_text import Json, read_json
+from ..messages import ConversationContext, Message, Usage
+from .approval import ApprovalPolicy
+from .limits import Limits
+
+At: TypeAlias = tuple[int, ...]
+"""A position in a run: the turn, and for a call its index in the reply."""
+
+
+@frozen
+class Request:
+    """What a model is asked.
+
+    Attributes:
+        model: which model the program names.
+        instruction: what the agent is told to do.
+        messages: the conversation, without the instruction.
+        tools: the specifications of the tools it may call; see `interp.models` for their JSON.
+        settings: settings of the model; empty when the provider's defaults hold.
+        answer: the type that the answer has to be of, see `lenses_ext.answer`; None for any text.
+    """
+
+    model: Model
+    instruction: str
+    messages: ConversationContext
+    tools: tuple[Pattern, ...] = ()
+    settings: Settings = Settings()
+    answer: Pattern | None = None
+
+
+# --- effects
+
+
+@frozen
+class CallModel:
+    """Ask the model."""
+
+    at: At
+    request: Request
+
+
+@frozen
+class ToolEffect:
+    """A call of a tool; ``arguments`` is JSON text, checked against the tool's schema."""
+
+    at: At
+    name: str
+    arguments: str
+
+    @property
+    def args(self) -> dict[str, Json]:
+        """The arguments, a fresh copy."""
+        found: dict[str, Json] = read_json(self.arguments)
+        return found
+
+
+@frozen
+class CallTool(ToolEffect):
+    """Run a tool."""
+
+
+@frozen
+class Ask(ToolEffect):
+    """Ask whether a tool may be run; it becomes a `CallTool` when it may."""
+
+
+# --- events
+
+
+@frozen
+class ModelReplied:
+    """The model's reply.
+
+    Attributes:
+        at: the position of the request.
+        message: what the model said and which tools it calls.
+        usage: the tokens it used, unknown when the model does not say.
+        truncated: the reply was cut off at its length limit, so its calls may be incomplete.
+    """
+
+    at: At
+    message: Message
+    usage: Usage = Usage()
+    truncated: bool = False
+
+
+@frozen
+class ToolReturned:
+    """A tool's result, as JSON text."""
+
+    at: At
+    result: str
+
+
+@frozen
+class CallFailed:
+    """A tool call that gave no result.
+
+    Attributes:
+        at: the position of the call.
+        error: what went wrong, told to the model.
+        exception: what the tool raised, for programs that look; not compared and not pickled.
+    """
+
+    at: At
+    error: str
+    exception: BaseException | None = field(default=None, eq=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.at, self.error)  # not every exception can be pickled
+
+
+@frozen
+class Decided:
+    """Whether a tool that was asked about may be run; the model is told ``reason`` when not."""
+
+    at: At
+    allowed: bool
+    reason: str = ""
+
+
+@frozen
+class TimeUp:
+    """The time of the run is up. Whoever drives it keeps the clock."""
+
+    at: At = ()
+
+
+def checked_settings(settings: Mapping[str, Any] | None) -> PMap[str, Value | None] | None:
+    """Settings as a State keeps them: checked, immutable, None for those to leave out.
+
+    Raises:
+        ValidationError: a setting is unknown, or has a value that it cannot have.
+    """
+    if settings is None:
+        return None
+    if not isinstance(settings, Mapping):
+        raise ValidationError(f"settings is a Mapping, found {type(settings).__name__}")
+    try:
+        given = Settings().with_changes(settings)
+    except SettingError as error:
+        raise ValidationError(str(error)) from None
+    return pmap({key: given.get(key) for key in settings})
+
+
+@frozen
+class Resumed:
+    """The caller goes on with a run, past the limit where it stopped, and may change it.
+
+    Attributes:
+        limits: how much the run may do from now on.
+        model: the model to ask from now on.
+        policy: which tools it may run, and which it asks about; it also decides about calls that
+            wait for approval.
+        settings: settings of the model to change; None as a value leaves one out.
+        check_results: whether results have to be of the types that the program declares.
+        at: the whole run.
+
+    What is None stays as it was.
+
+    Raises:
+        ValidationError: a setting is unknown, or has a value that it cannot have.
+    """
+
+    limits: Limits | None = None
+    model: Model | None = None
+    policy: ApprovalPolicy | None = None
+    settings: PMap[str, Value | None] | None = field(default=None, converter=checked_settings)
+    check_results: bool | None = None
+    at: At = ()
+
+
+Effect: TypeAlias = Union[CallModel, CallTool, Ask]
+Event: TypeAlias = Union[ModelReplied, ToolReturned, CallFailed, Decided, TimeUp, Resumed]

@@ -1,0 +1,16 @@
+"""Models: what they are, how they are asked and how their replies are read."""
+
+from .calls_in_text import call_in_text
+from .connect import connect_model
+from .language_model import AnyModel, LanguageModel
+from .reply_reading import read_reply
+from .request_json import request_body
+
+__all__ = [
+    "AnyModel",
+    "LanguageModel",
+    "call_in_text",
+    "connect_model",
+    "read_reply",
+    "request_body",
+]

@@ -1,0 +1,166 @@
+"""Connections to servers of models, shared by all models with the same address and key.
+
+A run makes a model of its own and is done with it at its end; its connections stay for the next
+run. Those that block are shared by threads and closed when the process ends. Those that do not are
+shared within one event loop, and closed with it. After a fork, the child opens its own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from ..errors import ConfigurationError
+from ..threads import call_in_thread
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+class _Closable(Protocol):
+    def close(self) -> object:
+        """Close its connections."""
+        ...
+
+
+class _AsyncClosable(Protocol):
+    def close(self) -> Awaitable[object]:
+        """Close its connections."""
+        ...
+
+
+Client = TypeVar("Client")
+SyncClient = TypeVar("SyncClient", bound=_Closable)
+AsyncClient = TypeVar("AsyncClient", bound=_AsyncClosable)
+
+_MOST: Final = 16
+"""How many servers connections are kept to; those used longest ago are closed first."""
+
+
+@contextmanager
+def client_of(server: Hashable, make: Callable[[], SyncClient]) -> Iterator[SyncClient]:
+    """A client for one request that blocks.
+
+    Args:
+        server: The server and all that the client is made with; equal ones share a client.
+        make: Makes the client where there is none.
+    """
+    clients = _clients
+    client: SyncClient = clients.take(server, make)
+    try:
+        yield client
+    finally:
+        for unused in clients.give_back(server):
+            unused.close()
+
+
+@asynccontextmanager
+async def async_client_of(
+    server: Hashable, make: Callable[[], AsyncClient]
+) -> AsyncIterator[AsyncClient]:
+    """A client for one request that does not block; see `client_of`."""
+    clients = await _clients_of_the_loop()
+    if clients.has(server):
+        client: AsyncClient = clients.take(server, make)
+    else:  # the first takes a second, in which the loop goes on
+        made = await call_in_thread(make)
+        client = clients.take(server, lambda: made)
+        if client is not made:  # another task was faster
+            await made.close()
+    try:
+        yield client
+    finally:
+        for unused in clients.give_back(server):
+            await unused.close()
+
+
+class _Clients(Generic[Client]):
+    """Clients by the servers they are for, those used last at the end."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[Hashable, Client] = {}
+        self._users: Counter[Hashable] = Counter()
+
+    def has(self, server: Hashable) -> bool:
+        """Whether there is a client for a server."""
+        return server in self._kept
+
+    def take(self, server: Hashable, make: Callable[[], Any]) -> Any:
+        """The client for a server, which stays open until it is given back."""
+        with self._lock:
+            client = self._kept.pop(server, None) or make()
+            self._kept[server] = client
+            self._users[server] += 1
+            return client
+
+    def give_back(self, server: Hashable) -> list[Client]:
+        """Give a client back; returns clients to close now, where there are too many."""
+        with self._lock:
+            self._users[server] -= 1
+            self._users += Counter()  # drops those that are used by nobody
+            unused = [each for each in self._kept if not self._users[each]]
+            return [self._kept.pop(each) for each in unused[: max(0, len(self._kept) - _MOST)]]
+
+    def clear(self) -> list[Client]:
+        """All clients; none is kept any more."""
+        with self._lock:
+            clients, self._kept = list(self._kept.values()), {}
+            return clients
+
+
+# --- how long they are kept
+
+_clients: _Clients[_Closable] = _Clients()
+_of_loops: WeakKeyDictionary[
+    asyncio.AbstractEventLoop, tuple[_Clients[_AsyncClosable], AsyncGenerator[None]]
+] = WeakKeyDictionary()
+_of_the_parent: list[Any] = []
+
+
+async def _clients_of_the_loop() -> _Clients[_AsyncClosable]:
+    """The clients of the running event loop."""
+    import asyncio
+
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        raise ConfigurationError("models are asked without blocking in asyncio only") from None
+    if loop not in _of_loops:
+        clients: _Clients[_AsyncClosable] = _Clients()
+        closing = _closed_with_the_loop(clients)
+        _of_loops[loop] = clients, closing
+        await anext(closing)
+    return _of_loops[loop][0]
+
+
+async def _closed_with_the_loop(clients: _Clients[_AsyncClosable]) -> AsyncGenerator[None]:
+    """Closes clients at the end of the event loop, which closes its asynchronous generators."""
+    try:
+        yield
+    finally:
+        for client in clients.clear():
+            await client.close()
+
+
+@atexit.register
+def _close() -> None:
+    for client in _clients.clear():
+        client.close()
+
+
+def _after_fork() -> None:
+    """Begin anew in a child process: what is shared with the parent must not be used or closed."""
+    global _clients, _of_loops  # the locks may be held by threads of the parent
+    _of_the_parent.append((_clients, _of_loops))
+    _clients, _of_loops = _Clients(), WeakKeyDictionary()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

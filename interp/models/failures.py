@@ -1,0 +1,204 @@
+"""What a failure of a model means: whether asking again can help, and what the user can do.
+
+One table for every way a provider has of failing, so that the same failure is treated the same
+whether it comes as a status, in a body or in the middle of a stream. Which statuses are retried is
+as in the ``openai`` package (408, 409, 429 and from 500 on) and RFC 8470 (425). The words by which
+failures are recognised are those of the providers' own messages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ..errors import AgentError, ConfigurationError, ModelError
+from ..redaction import redact_error
+
+CONTEXT_OVERFLOW: Final = "context_length_exceeded"
+"""The code of every failure because the conversation is too long, whatever the provider says."""
+
+_BY_CODE: Final[Mapping[str, tuple[bool, str]]] = {
+    "insufficient_quota": (False, "check the plan and the billing of the account"),
+    CONTEXT_OVERFLOW: (False, "the conversation is too long for the model: shorten it"),
+    "model_not_found": (False, "check the program's `model`, or choose another with --model"),
+    "invalid_request_error": (False, "the provider does not accept this request"),
+    "rate_limit_exceeded": (True, "ask less often, or raise the account's limits"),
+    "overloaded_error": (True, "the provider is overloaded: try again later"),
+    "server_error": (True, "the provider has a problem: try again later"),
+}
+"""By the provider's code, which says more than the status: whether to ask again, and the hint."""
+
+_BY_STATUS: Final[Mapping[int, tuple[bool, str]]] = {
+    400: (False, "the provider does not accept this request"),
+    402: (False, "check the plan and the billing of the account"),
+    404: (False, "check the program's `model` and the address of the provider"),
+    408: (True, "the provider took too long: try again later"),
+    409: (True, "try again later"),
+    413: (False, "the conversation is too long for the provider: shorten it"),
+    422: (False, "the provider does not accept this request"),
+    425: (True, "try again later"),
+    429: (True, "ask less often, or raise the account's limits"),
+}
+
+_SERVER_FAILED = (True, "the provider has a problem: try again later")
+_UNKNOWN = (False, "")
+
+_OVERFLOW = re.compile(
+    r"context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens"
+    r"|input token count|exceeds? the (available|model'?s?) (context|maximum)|input is too long",
+    re.IGNORECASE,
+)
+_WRONG_KEY = re.compile(
+    r"(invalid|incorrect|wrong|missing|no|expired|unauthorized)[\w ]{0,12}"
+    r"(api|access|authorization)[ _-]?(key|token)"
+    r"|(api|access)[ _-]?(key|token)[\w ]{0,20}"
+    r"(not valid|invalid|not found|expired|missing|required)"
+    r"|API_KEY_INVALID|invalid_api_key|invalid authentication|authentication_error",
+    re.IGNORECASE,
+)
+_BAD_REQUEST = re.compile(
+    r"BadRequestError|invalid[_ ]request|unsupported param|not support"
+    r"|schema conversion failed|failed to parse (grammar|messages|tools)|jinja|chat template",
+    re.IGNORECASE,
+)
+_LONGEST_QUOTE: Final = 500  # characters
+
+
+class CallNotMadeError(ModelError):
+    """The model tried to call a tool, and its provider could not read the call.
+
+    Attributes:
+        generation: What the model wrote.
+    """
+
+    generation: str = ""
+
+
+def failed(
+    body: object,
+    *,
+    where: str = "the provider",
+    status: int | None = None,
+    request_id: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> AgentError:
+    """The error for a reply that reports one: a ConfigurationError where the key is refused.
+
+    Args:
+        body: The reply, its ``error`` or a text, in any shape.
+        where: The provider's address, for the message.
+        status: The HTTP status; where it is not an error, the body's code may be one.
+        request_id: The provider's name for the request.
+        headers: The headers of the reply; ``retry-after`` is read.
+    """
+    said, code = message_of(body), code_of(body)
+    if status is None and code and code.isdecimal() and 400 <= int(code) < 600:
+        status = int(code)
+    evidence = f"{said} {code or ''}"
+    if status in (401, 403) or (status in (None, 400) and _WRONG_KEY.search(evidence)):
+        answered = f" ({status})" if status else ""
+        return ConfigurationError(redact_error(f"{where} refused the key{answered}: {said}"))
+    if status in (None, 400, 413, 422, 500) and _OVERFLOW.search(evidence):
+        code = CONTEXT_OVERFLOW
+    retriable, hint = _BY_CODE.get(code or "") or _BY_STATUS.get(status or 0) or _UNKNOWN
+    if status is not None and status >= 500 and (retriable or not hint):
+        retriable, hint = _BY_STATUS[400] if _BAD_REQUEST.search(evidence) else _SERVER_FAILED
+    reported = f"answered {status}" if status else "reports an error"
+    generation = _generation_in(body)
+    error = (ModelError if generation is None else CallNotMadeError)(
+        redact_error(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
+        status=status,
+        code=None if code is None else redact_error(code),
+        request_id=None if request_id is None else redact_error(request_id),
+        retriable=retriable,
+        retry_after=_retry_after(headers or {}),
+    )
+    if isinstance(error, CallNotMadeError):
+        error.generation = generation or ""
+    return error
+
+
+def code_of(body: object) -> str | None:
+    """The provider's code for an error, from a body in any shape."""
+    for error in _errors_in(body):
+        code = error.get("code") or error.get("type")
+        if isinstance(code, str | int):
+            return str(code)
+    return None
+
+
+def message_of(body: object) -> str:
+    """What a body in any shape says went wrong, in one line and without keys.
+
+    The answer of the provider behind a gateway (OpenRouter's ``metadata.raw``) is included.
+    """
+    for error in _errors_in(body):
+        found = next((error[key] for key in _MESSAGES if error.get(key)), None)
+        if found is not None and not isinstance(found, Mapping):
+            return quoted(found) + _behind_the_gateway(error)
+    return quoted(body)
+
+
+_MESSAGES: Final = ("message", "detail", "msg", "error", "error_description", "errors")
+
+
+def _errors_in(body: object) -> Iterator[Mapping[str, Any]]:
+    """The objects of a body that may describe an error, the innermost first."""
+    if isinstance(body, list):  # Google's endpoint sends a list with one error in it
+        for each in body[:1]:
+            yield from _errors_in(each)
+    elif isinstance(body, Mapping):
+        for key in ("error", "detail"):
+            if isinstance(body.get(key), Mapping | list):
+                yield from _errors_in(body[key])
+        yield body
+
+
+def _generation_in(body: object) -> str | None:
+    """The call that a provider could not read, as the model wrote it (Groq does)."""
+    for error in _errors_in(body):
+        if isinstance(error.get("failed_generation"), str):
+            return str(error["failed_generation"])
+    return None
+
+
+def _behind_the_gateway(error: Mapping[str, Any]) -> str:
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    if not raw:
+        return ""
+    name = metadata.get("provider_name") if isinstance(metadata, Mapping) else None
+    if isinstance(raw, str):
+        with suppress(ValueError, RecursionError):
+            raw = json.loads(raw)
+    return f" ({name or 'the provider behind it'}: {message_of(raw)})"
+
+
+def quoted(said: object) -> str:
+    """What somebody said, in one line, without keys and not too long."""
+    if not isinstance(said, str):
+        try:
+            said = json.dumps(said, ensure_ascii=False, default=str)
+        except (ValueError, RecursionError):
+            said = f"a {type(said).__name__} that is nested too deep"
+    said = redact_error(" ".join(said.split()))  # before it is cut, or half a key would stay
+    return said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE]}…"
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """How many seconds the headers ask to wait (RFC 9110, 10.2.3), as a number or as a date."""
+    text = headers.get("retry-after", "").strip()
+    if text.replace(".", "", 1).isdecimal():
+        return float(text)
+    from email.utils import parsedate_to_datetime  # slow to import, and seldom needed
+
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):  # a year of too many digits overflows
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (date - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,180 @@
+"""HTTP clients that trust no server: replies of a limited size, no redirects to other servers.
+
+Both is done by a hook on responses, so that proxies from the environment keep working. This loads
+the network library: import it only when a request is about to leave.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final
+
+import httpx2
+
+from ..errors import ModelError
+from ..redaction import redact_error
+
+_PIECE: Final = 65_536  # bytes
+_ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32
+_OPTIONS: Final[dict[str, Any]] = {
+    "limits": httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
+    "follow_redirects": True,
+    "headers": {"accept-encoding": "gzip"},  # the one that is undone piece by piece here
+}
+_COMPRESSED: Final = {"gzip", "x-gzip", "deflate"}
+
+
+def http_client(guard: Guard, auth: tuple[str, str] | None) -> httpx2.Client:
+    """A client that blocks.
+
+    Args:
+        guard: The checks of every response.
+        auth: The user and password of a server that asks for them, or None.
+    """
+    hooks = {"response": [guard.check]}
+    return httpx2.Client(**_OPTIONS, auth=auth, event_hooks=hooks)
+
+
+def async_http_client(guard: Guard, auth: tuple[str, str] | None) -> httpx2.AsyncClient:
+    """A client that does not block; see `http_client`."""
+    hooks = {"response": [guard.acheck]}
+    return httpx2.AsyncClient(**_OPTIONS, auth=auth, event_hooks=hooks)
+
+
+class Guard:
+    """Checks every response: where it redirects to, and how large it is.
+
+    Args:
+        where: The server's address, for messages.
+        max_bytes: The most bytes that a response may have, counted decompressed.
+    """
+
+    def __init__(self, where: str, max_bytes: int) -> None:
+        self._where = where
+        self._max_bytes = max_bytes
+
+    def check(self, response: httpx2.Response) -> None:
+        """Refuse a redirect to another server, and limit the size of a response.
+
+        Raises:
+            ModelError: The response is such a redirect, or compressed in an odd way.
+        """
+        body = self._body_of(response)
+        assert isinstance(response.stream, httpx2.SyncByteStream)
+        response.stream = _Limited(response.stream, body)
+
+    async def acheck(self, response: httpx2.Response) -> None:
+        """The same for a client that does not block."""
+        body = self._body_of(response)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _AsyncLimited(response.stream, body)
+
+    def _body_of(self, response: httpx2.Response) -> _Body:
+        if response.has_redirect_location:
+            self._check_redirect(response)
+        encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+        if encoding not in {*_COMPRESSED, "identity", ""}:
+            raise ModelError(
+                redact_error(f"{self._where} sent a reply compressed in an odd way: {encoding!r}")
+            )
+        return _Body(self._where, self._max_bytes, is_compressed=encoding in _COMPRESSED)
+
+    def _check_redirect(self, response: httpx2.Response) -> None:
+        asked, location = response.request.url, response.headers["location"]
+        try:
+            target: httpx2.URL | None = asked.join(location)
+        except (httpx2.InvalidURL, ValueError):
+            target = None
+        if target is None or _origin(target) != _origin(asked):
+            shown = "" if target is None else f" to {target.scheme}://{target.host}"
+            raise ModelError(
+                redact_error(
+                    f"{self._where} redirects{shown}, which is not followed: keys are not sent to "
+                    "another server\n  hint: use that address if you trust it"
+                ),
+                status=response.status_code,
+            )
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    """The scheme, host and port of a URL (RFC 6454)."""
+    return url.scheme, url.host, url.port
+
+
+class _Body:
+    """The body of one response: decompressed and counted piece by piece, before and after."""
+
+    def __init__(self, where: str, max_bytes: int, *, is_compressed: bool) -> None:
+        self._where = where
+        self._max_bytes = max_bytes
+        self._packed = self._unpacked = 0
+        self._zip = zlib.decompressobj(_ZLIB_OR_GZIP) if is_compressed else None
+
+    def take(self, data: bytes) -> Iterator[bytes]:
+        """What some bytes of the response hold.
+
+        Raises:
+            ModelError: They are too many, or cannot be decompressed.
+        """
+        self._packed += len(data)
+        self._check(self._packed)  # what is compressed may be long and hold nothing
+        if self._zip is None:
+            yield data
+            return
+        piece: bytes | None = b""
+        while data or (piece and len(piece) == _PIECE):  # a full piece may have more behind it
+            try:
+                piece = self._zip.decompress(data, _PIECE)
+            except zlib.error:
+                piece = None
+            if piece is None:
+                raise ModelError(f"{self._where} sent a reply that cannot be decompressed")
+            self._unpacked += len(piece)
+            self._check(self._unpacked)
+            yield piece
+            data = self._zip.unconsumed_tail
+            if self._zip.eof:  # gzip may have several members (RFC 1952, 2.2)
+                data = self._zip.unused_data.lstrip(b"\0")
+                self._zip = zlib.decompressobj(_ZLIB_OR_GZIP)
+
+    def _check(self, size: int) -> None:
+        if size > self._max_bytes:
+            raise ModelError(
+                f"{self._where} sent a reply of more than {self._max_bytes:,} bytes, which is not "
+                "read\n  hint: a larger max_reply_bytes allows it",
+                code="too_large",
+            )
+
+
+class _Limited(httpx2.SyncByteStream):
+    """The bytes of a response, as a `_Body` gives them."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, body: _Body) -> None:
+        self._stream = stream
+        self._body = body
+
+    def __iter__(self) -> Iterator[bytes]:
+        for data in self._stream:
+            yield from self._body.take(data)
+
+    def close(self) -> None:
+        """Close the connection, or give it back."""
+        self._stream.close()
+
+
+class _AsyncLimited(httpx2.AsyncByteStream):
+    """The same without blocking."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, body: _Body) -> None:
+        self._stream = stream
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for data in self._stream:
+            for piece in self._body.take(data):
+                yield piece
+
+    async def aclose(self) -> None:
+        """Close the connection, or give it back."""
+        await self._stream.aclose()

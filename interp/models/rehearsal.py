@@ -1,0 +1,117 @@
+"""``Offline/rehearsal``: a stand-in that lets every program run without a key or a network.
+
+It is no language model and says so. It reads a request as a model would and answers by fixed
+rules: it calls the tool whose name and description fit the user's words best, fills the arguments
+from what was said (`interp.rehearsal_values`), and reports the tool's result. The same request
+always gets the same answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+
+from gram import Pattern
+from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
+
+from ..json_text import write_json
+from ..machine import Request
+from ..messages import AssistantRole, FunctionRole, Message, ToolCall, Usage, UserRole
+from .language_model import word_by_word
+from .rehearsal_values import Filling
+from .reply_reading import Reply
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+# Words that say little about which tool is meant.
+_LITTLE_SAID = """
+    a an and are as at be by call can could do does for from get gets given how i im in is it its
+    me my name named of on or please returns return that the this to tool us use user way what
+    when which who will with would you your
+"""
+_COMMON = frozenset(_LITTLE_SAID.split())
+
+# Words that mean the same to a person.
+_SAME = dict.fromkeys(["hi", "hey", "greet", "greeting", "greets"], "hello")
+
+_IN_NAME, _IN_DESCRIPTION, _ENOUGH = 3, 1, 2
+
+
+class Rehearsal:
+    """The model behind ``Offline/rehearsal``."""
+
+    def complete(self, request: Request) -> Reply:
+        """The reply that the rules give; it costs no tokens."""
+        return Reply(_reply(request), Usage(0, 0))
+
+    async def acomplete(self, request: Request) -> Reply:
+        """The reply that the rules give; see `complete`."""
+        return self.complete(request)
+
+    def stream(self, request: Request) -> Iterator[str | Reply]:
+        """The same reply, word by word."""
+        yield from word_by_word(self.complete(request))
+
+    async def astream(self, request: Request) -> AsyncIterator[str | Reply]:
+        """The same reply, word by word."""
+        for piece in word_by_word(self.complete(request)):
+            yield piece
+
+
+def _reply(request: Request) -> Message:
+    results = _latest_results(request)
+    said = _said_by_user(request)
+    if results:
+        reported = "\n".join(results).strip() or "(rehearsal) The tool gave an empty text."
+        return _answer(request, reported, said)
+
+    def fit(tool: Pattern) -> int:
+        return _fit(said[0], tool)
+
+    tool = max(request.tools, key=fit, default=None)  # of equals, the first
+    if tool is None or fit(tool) < _ENOUGH:
+        return _answer(request, f"(rehearsal, no language model) You said: {said[0]}", said)
+    arguments = Filling(view(tool_spec_schema, tool), said).value()
+    call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
+    return Message(AssistantRole, "", (call,))
+
+
+def _answer(request: Request, text: str, said: list[str]) -> Message:
+    """A text, or a value of the type that the program declares for its answer."""
+    if request.answer is None:
+        return Message(AssistantRole, text)
+    value = Filling(answer_schema(request.answer), said).value()
+    return Message(AssistantRole, write_json(value))
+
+
+# --- reading the request
+
+
+def _latest_results(request: Request) -> list[str]:
+    """What the tools answered since the user last spoke."""
+    results: list[str] = []
+    for message in reversed(request.messages):
+        if not isinstance(message.role, FunctionRole):
+            break
+        results.insert(0, message.content)
+    return results
+
+
+def _said_by_user(request: Request) -> list[str]:
+    """What the user said, the latest first."""
+    said = [message.content for message in request.messages if message.role == UserRole]
+    return said[::-1] or [""]
+
+
+def _fit(text: str, tool: Pattern) -> int:
+    """How well a tool fits a text: what each word that both have counts in the tool."""
+    counts = dict.fromkeys(_words(view(tool_spec_description, tool)), _IN_DESCRIPTION)
+    counts.update(dict.fromkeys(_words(view(tool_spec_name, tool)), _IN_NAME))
+    return sum(counts.get(word, 0) for word in _words(text))
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text that tell something, in one spelling; camelCase counts as two."""
+    words = (match[0].lower() for match in _WORD.finditer(text))
+    plain = (word.removesuffix("s") if len(word) > 3 else word for word in words)
+    return {_SAME.get(word, word) for word in plain} - _COMMON

@@ -1,0 +1,207 @@
+"""Values that the rehearsal fills in: what the user gave, and else the least a schema accepts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+from lenses_ext import resolve_ref
+
+from ..contracts import accepts
+from ..json_text import Json
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|'([^']+)'(?!\w)|`([^`]+)`")
+_NAME = re.compile(
+    r"\b(?:my name is|my name's|i am|i'm|i’m|call me|this is)\s+"
+    r"((?:[A-Z][\w'’-]*)(?:\s+[A-Z][\w'’-]*)*)|\b(?:for|to|greet)\s+([A-Z][\w’-]*)",
+    re.IGNORECASE,
+)
+
+_OF_FORMAT = {
+    "date": "2000-01-01",
+    "date-time": "2000-01-01T00:00:00Z",
+    "duration": "P1D",
+    "email": "someone@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "time": "00:00:00Z",
+    "uri": "https://example.com",
+    "uuid": "00000000-0000-0000-0000-000000000000",
+}
+
+_DEEPEST = 20  # a type that always holds another of its kind has no end
+_MOST_VALUES = 1_000  # and one that holds two of them doubles with each level
+_MOST_DIGITS = 300  # longer numbers are beyond all floats
+_MOST_ITEMS = 100
+_MOST_CHARACTERS = 10_000
+
+
+class Filling:
+    """Makes a value of a schema out of what the user said, the latest first."""
+
+    def __init__(self, schema: Json, said: Sequence[str]) -> None:
+        self._root = schema
+        self._said = said
+        numbers = _NUMBER.findall(said[0])
+        self._numbers = [each for each in numbers if len(each) <= _MOST_DIGITS]
+        self._made = 0
+
+    def value(self) -> Json:
+        """A value of the whole schema; an object holds what was said and what has to be there."""
+        return self._made_up(self._root, 0, frozenset())
+
+    def _object(
+        self, schema: dict[str, Json], level: int, inside: frozenset[str]
+    ) -> dict[str, Json]:
+        filled: dict[str, Json] = {}
+        required = schema.get("required", ())
+        for name, below in schema.get("properties", {}).items():
+            plain, _ = self._plain(below, inside)
+            found = self._found(name, plain)
+            if found is not None and accepts(plain, found, self._root):
+                filled[name] = found
+            elif name in required:
+                filled[name] = self._made_up(below, level + 1, inside)
+        return filled
+
+    def _found(self, name: str, schema: dict[str, Json]) -> Json:
+        """The value that the user gave for a parameter, or None."""
+        latest, kind = self._said[0], _kind(schema)
+        if "enum" in schema:
+            return next((word for word in schema["enum"] if _mentions(latest, str(word))), None)
+        if kind in ("integer", "number") and self._numbers:
+            text = self._numbers.pop(0)
+            if "." not in text:
+                return int(text)  # a float would lose digits
+            number = float(text)
+            return int(number) if kind == "integer" or number.is_integer() else number
+        if kind == "boolean":
+            return True if _mentions(latest, name) else None
+        if kind == "string":
+            if "name" in name.lower():
+                return _first(match for text in self._said for match in _NAME.finditer(text))
+            return _first(_QUOTED.finditer(latest))
+        return None
+
+    def _made_up(self, schema: Json, level: int, inside: frozenset[str]) -> Json:
+        """A value for what has to be there and was not given.
+
+        Args:
+            schema: what it has to be.
+            level: how deep it is nested.
+            inside: the references that lead to it.
+        """
+        self._made += 1
+        if level > _DEEPEST or self._made > _MOST_VALUES:
+            return None
+        schema, inside = self._plain(schema, inside)
+        for keyword in ("default", "const"):
+            if keyword in schema:
+                return schema[keyword]
+        if schema.get("enum"):
+            return schema["enum"][0]
+        match _kind(schema):
+            case "integer" | "number":
+                return self._number(schema)
+            case "boolean":
+                return False
+            case "array":
+                item, count = schema.get("items", {}), _at_most(_MOST_ITEMS, schema.get("minItems"))
+                return [self._made_up(item, level + 1, inside) for _ in range(count)]
+            case "object":
+                return self._object(schema, level, inside)
+            case "null":
+                return None
+        return self._text(schema)
+
+    def _number(self, schema: dict[str, Json]) -> Json:
+        step = schema.get("multipleOf", 1)
+        lower = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+        upper = schema.get("maximum", schema.get("exclusiveMaximum", lower))
+        near = (each for each in _near(lower, upper, step) if _is_finite(each))
+        return next((each for each in near if accepts(schema, each, self._root)), 0)
+
+    def _text(self, schema: dict[str, Json]) -> str:
+        text = _OF_FORMAT.get(str(schema.get("format")), self._said[0])
+        text = text.ljust(_at_most(_MOST_CHARACTERS, schema.get("minLength")), "…")
+        longest = schema.get("maxLength")
+        return text if longest is None else text[: int(longest)]
+
+    def _plain(
+        self, schema: Json, inside: frozenset[str]
+    ) -> tuple[dict[str, Json], frozenset[str]]:
+        """A schema with what it refers to, or the first choice it leaves, laid under it.
+
+        Inside a type, the choices come first that do not lead into it again.
+
+        Returns:
+            the schema, and the references that lead to its parts.
+        """
+        again = False
+        for _ in range(_DEEPEST):
+            if not isinstance(schema, dict):
+                break
+            plain = dict(schema)
+            if "$ref" in plain:
+                reference = plain.pop("$ref")
+                again = again or reference in inside
+                inside |= {reference}
+                schema = resolve_ref(reference, self._root)
+            elif choices := plain.pop("anyOf", None) or plain.pop("oneOf", None):
+                schema = min(choices, key=lambda each: _distance(each, inside, again))
+            else:
+                return plain, inside
+            schema = {**schema, **plain} if isinstance(schema, dict) else plain
+        return {}, inside
+
+
+def _distance(choice: Json, inside: frozenset[str], again: bool) -> int:
+    """How far a choice is from being taken: the first of the nearest is."""
+    if not isinstance(choice, dict):
+        return 0
+    if choice.get("$ref") in inside:
+        return 3
+    if again and _kind(choice) in ("object", "array"):
+        return 2
+    return 1 if choice == {"type": "null"} else 0
+
+
+def _near(lower: Json, upper: Json, step: Json) -> Iterator[Json]:
+    """Numbers that a schema with such bounds may accept."""
+    near = [0, lower, upper]
+    with suppress(OverflowError):  # an integer beyond all floats
+        near[2:] = [lower + step, upper, upper - step, (lower + upper) / 2]
+    yield from near
+    for each in near:
+        with suppress(OverflowError, ValueError):  # infinities have no multiples
+            yield math.ceil(each / step) * step
+
+
+def _at_most(most: int, least: Json) -> int:
+    """How many of something to make where a schema asks for so many at least."""
+    return min(int(least or 0), most)  # JSON may write 2 as 2.0
+
+
+def _is_finite(number: Json) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
+def _kind(schema: dict[str, Json]) -> str:
+    kind = schema.get("type", "object" if "properties" in schema else "string")
+    return str(kind[0]) if isinstance(kind, list) and kind else str(kind)
+
+
+def _mentions(text: str, word: str) -> bool:
+    return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
+
+
+def _first(matches: Iterable[re.Match[str]]) -> str | None:
+    """What the first match captured, in whichever group."""
+    return next((next(filter(None, match.groups())) for match in matches), None)

@@ -1,0 +1,273 @@
+"""Reads replies of models: completions and messages in either dialect.
+
+Servers leave out, repeat and misspell much of what the protocol asks for. What can be understood
+is read; everything else is a ModelError. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, frozen
+
+from lenses_ext import tool_spec_name, view, wire_name
+
+from ..contracts import read_arguments
+from ..errors import ModelError, ValidationError
+from ..json_text import Json, read_json, write_json
+from ..messages import AssistantRole, FunctionRole, Message, ToolCall, Usage
+from ..redaction import redact_error
+from .failures import CallNotMadeError, failed
+from .typed_answers import with_its_answer
+
+if TYPE_CHECKING:
+    from ..machine import Request
+
+_MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
+
+# What some servers add to a reply that calls tools and want back with it: DeepSeek and OpenRouter
+# the reasoning that led to the calls, Google a signature of it.
+_ECHOED = ("reasoning_content", "reasoning", "reasoning_details", "extra_content")
+
+
+@frozen
+class Reply:
+    """A model's reply as it was read.
+
+    Attributes:
+        message: What it said and which tools it calls.
+        usage: The tokens it used, unknown where the server does not say.
+        truncated: It was cut off at its length limit.
+    """
+
+    message: Message
+    usage: Usage = Usage()
+    truncated: bool = False
+
+
+def read_reply(data: object, request: Request | None = None, *, server: str | None = None) -> Reply:
+    """Read a reply in any of the forms a model may give.
+
+    Args:
+        data: A `Message`, a str, or a completion or message dict in either dialect; a `Reply` is
+            read again.
+        request: What the reply answers. It tells the type of the answer, and whether the reply
+            may be empty: after a tool's result, some models have nothing to add.
+        server: The server that gave the reply; what it wants back is sent to no other.
+
+    Raises:
+        ModelError: The data is not a reply, reports an error, was filtered, or is empty.
+    """
+    reply = _reply(data, server)
+    message = reply.message
+    if request is not None and request.answer is not None:
+        message = with_its_answer(request.answer, message)
+    if not (message.content or message.tool_calls or _may_be_empty(reply, request)):
+        raise _empty(reply)
+    return reply if message is reply.message else evolve(reply, message=message)
+
+
+def _may_be_empty(reply: Reply, request: Request | None) -> bool:
+    if request is None or not request.messages or reply.truncated:
+        return False
+    return isinstance(request.messages[-1].role, FunctionRole)
+
+
+def _empty(reply: Reply) -> ModelError:
+    if reply.truncated:
+        return ModelError(
+            "the reply was cut off at its length limit before it said anything; allow the model "
+            "more tokens",
+            code="length",
+        )
+    return ModelError("the model's reply is empty: it has no text and no tool call", code="empty")
+
+
+def _reply(data: object, server: str | None = None) -> Reply:
+    if isinstance(data, Reply):
+        return data
+    if isinstance(data, Message):
+        if data.role != AssistantRole:
+            raise ModelError("the model's reply is a message of another role than assistant")
+        return Reply(data)
+    if isinstance(data, str):
+        return Reply(Message(AssistantRole, data))
+    if not isinstance(data, Mapping):
+        raise ModelError(f"the model's reply is {type(data).__name__}, not a message")
+    if data.get("error"):
+        raise failed(data["error"])
+    if "choices" not in data:
+        if not _MESSAGE_KEYS & set(data):
+            raise ModelError("the model's reply has no message")
+        return Reply(_message(data, server))
+    choices = data["choices"]
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        raise ModelError("the model's reply has no choices")
+    choice = choices[0]
+    if choice.get("error"):
+        raise failed(choice["error"])
+    if not isinstance(choice.get("message"), Mapping):
+        raise ModelError("the model's reply has no message")
+    message, finish = _message(choice["message"], server), choice.get("finish_reason")
+    if finish == "content_filter" and not message.refused:
+        raise ModelError("the provider's content filter withheld the reply", code="content_filter")
+    return Reply(message, _usage(data.get("usage")), truncated=finish == "length")
+
+
+def detect_tool_call(reply: object) -> tuple[str, dict[str, Json]] | None:
+    """The first tool call of a reply, as its name and arguments, or None.
+
+    Args:
+        reply: A completion or message in either dialect, or a `Message`.
+
+    Raises:
+        ValidationError: The reply cannot be read, or the arguments are not one JSON object.
+
+    >>> call = {"name": "sayHello", "arguments": '{"personName": "Alice"}'}
+    >>> detect_tool_call({"role": "assistant", "content": None, "function_call": call})
+    ('sayHello', {'personName': 'Alice'})
+    """
+    try:
+        calls = _reply(reply).message.tool_calls
+    except ModelError as error:
+        raise ValidationError(str(error)) from None
+    return (calls[0].name, read_arguments(calls[0].name, calls[0].arguments)) if calls else None
+
+
+def call_not_made(request: Request, error: CallNotMadeError) -> Reply:
+    """The reply in which a model tried to call a tool, for the error of a provider about it.
+
+    The call that the model wrote is checked like any other, so it is told what is wrong with it.
+
+    Raises:
+        CallNotMadeError: The request has no tools.
+    """
+    names = {wire_name(view(tool_spec_name, tool)): tool for tool in request.tools}
+    if not names:
+        raise error
+    written = error.generation
+    named, arguments = next((name for name in names if name in written), next(iter(names))), written
+    try:
+        found = read_json(written)
+    except ValueError:
+        found = None
+    if isinstance(found, list) and len(found) == 1:
+        found = found[0]
+    if isinstance(found, dict) and isinstance(found.get("name"), str):
+        named = found["name"] or named
+        arguments = json_text(found.get("arguments", found.get("parameters", {})))
+    return Reply(Message(AssistantRole, "", [ToolCall("call_0", named, arguments)]))
+
+
+def _message(data: Mapping[str, Any], server: str | None) -> Message:
+    """A message; whether it calls tools decides what it is, not its finish reason."""
+    role = data.get("role")
+    if role and not (isinstance(role, str) and role.lower() == "assistant"):
+        raise ModelError(redact_error(f"the model's reply has the role {role!r}, not 'assistant'"))
+    content, refusal = text_of(data.get("content")), text_of(data.get("refusal"))
+    calls = _calls(data, server)
+    return Message(
+        AssistantRole,
+        well_formed(content or refusal),
+        calls,
+        refused=bool(refusal and not content and not calls),
+        echo=_to_echo(data, server) if calls else None,
+    )
+
+
+def _to_echo(data: Mapping[str, Any], server: str | None) -> str | None:
+    """The fields that go back to the server as they came, with the server they came from."""
+    found = {key: data[key] for key in _ECHOED if data.get(key)}
+    if not found:
+        return None
+    return json_text({"server": server, **found} if server else found)
+
+
+def text_of(content: object) -> str:
+    """The text of a content, which some servers send as a list of parts.
+
+    Parts without a text, such as a model's thinking, are not part of what it says.
+    """
+    if isinstance(content, list):
+        return "".join(text_of(part.get("text")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def well_formed(text: str) -> str:
+    """A text that can be written as UTF-8.
+
+    Streams may cut a surrogate pair in two, and models may write half of one.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def json_text(value: Json) -> str:
+    """A part of a reply as JSON text.
+
+    Raises:
+        ModelError: The value is not JSON.
+    """
+    try:
+        return write_json(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        problem = str(error)
+    raise ModelError(redact_error(f"the model's reply is not JSON: {problem}"))
+
+
+def _calls(data: Mapping[str, Any], server: str | None) -> tuple[ToolCall, ...]:
+    """The calls of a message, each with an id that no other call of it has."""
+    calls: list[ToolCall] = []
+    taken: set[str] = set()
+    for index, given in enumerate(_listed_calls(data)):
+        function = given.get("function") if isinstance(given, Mapping) else None
+        if isinstance(function, Mapping) and _is_blank(function):
+            continue
+        name = function.get("name") if isinstance(function, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
+            raise ModelError("the model's tool call does not name a tool")
+        id_ = _own_id(given.get("id"), index, taken)
+        taken.add(id_)
+        arguments = _arguments(function.get("arguments"))
+        calls.append(ToolCall(id_, well_formed(name), arguments, _to_echo(given, server)))
+    return tuple(calls)
+
+
+def _listed_calls(data: Mapping[str, Any]) -> list[Any]:
+    """The calls in either dialect; an empty one of the other dialect is not a call."""
+    listed, function = data.get("tool_calls"), data.get("function_call")
+    if isinstance(listed, list) and listed:
+        return listed
+    return [{"function": function}] if function else []
+
+
+def _is_blank(function: Mapping[str, Any]) -> bool:
+    """Whether a call has neither name nor arguments: some servers send one with every reply."""
+    return not function.get("name") and function.get("arguments") in (None, "")
+
+
+def _own_id(given: object, index: int, taken: set[str]) -> str:
+    """The id that a call was given, or one by its position where that is missing or repeated."""
+    if isinstance(given, str) and given and well_formed(given) == given and given not in taken:
+        return given
+    positions = itertools.count(index)
+    return next(name for name in map("call_{}".format, positions) if name not in taken)
+
+
+def _arguments(arguments: object) -> str:
+    """The arguments as text; some servers send an object, null, or nothing when there are none."""
+    if arguments is None or (isinstance(arguments, str) and arguments.strip() == "null"):
+        return ""
+    return well_formed(arguments) if isinstance(arguments, str) else json_text(arguments)
+
+
+def _usage(data: object) -> Usage:
+    """The tokens used; what is not counted stays unknown."""
+    if not isinstance(data, Mapping):
+        return Usage()
+    named = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+    counts = {name: data.get(key) for name, key in named.items()}
+    return Usage(**{name: n for name, n in counts.items() if type(n) is int and n >= 0})

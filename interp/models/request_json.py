@@ -1,0 +1,210 @@
+"""The JSON of requests, in both dialects of Chat Completions.
+
+``tools`` is the current dialect (``tool_calls``, answered by role ``tool``); ``functions`` is the
+older one (``function_call``, answered by role ``function``), which has one call a reply. How
+replies are read is in `reply_reading`. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from lenses_ext import Memo, wire_name
+
+from ..contracts import function_definition, has_strict_form
+from ..json_text import Json, read_json
+from ..messages import AssistantRole, FunctionRole, Message, ToolCall
+from ..providers import AnswerFormat, AnswerMode, Dialect
+from .typed_answers import answer_format, answer_in_words, answer_tool
+
+if TYPE_CHECKING:
+    from ..machine import Request
+
+SETTING_NAMES: Mapping[str, str] = {
+    "frequencyPenalty": "frequency_penalty",
+    "maxTokens": "max_completion_tokens",
+    "parallelToolCalls": "parallel_tool_calls",
+    "presencePenalty": "presence_penalty",
+    "reasoningEffort": "reasoning_effort",
+    "seed": "seed",
+    "stop": "stop",
+    "temperature": "temperature",
+    "topP": "top_p",
+    "verbosity": "verbosity",
+}
+"""The protocol's name for each setting that is one of its fields.
+
+``maxTokens`` has another name at some providers. ``strictTools`` and ``toolChoice`` change how the
+tools are sent, and ``extraBody`` has fields with their own names.
+"""
+
+
+def request_body(
+    request: Request,
+    dialect: Dialect = "tools",
+    max_tokens: str = SETTING_NAMES["maxTokens"],
+    *,
+    strict: bool = False,
+    answers: AnswerMode = "with_tools",
+    answers_as: AnswerFormat = "json_schema",
+    server: str | None = None,
+) -> dict[str, Json]:
+    """The JSON body of a request, as fresh values. Empty fields are left out.
+
+    Args:
+        request: What the model is asked.
+        dialect: The dialect to write.
+        max_tokens: The provider's name for the setting ``maxTokens``.
+        strict: Hold the model to the schemas of the tools, of those that have a strict form.
+        answers: How a typed answer is asked for where there are tools, see `AnswerMode`.
+        answers_as: Whether the provider takes a schema for the answer, see `AnswerFormat`.
+        server: The server that is asked; reasoning goes back only to the one that sent it.
+    """
+    messages = [encode_message(each, dialect, server) for each in _sent(request, dialect)]
+    body: dict[str, Json] = {"model": request.model.name, "messages": messages}
+    instruction, settings = request.instruction, request.settings.as_json()
+    tools = [
+        function_definition(tool, strict=strict and dialect == "tools" and has_strict_form(tool))
+        for tool in request.tools
+    ]
+    if request.answer is not None:
+        if not tools or answers == "with_tools":
+            body["response_format"] = answer_format(request.answer, answers_as)
+            if answers_as == "json_object":
+                instruction += answer_in_words(request.answer)
+        elif answers == "as_tool":
+            tools.append(answer_tool(request, request.answer))
+    messages.insert(0, {"role": "system", "content": instruction})
+    if tools:
+        body |= _offered(tools, _tool_choice(request, settings.get("toolChoice", "auto")), dialect)
+    names = {**SETTING_NAMES, "maxTokens": max_tokens}
+    if "tools" not in body:
+        del names["parallelToolCalls"]  # refused where there are no tools
+    body |= {names[name]: value for name, value in settings.items() if name in names}
+    return {**body, **settings.get("extraBody", {})}
+
+
+def request_content(request: Request, *, streaming: bool = False, **form: Any) -> bytes:
+    """The bytes of a request: the JSON of `request_body`, with each message encoded only once.
+
+    Args:
+        request: What the model is asked.
+        streaming: Ask for the reply as a stream.
+        form: The other arguments of `request_body`.
+    """
+    body = request_body(evolve(request, messages=request.messages[-1:]), **form)
+    if streaming:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    dialect: Dialect = form.get("dialect", "tools")
+    texts = map(_message_texts(dialect, form.get("server")), _sent(request, dialect))
+    first, others = _dumped(body.pop("messages")[0]), _dumped(body)
+    text = f'{{"messages":[{",".join([first, *texts])}],{others[1:]}'
+    return text.encode(errors="replace")  # half a character cannot be sent
+
+
+@lru_cache(maxsize=16)
+def _message_texts(dialect: Dialect, server: str | None) -> Memo[Message, str]:
+    """The JSON texts of messages, each kept as long as its message."""
+    return Memo(lambda message: _dumped(encode_message(message, dialect, server)))
+
+
+def _dumped(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _offered(tools: list[dict[str, Json]], choice: str, dialect: Dialect) -> dict[str, Json]:
+    """The fields that offer tools, and say which of them the model has to call."""
+    is_name = choice not in ("auto", "none", "required")
+    named = {"name": wire_name(choice)}
+    if dialect == "tools":
+        one = {"type": "function", "function": named}
+        return {"tools": tools, "tool_choice": one if is_name else choice}
+    functions = [tool["function"] for tool in tools]
+    if choice == "required":  # the older dialect has no word for it, except for a single function
+        is_name, named = len(functions) == 1, {"name": functions[0]["name"]}
+        choice = "auto"
+    return {"functions": functions, "function_call": named if is_name else choice}
+
+
+def _tool_choice(request: Request, choice: str) -> str:
+    """The tool choice of a request: a call is demanded once for each message of the user.
+
+    A model that had to call a tool in every reply could never answer.
+    """
+    has_result = bool(request.messages) and isinstance(request.messages[-1].role, FunctionRole)
+    return "auto" if has_result and choice != "none" else choice
+
+
+def _sent(request: Request, dialect: Dialect) -> Iterable[Message]:
+    """The messages of a request as a dialect has them."""
+    return _one_call_each(request.messages) if dialect == "functions" else request.messages
+
+
+def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:
+    """The same conversation with one call a reply, each followed by its result.
+
+    The machine puts the results right after their calls and in the same order.
+    """
+    held: deque[Message] = deque()
+    for message in messages:
+        if len(message.tool_calls) > 1:
+            first, *others = message.tool_calls
+            yield evolve(message, tool_calls=(first,))
+            held = deque(Message(AssistantRole, "", (call,)) for call in others)
+            continue
+        yield message
+        if held and isinstance(message.role, FunctionRole):
+            yield held.popleft()
+
+
+def encode_message(
+    message: Message, dialect: Dialect, server: str | None = None
+) -> dict[str, Json]:
+    """The JSON of a message."""
+    if isinstance(message.role, FunctionRole):
+        name = wire_name(message.role.name)
+        if dialect == "functions":
+            return {"role": "function", "name": name, "content": message.content}
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.content}
+    encoded: dict[str, Json] = {"role": message.role.name, "content": message.content}
+    if message.refused:
+        encoded |= {"content": None, "refusal": message.content}
+    if message.tool_calls:
+        encoded |= {"content": message.content or None, **_echoed(message.echo, server)}
+        if dialect == "functions":
+            encoded["function_call"] = _function(message.tool_calls[0])
+        else:
+            encoded["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": _function(call),
+                    **_echoed(call.echo, server),
+                }
+                for call in message.tool_calls
+            ]
+    return encoded
+
+
+def _function(call: ToolCall) -> dict[str, Json]:
+    """A call as its server gets it back: servers refuse arguments that are not a JSON object."""
+    try:
+        is_object = isinstance(read_json(call.arguments), dict)
+    except ValueError:
+        is_object = False
+    return {"name": wire_name(call.name), "arguments": call.arguments if is_object else "{}"}
+
+
+def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
+    """The fields that a server wants back, if it is the one that sent them."""
+    try:
+        fields = read_json(echo or "{}")
+    except ValueError:  # somebody wrote it by hand
+        return {}
+    return fields if isinstance(fields, dict) and fields.pop("server", None) == server else {}

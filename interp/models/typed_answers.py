@@ -1,0 +1,136 @@
+"""Answers of a declared type: how each provider is asked for one, and how it is read.
+
+Providers differ in whether they take tools and a schema for the answer in one request, and in
+whether they take a schema at all; `AnswerMode` and `AnswerFormat` are columns of their rows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from attrs import evolve
+
+from gram import Pattern
+from lenses_ext import answer_schema, tool_spec_name, view, wire_name
+
+from ..contracts import check, response_format, unwrapped
+from ..errors import ValidationError
+from ..json_text import Json, read_json, write_json
+from ..messages import Message
+from ..providers import AnswerFormat, AnswerMode
+
+if TYPE_CHECKING:
+    from ..machine import Request
+
+_TOOL_NAME: Final = "final_answer"
+_THINKING: Final = re.compile(
+    r"\A(\s*(<think(ing)?>|\[THINK\]).*?(</think(ing)?>|\[/THINK\]))+"
+    r"|\A.*?(</think(ing)?>|\[/THINK\])",  # some servers leave the first mark out
+    re.DOTALL,
+)
+_FENCED: Final = re.compile(r"```[\w-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
+_FENCED_WIDELY: Final = re.compile(r"```[\w-]*\s*(.*)```", re.DOTALL)
+"""From the first fence to the last: a text in the JSON may have fences itself."""
+
+
+# --- asking
+
+
+def answer_format(answer: Pattern, form: AnswerFormat) -> dict[str, Json]:
+    """The ``response_format`` that asks for an answer of a type."""
+    return response_format(answer) if form == "json_schema" else {"type": "json_object"}
+
+
+def answer_in_words(answer: Pattern) -> str:
+    """What a model is told that takes no schema."""
+    schema = write_json(response_format(answer)["json_schema"]["schema"])
+    return f"\n\nAnswer with one JSON object that is valid under this JSON Schema:\n{schema}"
+
+
+def answer_tool(request: Request, answer: Pattern) -> dict[str, Json]:
+    """The tool that a model calls to give its answer, for ``as_tool``."""
+    function = {
+        "name": answer_tool_name(request),
+        "description": "Give the final answer. Call this once, when you need no other tool.",
+        "parameters": response_format(answer)["json_schema"]["schema"],
+    }
+    return {"type": "function", "function": function}
+
+
+def answer_tool_name(request: Request) -> str:
+    """The name of the answer's tool: one that no tool of the agent has."""
+    taken = {wire_name(view(tool_spec_name, tool)) for tool in request.tools}
+    name = _TOOL_NAME
+    while name in taken:
+        name += "_"
+    return name
+
+
+def streams_word_by_word(request: Request, mode: AnswerMode) -> bool:
+    """Whether the words of a reply, shown as they come, are those of its answer."""
+    if request.answer is None:
+        return True
+    is_wrapped = answer_schema(request.answer).get("type") != "object"
+    return not is_wrapped and (not request.tools or mode == "with_tools")
+
+
+def request_for_the_answer(request: Request, message: Message) -> Request | None:
+    """The second request of ``after_tools``, or None where the reply is the answer or calls."""
+    if request.answer is None or not request.tools or message.tool_calls or message.refused:
+        return None
+    try:
+        check(answer_schema(request.answer), read_json(message.content))
+    except (ValueError, ValidationError):
+        return evolve(request, tools=())
+    return None
+
+
+# --- reading
+
+
+def without_answer_tool(request: Request, message: Message) -> Message:
+    """A reply in which a call of the answer's tool is the answer, for ``as_tool``.
+
+    Beside calls of other tools it is left out: the model cannot know their results yet.
+    """
+    name = answer_tool_name(request)
+    answers = [call.arguments for call in message.tool_calls if call.name == name]
+    others = [call for call in message.tool_calls if call.name != name]
+    if not answers:
+        return message
+    if others:
+        return evolve(message, tool_calls=others)
+    return evolve(message, content=answers[0] or "{}", tool_calls=(), echo=None)
+
+
+def with_its_answer(answer: Pattern, message: Message) -> Message:
+    """A reply with the JSON of its answer alone.
+
+    Fences and a model's thinking around the JSON are left out, and the object that wraps an answer
+    of another type.
+    """
+    if message.tool_calls or message.refused:
+        return message
+    found = _json_in(message.content)
+    return unwrapped(answer, message if found is None else evolve(message, content=found))
+
+
+def _json_in(content: str) -> str | None:
+    """The JSON text in a reply that has something else around it, or None."""
+    if _is_json(content):
+        return None
+    text = _THINKING.sub("", content, count=1).strip()
+    if _is_json(text):
+        return text
+    candidates = (pattern.findall(text) for pattern in (_FENCED_WIDELY, _FENCED))
+    fenced = [found[0].strip() for found in candidates if len(found) == 1]
+    return next(filter(_is_json, fenced), None)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        read_json(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,39 @@
+"""Providers of models: their addresses, keys and properties."""
+
+from .provider import (
+    ADDRESS_RULE,
+    MAX_REPLY_BYTES,
+    AnswerFormat,
+    AnswerMode,
+    Dialect,
+    Provider,
+    in_variable_name,
+    is_address,
+)
+from .provider_file import user_folder
+from .table import (
+    OFFLINE,
+    PROVIDERS,
+    find_provider,
+    hide_provider_keys,
+    provider_without_row,
+    unknown_provider,
+)
+
+__all__ = [
+    "ADDRESS_RULE",
+    "MAX_REPLY_BYTES",
+    "OFFLINE",
+    "PROVIDERS",
+    "AnswerFormat",
+    "AnswerMode",
+    "Dialect",
+    "Provider",
+    "find_provider",
+    "hide_provider_keys",
+    "in_variable_name",
+    "is_address",
+    "provider_without_row",
+    "unknown_provider",
+    "user_folder",
+]

@@ -1,0 +1,215 @@
+"""Converts a State to a pattern and back: the safe way to save a run and resume it elsewhere.
+
+.. code-block:: text
+
+    [:RunState {status: "awaiting_tools", limits: {iterations: 10, …}, …} |
+      [hello_world_agent:Agent {…} | …],
+      [:Conversation | (:User {content: "hello"}), …],
+      [:ApprovalPolicy {otherwise: "ask"}],
+      [:Calls | (:ToolCall {…})],
+      [:Waiting | (:Ask {index: 0, tool: "sayHello", args: json`{}`})],
+      [:Answered | …], [:Invocations | …]]
+
+Reading a pattern runs no code, unlike unpickling. The pattern holds everything that is compared
+between States and the id of the run; it does not hold the exceptions of tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import asdict
+from pyrsistent import PMap, PVector, pmap, pvector
+
+from gram import GramEncodeError, Pattern, Subject, Value, expect
+from lenses_ext import Model
+
+from ..errors import ValidationError
+from ..machine import ApprovalPolicy, Ask, CallTool, Limits, State, Status, ToolEffect
+from ..messages import ToolInvocation, Usage
+from .conversation_pattern import (
+    call_from_pattern,
+    call_to_pattern,
+    context_from_pattern,
+    context_to_pattern,
+)
+from .pattern_parts import Reader, expect_one_of, without_empty, write_json_text, write_text
+from .response_pattern import invocation_from_pattern, invocation_to_pattern
+
+RUN_STATE = "RunState"
+
+_PARTS = ("Calls", "Waiting", "Answered", "Invocations")
+_EFFECTS: dict[str, type[ToolEffect]] = {"CallTool": CallTool, "Ask": Ask}
+_USAGES = ("usage", "counted")
+_FLAGS = ("truncated", "corrected", "withoutResultChecks")
+_KEYS = ("status", "model", "turn", "stopped", "runId", "limits", "unlimited", "settings", "unset")
+
+
+def state_to_pattern(state: State) -> Pattern:
+    """Convert a State to a pattern.
+
+    Raises:
+        GramEncodeError: the agent is nested too deeply.
+    """
+    expect(state, State, "state", by="state_to_pattern")
+    limits = asdict(state.limits)
+    properties: dict[str, Value | None] = {
+        "status": state.status.name.lower(),
+        "model": str(state.model) if state.model else None,
+        "turn": state.turn,
+        "stopped": None if state.stopped is None else write_text(state.stopped),
+        "runId": state.run_id,
+        "limits": pmap({name: value for name, value in limits.items() if value is not None}),
+        "unlimited": pvector(name for name, value in limits.items() if value is None),
+        "settings": pmap({key: each for key, each in state.settings.items() if each is not None}),
+        "unset": pvector(sorted(key for key, each in state.settings.items() if each is None)),
+        "usage": _usage_to_map(state.usage),
+        "counted": _usage_to_map(state.counted),
+        "truncated": state.truncated,
+        "corrected": state.corrected,
+        "withoutResultChecks": not state.check_results,
+    }
+    parts = (
+        map(call_to_pattern, state.calls),
+        (_effect_to_pattern(state.waiting[index]) for index in sorted(state.waiting)),
+        (_with_index(index, state.answers[index]) for index in sorted(state.answers)),
+        map(invocation_to_pattern, state.invocations),
+    )
+    elements = [
+        state.agent,
+        context_to_pattern(state.context),
+        state.policy.to_pattern(),
+        *(Pattern(Subject("", {label}), each) for label, each in zip(_PARTS, parts, strict=True)),
+    ]
+    return Pattern(Subject("", {RUN_STATE}, without_empty(properties)), elements)
+
+
+def state_from_pattern(pattern: Pattern) -> State:
+    """Read a State from a pattern.
+
+    Raises:
+        ValidationError: the pattern is not a State; the fault has its place.
+    """
+    expect(pattern, Pattern, "pattern", by="state_from_pattern")
+    read = Reader(pattern, RUN_STATE, [*_KEYS, *_USAGES, *_FLAGS])
+    if len(pattern.elements) != 3 + len(_PARTS):
+        read.refuse("no-state", f"{RUN_STATE} must have {3 + len(_PARTS)} elements")
+    agent, context, policy, *parts = pattern.elements
+    calls, waiting, answers, invocations = (
+        _elements(part, label) for part, label in zip(parts, _PARTS, strict=True)
+    )
+    turn = read.number("turn")
+    return State(
+        agent,
+        _model(read),
+        _limits(read),
+        context_from_pattern(context),
+        ApprovalPolicy.from_pattern(policy),
+        _status(read),
+        turn,
+        tuple(map(call_from_pattern, calls)),
+        read.flag("truncated"),
+        pmap(dict(_effect_from_pattern(each, turn) for each in waiting)),
+        pmap(dict(map(_indexed_invocation, answers))),
+        pvector(map(invocation_from_pattern, invocations)),
+        _usage(read, "usage"),
+        _usage(read, "counted"),
+        read.text("stopped") if read.has("stopped") else None,
+        pmap({**_map(read, "settings"), **dict.fromkeys(_names(read, "unset"))}),
+        read.flag("corrected"),
+        not read.flag("withoutResultChecks"),
+        read.text("runId", ""),
+    )
+
+
+# --- calls
+
+
+def _effect_to_pattern(effect: ToolEffect) -> Pattern:
+    label = next(label for label, kind in _EFFECTS.items() if isinstance(effect, kind))
+    properties = {
+        "index": effect.at[-1],
+        "tool": write_text(effect.name),
+        "args": write_json_text(effect.arguments),
+    }
+    return Pattern(Subject("", {label}, properties))
+
+
+def _effect_from_pattern(pattern: Pattern, turn: int) -> tuple[int, Any]:
+    label = expect_one_of(_EFFECTS, pattern)
+    read = Reader(pattern, label, ["index", "tool", "args"])
+    read.without_elements()
+    arguments = read.json_text("args")
+    read.parsed(arguments, "args")
+    index = read.number("index")
+    return index, _EFFECTS[label]((turn, index), read.text("tool"), arguments)
+
+
+def _with_index(index: int, invocation: ToolInvocation) -> Pattern:
+    return Pattern(Subject("", {"Answer"}, {"index": index}), [invocation_to_pattern(invocation)])
+
+
+def _indexed_invocation(pattern: Pattern) -> tuple[int, ToolInvocation]:
+    read = Reader(pattern, "Answer", ["index"])
+    if len(pattern.elements) != 1:
+        read.refuse("no-answer", "an Answer must have one element, its ToolInvocation")
+    return read.number("index"), invocation_from_pattern(pattern.elements[0])
+
+
+def _elements(pattern: Pattern, label: str) -> Iterable[Pattern]:
+    Reader(pattern, label)
+    return pattern.elements
+
+
+# --- properties
+
+
+def _status(read: Reader) -> Status:
+    names = {status.name.lower(): status for status in Status}
+    name = read.text("status")
+    if name not in names:
+        read.refuse("unknown-status", f'"{name}" is not a status; known: {", ".join(names)}')
+    return names[name]
+
+
+def _model(read: Reader) -> Model | None:
+    try:
+        return Model.parse(read.text("model")) if read.has("model") else None
+    except GramEncodeError as error:
+        read.refuse("ill-typed", str(error), "model")
+
+
+def _limits(read: Reader) -> Limits:
+    given: dict[str, Any] = {**_map(read, "limits"), **dict.fromkeys(_names(read, "unlimited"))}
+    try:
+        return Limits(**given)
+    except (ValidationError, TypeError) as error:
+        read.refuse("ill-typed", f"limits: {error}", "limits")
+
+
+def _usage_to_map(usage: Usage) -> PMap[str, Value]:
+    return pmap({key: count for key, count in asdict(usage).items() if count is not None})
+
+
+def _usage(read: Reader, key: str) -> Usage:
+    counts = _map(read, key)
+    if not set(counts) <= {"input_tokens", "output_tokens"} or any(
+        type(count) is not int for count in counts.values()
+    ):
+        read.refuse("ill-typed", f"{key} of {RUN_STATE} must have whole numbers of tokens", key)
+    return Usage(counts.get("input_tokens"), counts.get("output_tokens"))
+
+
+def _map(read: Reader, key: str) -> Mapping[str, Any]:
+    value = read.pattern.value.properties.get(key, pmap())
+    if not isinstance(value, PMap):
+        read.refuse("ill-typed", f"{key} of {RUN_STATE} must be a map", key)
+    return value
+
+
+def _names(read: Reader, key: str) -> list[str]:
+    value = read.pattern.value.properties.get(key, pvector())
+    if not isinstance(value, PVector) or not all(isinstance(each, str) for each in value):
+        read.refuse("ill-typed", f"{key} of {RUN_STATE} must be an array of names", key)
+    return [str(each) for each in value]

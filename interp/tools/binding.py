@@ -1,0 +1,139 @@
+"""Binding: finds the implementation of each tool of a program in a library.
+
+A program is bound when it runs, so the same program can run with different libraries. An
+implementation fits if it accepts every call that the specification allows and returns the
+declared type. Errors have the places of both the specification and the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import get_args
+
+from gram import Pattern, did_you_mean, expect, origin
+from lenses_ext import (
+    Match,
+    Memo,
+    ProgramLike,
+    agent_tool_specs,
+    differences,
+    result_schema,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
+)
+
+from ..errors import ConfigurationError, ToolBindingError
+from ..programs import the_agent
+from .implementation import Tool
+from .library import ToolLibrary
+
+
+def bind_tool(spec: Pattern, library: ToolLibrary, *, match: Match = "full") -> Tool | None:
+    """The tool of a library that implements a specification, or None.
+
+    Args:
+        spec: a tool specification.
+        library: where to look.
+        match: what has to agree: ``full`` (name, description and types), ``types`` (name and
+            types, but not descriptions) or ``name``.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        ConfigurationError: ``match`` is none of these words.
+    """
+    problems = _problems(spec, library, match)
+    return None if problems else library[view(tool_spec_name, spec)]
+
+
+def explain_binding(spec: Pattern, library: ToolLibrary, *, match: Match = "full") -> str | None:
+    """Why a specification does not bind, with one line for each difference, or None if it binds.
+
+    A line has the place of the specification, the place of the function, and a hint how to fix
+    the difference. The arguments and errors are those of `bind_tool`.
+    """
+    return "\n".join(_problems(spec, library, match)) or None
+
+
+def bind_agent_tools(
+    program: ProgramLike, library: ToolLibrary, *, agent: str | None = None, match: Match = "full"
+) -> tuple[Tool, ...]:
+    """The tools of a library that implement an agent's, in the agent's order.
+
+    Args:
+        program: an agent, a document, or the patterns of one.
+        library: where to look.
+        agent: the name of the agent; without it, the only one.
+        match: what has to agree; see `bind_tool`.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        ValidationError: the agent does not exist or has a fault, such as a reference to a name
+            that is not defined (see ``faults``).
+        ToolBindingError: some tools do not bind; the message lists all differences of all tools.
+    """
+    expect(agent, (str, type(None)), "agent", by="bind_agent_tools")
+    expect(library, ToolLibrary, "library", by="bind_agent_tools")
+    specs = view(agent_tool_specs, the_agent(program, agent, by="bind_agent_tools"))
+    problems = [problem for spec in specs for problem in _problems(spec, library, match)]
+    if problems:
+        raise ToolBindingError(problems)
+    return tuple(library[view(tool_spec_name, spec)] for spec in specs)
+
+
+def _problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
+    """The reasons why a specification does not bind; empty if it binds."""
+    expect(spec, Pattern, "spec", by="bind_tool")
+    expect(library, ToolLibrary, "library", by="bind_tool")
+    if match not in get_args(Match):
+        raise ConfigurationError(f"match is one of {', '.join(get_args(Match))}, found {match!r}")
+    name = view(tool_spec_name, spec)
+    tool = library.get(name)
+    if tool is None:
+        hint = did_you_mean(name, library) or f"it has {', '.join(library) or 'no tools'}"
+        return (f'{_place(spec)}tool "{name}" is not in the library; {hint}',)
+    known = _compared(spec)(tool)
+    if match not in known:
+        known[match] = tuple(_differences(spec, tool, match))
+    return known[match]
+
+
+_compared: Memo[Pattern, Memo[Tool, dict[Match, tuple[str, ...]]]] = Memo(
+    lambda _: Memo(lambda _: {})
+)
+"""The results of earlier comparisons of a specification with a tool."""
+
+
+def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
+    """How a tool differs from its specification, each with both places and a hint."""
+    if match == "name":
+        return
+    found: list[tuple[str, str | None]] = []
+    for part, result, written, implemented in (
+        ("", False, view(tool_spec_schema, spec), tool.schema),
+        ("result ", True, result_schema(spec), tool.result_schema),
+    ):
+        for each in differences(written, implemented, match=match, result=result):
+            found.append((f"{part}{each}", each.hint))
+    if match == "full":
+        description = _normalised(view(tool_spec_description, spec))
+        implemented_description = _normalised(tool.description)
+        if description != implemented_description:
+            text = f"description: spec {description!r}, implementation {implemented_description!r}"
+            found.insert(0, (text, "state the same description in both"))
+        if found and not any(True for _ in _differences(spec, tool, "types")):
+            found = [(text, 'match="types" would bind it') for text, _ in found]
+    where = f" (implemented at {tool.place})" if tool.place else ""
+    for text, hint in found:
+        line = f'{_place(spec)}tool "{tool.name}" differs: {text}{where}'
+        yield f"{line}; {hint}" if hint else line
+
+
+def _place(spec: Pattern) -> str:
+    place = origin(spec)
+    return f"{place}: " if place else ""
+
+
+def _normalised(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()

@@ -1,0 +1,275 @@
+"""Makes tools from Python functions: docstring and type hints become description and schema.
+
+A hint that has no JSON form is an error when the tool is defined; the error names the parameter,
+the type and the place of the function. `type_forms` lists the supported hints. The model does not
+see a parameter whose hint is `interp.tools.ToolContext`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, get_args, get_origin, overload
+
+from attrs import frozen
+
+from gram import ArgumentError, expect
+
+from ...errors import ToolError
+from ...json_text import Json
+from ..implementation import Tool, find_global, require_importable
+from ..tool_context import ToolContext, current_context
+from .callables import (
+    Documentation,
+    documentation_of,
+    hints_of,
+    is_async,
+    name_of,
+    place_of,
+    signature_of,
+)
+from .json_values import to_json_value
+from .records import NO_DEFAULT, Member
+from .type_forms import TypeForms
+
+if TYPE_CHECKING:
+    from gram import Pattern
+
+AnyFunction = Callable[..., Any]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_STARS: dict[Any, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
+
+
+@frozen(init=False, repr=False)
+class FunctionTool(Tool, Generic[P, R]):
+    """A tool that `tool` made from a function; type checkers let you call it like the function."""
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+            """What the function returns, as JSON."""
+            raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        require_importable(self.function, self.name)
+        named: Any = getattr(self.function, "__func__", self.function)
+        module, name = getattr(named, "__module__", ""), getattr(named, "__qualname__", "")
+        if isinstance(find_global(module, name), Tool):  # the decorator has put it there
+            return _tool_found, (module, name, self.name, self.description)
+        return _make_tool, (self.function, self.name, self.description)
+
+
+@overload
+def tool(
+    function: Callable[P, R], /, *, name: str | None = ..., description: str | None = ...
+) -> FunctionTool[P, R]: ...
+@overload
+def tool(
+    *, name: str | None = ..., description: str | None = ...
+) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+def tool(
+    function: AnyFunction | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+) -> FunctionTool[Any, Any] | Callable[[AnyFunction], FunctionTool[Any, Any]]:
+    """Make a tool from a function, sync or async; also a decorator, with or without arguments.
+
+    The JSON arguments become the types that the hints name (enum members, records, tuples, dates),
+    and such values in the result become JSON. The tool can be called like the function.
+
+    Args:
+        function: a function, bound method, ``functools.partial`` (what it binds by keyword is
+            hidden from the model) or object with ``__call__``.
+        name: the tool's name; by default the name of the function.
+        description: the tool's description; by default the docstring up to its first section.
+
+    Raises:
+        ArgumentError: the argument is not a function, or the name or description is not a str.
+        ToolError: the function cannot be made into a tool: a parameter has no hint, a hint has
+            no JSON form, or a default does not fit its hint.
+
+    >>> @tool
+    ... def double(n: int) -> int:
+    ...     '''Doubles a number.'''
+    ...     return 2 * n
+    >>> double.description, double.schema["properties"], double(2)
+    ('Doubles a number.', {'n': {'type': 'integer'}}, 4)
+    """
+    expect(name, (str, type(None)), "name", by="tool")
+    expect(description, (str, type(None)), "description", by="tool")
+    if function is None:
+        return lambda decorated: _make_tool(decorated, name, description)
+    return _make_tool(function, name, description)
+
+
+def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
+    """The specification that a program needs to use a function as a tool.
+
+    Args:
+        function: a function as for `tool`, or a tool.
+
+    Raises:
+        ToolError: the function cannot be made into a tool.
+        SpecificationError: the tool has no description.
+    """
+    from lenses_ext import create_tool_specification, json_schema_to_type_signature
+
+    made = function if isinstance(function, Tool) else _make_tool(function, None, None)
+    signature = json_schema_to_type_signature(made.schema, return_schema=made.result_schema)
+    return create_tool_specification(made.name, made.description, signature)
+
+
+def _tool_found(module: str, qualified_name: str, name: str, description: str) -> Tool:
+    """Find a tool that was pickled by the name of its decorated function in a module."""
+    __import__(module)
+    found = find_global(module, qualified_name)
+    if not isinstance(found, Tool):
+        raise ToolError(f"{qualified_name} in {module} is not a tool")
+    if (found.name, found.description) == (name, description):
+        return found
+    return _make_tool(found.function, name, description)
+
+
+def _make_tool(
+    function: AnyFunction, name: str | None, description: str | None
+) -> FunctionTool[Any, Any]:
+    if isinstance(function, Tool):
+        raise ToolError(f'tool "{function.name}": it is a tool already')
+    if not callable(function) and not isinstance(function, classmethod):
+        raise ArgumentError(f"{function!r} is not a function, so it cannot be made into a tool")
+    if isinstance(function, staticmethod):
+        function = function.__func__
+    known_as = name_of(function) if name is None else name
+    place = place_of(function)
+    try:
+        return _tool_of(function, known_as, description, place)
+    except ToolError as error:
+        where, what = f"{place}: " if place else "", f'tool "{known_as}": '
+        raise ToolError(f"{where}{what}{str(error).removeprefix(what)}") from None
+
+
+def _tool_of(
+    function: AnyFunction, name: str, description: str | None, place: str | None
+) -> FunctionTool[Any, Any]:
+    _require_function(function, name)
+    documentation, hints = documentation_of(function), hints_of(function)
+    signature = signature_of(function)
+    contexts = [each for key, each in signature.parameters.items() if _is_context(hints.get(key))]
+    forms = TypeForms()
+    parameters = forms.object_of(_members(signature, hints, documentation), "parameter")
+
+    def call(arguments: dict[str, Json]) -> Any:
+        values = parameters.read(arguments)
+        for context in contexts:
+            values |= _context_argument(context, name)
+        bound = inspect.BoundArguments(signature, values)
+        bound.apply_defaults()
+        return function(*bound.args, **bound.kwargs)
+
+    return FunctionTool(
+        name,
+        documentation.description if description is None else description,
+        forms.definitions.rooted(parameters.schema),
+        _async_invoke(call) if is_async(function) else _invoke(call),
+        result_schema=_result_schema(hints),
+        place=place,
+        function=function,
+    )
+
+
+def _invoke(call: Callable[[dict[str, Json]], Any]) -> Callable[[dict[str, Json]], Any]:
+    def invoke(arguments: dict[str, Json]) -> Any:
+        result = call(arguments)
+        return _awaited(result) if inspect.isawaitable(result) else to_json_value(result)
+
+    return invoke
+
+
+def _async_invoke(call: Callable[[dict[str, Json]], Any]) -> Callable[[dict[str, Json]], Any]:
+    # Must be written with `async def`: drivers run all other functions in a thread.
+    async def invoke(arguments: dict[str, Json]) -> Json:
+        return to_json_value(await call(arguments))
+
+    return invoke
+
+
+async def _awaited(result: Awaitable[Any]) -> Json:
+    return to_json_value(await result)
+
+
+def _require_function(function: AnyFunction, name: str) -> None:
+    if isinstance(function, classmethod):
+        raise ToolError("a class method is bound to no class yet; use tool(Class.method)")
+    if isinstance(function, type):
+        raise ToolError("it is a class; make the tool of a function that calls it")
+    if name == "<lambda>":
+        raise ToolError("a lambda has no name; give one, tool(…, name=…)")
+
+
+def _members(
+    signature: inspect.Signature, hints: dict[str, Any], documentation: Documentation
+) -> list[Member]:
+    """The parameters that the model fills: all but the `ToolContext`."""
+    members: list[Member] = []
+    for name, parameter in signature.parameters.items():
+        if stars := _STARS.get(parameter.kind):
+            raise ToolError(
+                f"{stars}{name} gives the model no parameter names; write out each parameter"
+            )
+        if name not in hints:
+            raise _no_hint(name, first=not members)
+        if _is_context(hints[name]):
+            continue
+        has_default = parameter.default is not inspect.Parameter.empty
+        members.append(
+            Member(
+                name,
+                hints[name],
+                required=not has_default,
+                default=parameter.default if has_default else NO_DEFAULT,
+                description=documentation.parameters.get(name),
+            )
+        )
+    return members
+
+
+def _no_hint(name: str, first: bool) -> ToolError:
+    if first and name in ("self", "cls"):
+        return ToolError(f'"{name}" is bound to nothing yet; use tool(instance.method)')
+    return ToolError(f'parameter "{name}" has no type hint; annotate it, as in {name}: str')
+
+
+def _result_schema(hints: dict[str, Any]) -> dict[str, Json] | None:
+    if "return" not in hints:
+        return None
+    hint = hints["return"]
+    if get_origin(hint) in (Awaitable, Coroutine):
+        hint = get_args(hint)[-1]
+    forms = TypeForms("serialization")
+    try:
+        return forms.definitions.rooted(forms.of(hint).schema)
+    except ToolError as error:
+        raise ToolError(f"its result: {error}") from None
+
+
+def _is_context(hint: Any) -> bool:
+    return hint is ToolContext or hint == ToolContext | None
+
+
+def _context_argument(parameter: inspect.Parameter, tool_name: str) -> dict[str, ToolContext]:
+    context = current_context.get()
+    if context is not None:
+        return {parameter.name: context}
+    if parameter.default is not inspect.Parameter.empty:
+        return {}
+    raise ToolError(
+        f'tool "{tool_name}" needs a ToolContext as "{parameter.name}", but no run provides one; '
+        f"call it inside `with interp.tools.providing(ToolContext(…))`"
+    )

@@ -1,0 +1,63 @@
+"""Converts Python values to JSON: the results of tools, and the defaults in their schemas."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import attrs
+
+from ...json_text import Json, is_plain_json
+from .forms import SCALARS
+from .pydantic_types import is_pydantic_class, pydantic_json
+
+
+def to_json_value(value: Any) -> Json:
+    """Convert a Python value to JSON, at every depth: records, enums, tuples, sets, dates, ….
+
+    Records are dataclasses, attrs classes and pydantic models. A value without a JSON form is
+    left unchanged; `interp.json_text.write_json` refuses it later.
+
+    >>> to_json_value({"sizes": (1, 2)})
+    {'sizes': [1, 2]}
+    """
+    return value if is_plain_json(value) else _converted(value)
+
+
+def _converted(value: Any) -> Json:
+    if type(value) in SCALARS:
+        return value
+    if isinstance(value, Enum):
+        return _converted(value.value)
+    if isinstance(value, Mapping):
+        return {_key(key): _converted(below) for key, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [_converted(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return _sorted([_converted(item) for item in value])
+    if isinstance(value, type | str | int | float):
+        return value
+    if is_pydantic_class(type(value)):
+        return pydantic_json(value)
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {name: _converted(getattr(value, name)) for name in names}
+    if attrs.has(type(value)):
+        # Under the names that the constructor takes: `_name` is called `name` there.
+        fields = attrs.fields(type(value))
+        return {field.alias: _converted(getattr(value, field.name)) for field in fields}
+    return pydantic_json(value)
+
+
+def _key(key: Any) -> Any:
+    return key.value if isinstance(key, Enum) else key
+
+
+def _sorted(items: list[Json]) -> list[Json]:
+    """The items of a set in an order that is the same in every process."""
+    try:
+        return sorted(items)
+    except TypeError:
+        return sorted(items, key=repr)  # of several types

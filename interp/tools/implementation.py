@@ -1,0 +1,202 @@
+"""The Python side of a tool: its name, description and schema, and the function that does the work.
+
+A program writes a tool as a specification (`lenses_ext.tool_spec_name` and the like read it).
+`bind_tool` finds the implementation of a specification in a library.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any
+
+from attrs import field, frozen
+
+from gram import ArgumentError, expect
+from lenses_ext import NotJson
+
+from ..contracts import require_schema
+from ..errors import ToolError, ValidationError
+from ..json_text import Json, JsonText, write_json
+
+
+@frozen(init=False, repr=False)
+class Tool:
+    """A tool: its name, description and schemas, and the function that does the work.
+
+    Two tools are equal if these are equal. A tool can be pickled if its function is at the top
+    level of a module.
+
+    Args:
+        name: the name that programs use.
+        description: the text that tells the model what it does.
+        schema: the JSON Schema of its parameters.
+        invoke: takes the arguments as one dict, checked and with defaults filled in, and returns
+            a JSON value or an awaitable of a JSON value.
+        result_schema: the JSON Schema of its result, or None if it is not declared.
+        place: the file and line of the function, or None.
+        function: the Python function that ``invoke`` calls; ``invoke`` itself by default.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        ToolError: the name is empty, or a schema is not valid.
+    """
+
+    name: str
+    description: str
+    _schema: JsonText
+    invoke: Callable[[dict[str, Json]], Any] = field(eq=False)
+    _result_schema: JsonText
+    place: str | None
+    function: Callable[..., Any]
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        schema: Mapping[str, Json],
+        invoke: Callable[[dict[str, Json]], Any],
+        *,
+        result_schema: Mapping[str, Json] | None = None,
+        place: str | None = None,
+        function: Callable[..., Any] | None = None,
+    ) -> None:
+        _require_name(name)
+        expect(description, str, "description", by=f'Tool "{name}"')
+        expect(schema, Mapping, "schema", by=f'Tool "{name}"')
+        if not callable(invoke):
+            raise ArgumentError(f'Tool "{name}": invoke must be a function, got {invoke!r}')
+        expect(result_schema, (Mapping, type(None)), "result_schema", by=f'Tool "{name}"')
+        expect(place, (str, type(None)), "place", by=f'Tool "{name}"')
+        try:
+            parameters = require_schema(schema)
+            result = write_json(None) if result_schema is None else require_schema(result_schema)
+        except (ValidationError, NotJson) as error:
+            raise ToolError(f'tool "{name}": {error}') from None
+        self.__attrs_init__(
+            name, description, parameters, invoke, result, place, function or invoke
+        )
+
+    @property
+    def schema(self) -> dict[str, Json]:
+        """The JSON Schema of the parameters, a fresh copy."""
+        found: dict[str, Json] = self._schema.value
+        return found
+
+    @property
+    def result_schema(self) -> dict[str, Json] | None:
+        """The JSON Schema of the result, a fresh copy, or None."""
+        found: dict[str, Json] | None = self._result_schema.value
+        return found
+
+    def renamed(self, name: str) -> Tool:
+        """The same tool under another name."""
+        _require_name(name)
+        return _tool_of_parts(
+            type(self),
+            name,
+            self.description,
+            self._schema,
+            self.invoke,
+            self._result_schema,
+            self.place,
+            self.function,
+        )
+
+    def __call__(self, *values: Any, **arguments: Any) -> Any:
+        """Call ``invoke`` with these arguments and return its result.
+
+        Positional arguments are matched to the parameters in the order of the schema.
+
+        Raises:
+            ArgumentError: there are too many, one is given twice, or one is missing.
+        """
+        schema = self.schema
+        names = list(schema.get("properties", {}))
+        if len(values) > len(names):
+            raise ArgumentError(
+                f"{self.name} takes {len(names)} arguments, {len(values)} were given"
+            )
+        for name in names[: len(values)]:
+            if name in arguments:
+                raise ArgumentError(f"{self.name} got {name} twice, by position and by name")
+        given = {**dict(zip(names, values, strict=False)), **arguments}
+        if missing := [name for name in schema.get("required", ()) if name not in given]:
+            raise ArgumentError(f"{self.name} needs {', '.join(missing)}")
+        return self.invoke(given)
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+    def __copy__(self) -> Tool:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tool:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        require_importable(self.function, self.name)
+        parts = (self._schema, self.invoke, self._result_schema, self.place, self.function)
+        return _tool_of_parts, (type(self), self.name, self.description, *parts)
+
+
+def create_tool(
+    name: str,
+    description: str,
+    schema: Mapping[str, Json],
+    invoke: Callable[[dict[str, Json]], Any],
+) -> Tool:
+    """Make a tool from its parts; see `Tool`.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        ToolError: the name is empty, or the schema is not valid.
+
+    >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    >>> create_tool("double", "Doubles a number", schema, lambda args: 2 * args["n"])(n=2)
+    4
+    """
+    return Tool(name, description, schema, invoke)
+
+
+def require_importable(function: Callable[..., Any], tool_name: str) -> None:
+    """Refuse to pickle a tool whose function another process could not find.
+
+    Raises:
+        ToolError: the function is not at the top level of a module.
+    """
+    written: Any = function.func if isinstance(function, functools.partial) else function
+    written = getattr(written, "__func__", written)
+    if not inspect.isfunction(written):
+        return  # an object: pickle asks its class
+    found = find_global(written.__module__, written.__qualname__)
+    found = getattr(found, "__func__", found)
+    if found is not written and getattr(found, "function", None) is not written:
+        raise ToolError(
+            f'tool "{tool_name}" cannot be pickled: {written.__qualname__} is not found by its '
+            f"name in {written.__module__}; define it with def at the top level of a module"
+        )
+
+
+def find_global(module: str, qualified_name: str) -> Any:
+    """The object with a qualified name in a loaded module, or None."""
+    try:
+        return attrgetter(qualified_name)(sys.modules.get(module))
+    except AttributeError:
+        return None
+
+
+def _require_name(name: str) -> None:
+    expect(name, str, "name", by="Tool")
+    if not name.strip():
+        raise ToolError(f"a tool needs a name, found {name!r}")
+
+
+def _tool_of_parts(kind: type[Tool], *parts: Any) -> Tool:
+    """Make a tool from parts that have been checked."""
+    made = kind.__new__(kind)
+    made.__attrs_init__(*parts)
+    return made

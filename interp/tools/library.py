@@ -1,0 +1,179 @@
+"""Tool libraries: immutable mappings from the names of tools to their implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, Union
+
+from attrs import frozen
+from pyrsistent import PMap, pmap
+
+from gram import ArgumentError, did_you_mean, expect
+
+from ..errors import ToolError
+from .implementation import Tool
+
+ToolLike: TypeAlias = Union[Tool, Callable[..., Any]]
+"""A tool, or a function that can be made into one."""
+
+
+@frozen(init=False, repr=False)
+class ToolLibrary(Mapping[str, Tool]):
+    """An immutable mapping from names to tools.
+
+    ``a | b`` has the tools of both; if both have a tool of the same name, it is that of ``b``.
+    `ToolLibrary.of` makes a library from tools and functions.
+
+    Args:
+        tools: the tools, each under its own name.
+
+    Raises:
+        ArgumentError: the argument is not a mapping from names to tools.
+        ToolError: a tool is under another name than its own.
+
+    >>> def hello(name: str) -> str:
+    ...     '''Greets.'''
+    ...     return f"Hello, {name}!"
+    >>> ToolLibrary.of(hello)
+    ToolLibrary(hello)
+    """
+
+    tools: PMap[str, Tool]
+
+    def __init__(self, tools: Mapping[str, Tool] = pmap()) -> None:
+        expect(tools, Mapping, "tools (or use ToolLibrary.of)", by="ToolLibrary")
+        for name, tool in tools.items():
+            expect(name, str, "a name", by="ToolLibrary")
+            expect(tool, Tool, f'tools["{name}"]', by="ToolLibrary")
+            _require_own_name(name, tool)
+        self.__attrs_init__(tools if isinstance(tools, PMap) else pmap(tools))
+
+    @classmethod
+    def of(cls, *tools: ToolLike | Iterable[ToolLike] | Mapping[str, Tool]) -> ToolLibrary:
+        """Make a library from tools and functions.
+
+        Args:
+            tools: tools, functions, iterables of these, and libraries.
+
+        Raises:
+            ArgumentError: an argument is something else.
+            ToolError: a function cannot be made into a tool, or two tools have the same name.
+        """
+        # Imported here because it loads all the code that reads functions and docstrings.
+        from .from_functions.function_tools import tool
+
+        made: dict[str, Tool] = {}
+        for each in _flat(tools):
+            found = each if isinstance(each, Tool) else tool(each)
+            if found.name in made:
+                raise ToolError(f'two tools are named "{found.name}"')
+            made[found.name] = found
+        return cls(made)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self.tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.tools))
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def __or__(self, other: ToolLibrary) -> ToolLibrary:
+        if not isinstance(other, ToolLibrary):
+            return NotImplemented
+        return ToolLibrary(self.tools.update(other.tools))
+
+    def restrict(self, names: Iterable[str]) -> ToolLibrary:
+        """The library with only the tools of these names.
+
+        Raises:
+            ArgumentError: ``names`` is not an iterable.
+            ToolError: the library has no tool of a name.
+        """
+        if isinstance(names, str):
+            raise ToolError(f'restrict takes names, such as ["{names}"], found one str')
+        expect(names, Iterable, "names", by="restrict")
+        return ToolLibrary({name: self._known(name) for name in names})
+
+    def rename(self, old: str, new: str) -> ToolLibrary:
+        """The library with a tool under another name, which no other tool may have.
+
+        Raises:
+            ToolError: the library does not have the tool, or has another of the new name.
+        """
+        tool = self._known(old)
+        if new in self.tools and new != old:
+            raise ToolError(f'there is a tool "{new}" already')
+        return register_tool(new, tool.renamed(new), ToolLibrary(self.tools.remove(old)))
+
+    def override(self, *tools: ToolLike | Iterable[ToolLike] | Mapping[str, Tool]) -> ToolLibrary:
+        """The library with some of its tools replaced; the arguments are those of `of`.
+
+        Unlike ``|`` it adds no tools, so that a misspelled name is an error.
+
+        Raises:
+            ToolError: the library has no tool of a name.
+        """
+        others = ToolLibrary.of(*tools)
+        for name in others:
+            self._known(name)
+        return self | others
+
+    def _known(self, name: str) -> Tool:
+        expect(name, str, "a name", by="ToolLibrary")
+        if name not in self.tools:
+            hint = did_you_mean(name, self) or f"it has {', '.join(self) or 'no tools'}"
+            raise ToolError(f'there is no tool "{name}" in the library; {hint}')
+        return self.tools[name]
+
+    def __repr__(self) -> str:
+        return f"ToolLibrary({', '.join(self)})"
+
+
+def register_tool(name: str, tool: Tool, library: ToolLibrary) -> ToolLibrary:
+    """A library with a tool added; it replaces a tool of the same name.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        ToolError: ``name`` is not the tool's own.
+    """
+    expect(name, str, "name", by="register_tool")
+    expect(tool, Tool, "tool", by="register_tool")
+    expect(library, ToolLibrary, "library", by="register_tool")
+    _require_own_name(name, tool)
+    return ToolLibrary(library.tools.set(name, tool))
+
+
+def lookup_tool(name: str, library: ToolLibrary) -> Tool | None:
+    """The tool with a name, or None.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+    """
+    expect(name, str, "name", by="lookup_tool")
+    expect(library, ToolLibrary, "library", by="lookup_tool")
+    return library.get(name)
+
+
+def _require_own_name(name: str, tool: Tool) -> None:
+    if name != tool.name:
+        raise ToolError(f'tool "{tool.name}" cannot be registered as "{name}"')
+
+
+def _flat(tools: Iterable[Any]) -> Iterator[Any]:
+    """Yield the tools and functions, also those inside iterables and libraries."""
+    for each in tools:
+        if isinstance(each, Tool | staticmethod | classmethod) or callable(each):
+            yield each
+        elif isinstance(each, Mapping):
+            yield from _flat(ToolLibrary(each).values())
+        elif isinstance(each, Iterable) and not isinstance(each, str | bytes):
+            yield from _flat(each)
+        else:
+            found = type(each).__name__
+            raise ArgumentError(f"ToolLibrary.of: tools must be tools or functions, got {found}")
+
+
+empty_tool_library = ToolLibrary()
+"""The library without tools."""

@@ -1,0 +1,135 @@
+"""The lenses onto an agent: one line each, in the names of the specification.
+
+An agent is a pattern labelled ``Agent``; its identity is its name, its properties say who it is
+and which model it runs on, its elements are its tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import NoneType
+from typing import Any
+
+from gram import Pattern, expect, is_reference
+
+from ..errors import PartError
+from ..labels import AGENT, ANSWER, TOOLS, is_answer, is_tool
+from ..optics import (
+    TEXT,
+    Codec,
+    computed,
+    each_of,
+    elements_with,
+    identity,
+    lens_of,
+    put,
+    text,
+    view,
+)
+from .answer import answer_schema
+from .model import Model
+from .settings import Settings
+from .vocabulary import Vocabulary
+
+
+def _decode_model(value: object) -> Model:
+    return Model.parse(text(value))
+
+
+def _decode_settings(values: object) -> Settings:
+    if not isinstance(values, Mapping):
+        raise PartError(f"expected a map, found {type(values).__name__}")
+    return Settings(values)
+
+
+def _encode_settings(settings: Settings | Mapping[str, Any]) -> Mapping[str, Any]:
+    return _decode_settings(settings).values_by_name
+
+
+def _encode_model(model: Model | str) -> str:
+    if not isinstance(model, Model | str):
+        raise PartError(f"expected Model or str, found {type(model).__name__}")
+    return str(Model.parse(model) if isinstance(model, str) else model)
+
+
+_answers = elements_with("agent_answer", is_answer, f"a pattern labelled {ANSWER}")
+
+
+def _get_answer(agent: Pattern) -> Pattern | None:
+    found = view(_answers, agent)
+    if len(found) > 1:
+        raise PartError(f"{len(found)} answers")
+    return found[0] if found else None
+
+
+def _set_answer(agent: Pattern, answer: Pattern | None) -> Pattern:
+    _get_answer(agent)
+    return put(_answers, () if answer is None else (answer,), agent)
+
+
+def _get_answer_schema(agent: Pattern) -> dict[str, Any] | None:
+    answer = _get_answer(agent)
+    return None if answer is None else answer_schema(answer)
+
+
+def _is_tool_or_reference(element: Pattern) -> bool:
+    return is_tool(element) or is_reference(element)
+
+
+_MODEL = Codec(_decode_model, _encode_model)
+_SETTINGS = Codec(_decode_settings, _encode_settings)
+_A_TOOL = f"a pattern labelled {' or '.join(sorted(TOOLS))}"
+_tools = elements_with("each_agent_tool", is_tool, _A_TOOL)
+_tools_and_names = elements_with(
+    "agent_tool_specs", _is_tool_or_reference, f"{_A_TOOL}, or the bare name of one"
+)
+
+AGENTS = Vocabulary("an agent", frozenset({AGENT}))
+# fmt: off
+agent_name          = AGENTS.word("name", identity("agent_name"))
+agent_description   = AGENTS.optional("agent_description", "description", TEXT)
+agent_instruction   = AGENTS.required("agent_instruction", "instruction", TEXT)
+agent_model         = AGENTS.required("agent_model",       "model",       _MODEL)
+agent_settings      = AGENTS.optional("agent_settings",    "settings",    _SETTINGS)
+agent_tool_specs    = AGENTS.word("tools", _tools_and_names)
+each_agent_tool     = each_of("each_agent_tool", _tools)
+agent_answer        = lens_of("agent_answer", _get_answer, _set_answer, "elements")
+agent_answer_schema = computed("agent_answer_schema", _get_answer_schema, "elements")
+as_agent            = AGENTS.prism("as_agent")
+# fmt: on
+"""`agent_answer` puts another answer where the old one is, and the first one behind the elements.
+Put-put holds but for None put where the answer is not the last element: its place is forgotten."""
+
+
+def create_agent_pattern(
+    name: str,
+    description: str | None,
+    model: Model | str,
+    instruction: str,
+    tool_specs: Iterable[Pattern] = (),
+) -> Pattern:
+    """Make the pattern of an agent.
+
+    Args:
+        name: its identity.
+        description: what it is for, or None.
+        model: a `Model`, or its text ``provider/name``.
+        instruction: what it is told to do.
+        tool_specs: the specifications of its tools, or the bare names of tools defined elsewhere.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        FocusError: an argument is empty, or has no notation.
+
+    >>> from gram import dumps
+    >>> dumps(create_agent_pattern("a", None, "OpenAI/gpt-5.6-luna", "Be kind."))
+    '(a:Agent {instruction: "Be kind.", model: "OpenAI/gpt-5.6-luna"})'
+    """
+    by = "create_agent_pattern"
+    expect(description, (str, NoneType), "description", by=by)
+    expect(model, (Model, str), "model", by=by)
+    expect(instruction, str, "instruction", by=by)
+    expect(tool_specs, Iterable, "tool_specs", by=by)
+    properties = {"description": description, "instruction": instruction, "model": model}
+    agent = AGENTS.make(by, name, AGENT, properties)
+    return put(agent_tool_specs, tuple(tool_specs), agent)

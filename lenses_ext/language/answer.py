@@ -1,0 +1,110 @@
+"""The type of an agent's answer: an element labelled ``Answer``.
+
+``[:Answer:Object | (name::String), (age::Integer)]`` is written as a type beside a tool's signature
+is, and means what it would mean there: its labels and members are the type, its record holds JSON
+Schema keywords. Its own name, when it has one, is what providers call the schema. Labelled ``Type``
+too, its members may refer to it by the label ``Answer``.
+
+Without another label it holds what a signature without parameters holds, a type and the shapes
+that it names: ``[:Answer | (:Array {elementType: Person}), [Person:Object | (name::String)]]``. An
+answer of the first form that names a type shared by the document is resolved to this one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from gram import Fault, Pattern, Subject, carry_origin, expect, fault, only_errors
+
+from ..labels import ANSWER, TOOL
+from ..memo import Memo
+from ..signatures import (
+    SignatureError,
+    TypeSignature,
+    parse_type_signature,
+    result_schema,
+    signature_faults,
+    with_shared_shapes,
+)
+
+_REFERENCE = Pattern(Subject("", {ANSWER}))
+
+
+def answer_signature(answer: Pattern) -> TypeSignature:
+    """The type of an answer: a signature without parameters that returns it.
+
+    Raises:
+        SignatureError: it is not a type; all its faults are listed.
+    """
+    expect(answer, Pattern, "answer", by="answer_signature")
+    return _signature(answer)
+
+
+def answer_schema(answer: Pattern) -> dict[str, Any]:
+    """The JSON Schema of an answer, a fresh copy each time; ``{}`` when anything may come.
+
+    Raises:
+        SignatureError: it is not a type.
+
+    >>> from gram import loads_one
+    >>> answer_schema(loads_one("[:Answer:Object | (name::String)]"))
+    {'type': 'object', 'properties': {'name': {'type': 'string'}}, 'required': ['name']}
+    """
+    expect(answer, Pattern, "answer", by="answer_schema")
+    return copy.deepcopy(_schema(answer))
+
+
+def answer_faults(answer: Pattern) -> tuple[Fault, ...]:
+    """All the faults of an answer and likely slips in it, in the order of the text."""
+    faults = signature_faults(_as_tool(answer))
+    if not only_errors(faults):
+        try:
+            answer_signature(answer)
+        except SignatureError as error:
+            faults = error.faults
+    if _holds_a_signature(answer):
+        return faults
+    # the type is the second element of the signature that it is read as
+    return tuple(attrs.evolve(each, path=each.path[1:]) for each in faults)
+
+
+def answer_with_shared_shapes(answer: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
+    """An answer with the shared shapes that it uses put beside its type; itself when none."""
+    whole = Pattern(Subject(answer.value.identity, {ANSWER}), _signature_elements(answer))
+    completed = with_shared_shapes(whole, shapes)
+    return answer if completed is whole else carry_origin(completed, answer)
+
+
+def _holds_a_signature(answer: Pattern) -> bool:
+    return answer.value.labels == {ANSWER} and bool(answer.elements)
+
+
+def _signature_elements(answer: Pattern) -> tuple[Pattern, ...]:
+    """The elements of a tool without parameters that returns an answer."""
+    if _holds_a_signature(answer):
+        return answer.elements
+    subject = answer.value
+    named = attrs.evolve(subject, identity=ANSWER, labels=subject.labels - {ANSWER})
+    return _REFERENCE, carry_origin(attrs.evolve(answer, value=named), answer)
+
+
+def _as_tool(answer: Pattern) -> Pattern:
+    return Pattern(Subject("answer", {TOOL}), _signature_elements(answer))
+
+
+def _read(answer: Pattern) -> TypeSignature:
+    signature = parse_type_signature(_as_tool(answer))
+    if signature.parameters:
+        message = "an answer has no parameters: write the type alone, [:Answer | (::Person), …]"
+        raise SignatureError([fault("answer-parameters", message, answer)])
+    return signature
+
+
+_signature: Memo[Pattern, TypeSignature] = Memo(_read)
+_schema: Memo[Pattern, dict[str, Any]] = Memo(
+    lambda answer: result_schema(answer_signature(answer)) or {}
+)

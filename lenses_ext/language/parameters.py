@@ -1,0 +1,91 @@
+"""The lens onto one parameter of a tool: the node of its signature that names it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import attrs
+
+from gram import WALK, Pattern, is_edge
+
+from ..errors import PartError
+from ..optics import Getter, Lens, computed, lens_of
+from ..signatures import signature_of
+
+
+def _get_nodes(tool: Pattern) -> tuple[Pattern, ...]:
+    nodes = tuple(hop.elements[0] for hop in _hops(signature_of(tool.elements)))
+    return () if nodes == (Pattern(),) else nodes  # the empty node of ()==>(::String)
+
+
+tool_parameters: Getter[Pattern, tuple[Pattern, ...]] = computed("tool_parameters", _get_nodes)
+"""The nodes of a tool's signature that are its parameters, in order."""
+
+
+def parameter_names(tool: Pattern) -> tuple[str, ...]:
+    """The names of a tool's parameters that are nodes of its signature, in order."""
+    return tuple(dict.fromkeys(name for node in _get_nodes(tool) if (name := _name(node))))
+
+
+def parameter(name: str) -> Lens[Pattern, Pattern]:
+    """The lens from a tool onto the node of one of its parameters, the first of the name.
+
+    A node between two arrows is in the tree twice, at the end of one edge and the beginning of the
+    next: both are set.
+    """
+
+    def index_in(tool: Pattern) -> int:
+        for index, node in enumerate(_get_nodes(tool)):
+            if _name(node) == name:
+                return index
+        known = ", ".join(parameter_names(tool)) or "none"
+        raise PartError(f'no parameter "{name}" (there are: {known})')
+
+    def get(tool: Pattern) -> Pattern:
+        return _get_nodes(tool)[index_in(tool)]
+
+    def set_(tool: Pattern, new: Pattern) -> Pattern:
+        index = index_in(tool)
+        if not isinstance(new, Pattern) or new.elements:
+            raise PartError("a parameter is an atom")
+        if _name(new) != name:
+            found = f'"{_name(new)}"' if _name(new) else "no name"
+            raise PartError(f'expected a node named "{name}", found {found}')
+        chain = signature_of(tool.elements)
+        assert chain is not None, "the parameter is a node of it"
+        changed = _with_node(chain, index, new)
+        elements = (changed if each is chain else each for each in tool.elements)
+        return attrs.evolve(tool, elements=tuple(elements))
+
+    return lens_of(f"parameter({name!r})", get, set_, "elements")
+
+
+def _name(node: Pattern) -> str:
+    """What a parameter is called, ``""`` when it has no name: ``paramName`` or its identity."""
+    written = node.value.properties.get("paramName")
+    return written if isinstance(written, str) else node.value.identity
+
+
+def _hops(chain: Pattern | None) -> tuple[Pattern, ...]:
+    """The edges of a signature's path; none where there is no path, or one that does not link up.
+
+    Each edge begins with the node the one before ends with, so the first nodes are all the nodes
+    but the last, which is the return type.
+    """
+    if chain is None:
+        return ()
+    hops = chain.elements if WALK in chain.value.labels else (chain,)
+    if not all(map(is_edge, hops)):
+        return ()
+    linked = all(a.elements[1] == b.elements[0] for a, b in pairwise(hops))
+    return hops if linked else ()
+
+
+def _with_node(chain: Pattern, index: int, new: Pattern) -> Pattern:
+    """A path with another node where one of its edges begins, which is where the last one ends."""
+    hops = list(_hops(chain))
+    hops[index] = attrs.evolve(hops[index], elements=(new, hops[index].elements[1]))
+    if index:
+        before = hops[index - 1]
+        hops[index - 1] = attrs.evolve(before, elements=(before.elements[0], new))
+    return attrs.evolve(chain, elements=hops) if WALK in chain.value.labels else hops[0]

@@ -1,0 +1,104 @@
+"""The lenses onto a tool specification: its name, what it is for, its type signature and schema.
+
+`tool_spec_type_signature` takes a signature in any form that is read, and shows it in one: the text
+of the tool's elements. So put-get holds of the texts that it shows, but for records written with
+``fields``, which are put as shapes. A signature that is not valid is neither shown nor replaced. A
+type that the signature does not define may be defined elsewhere: it is a name. A schema needs the
+definition, so `tool_spec_schema` refuses such a signature.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import attrs
+
+from gram import Pattern, expect
+
+from ..errors import PartError
+from ..labels import TOOL, TOOLS, is_tool
+from ..memo import Memo
+from ..optics import TEXT, computed, expect_definition, identity, lens_of, text
+from ..signatures import (
+    TypeSignature,
+    parse_type_signature,
+    signature_elements,
+    signature_text,
+    type_signature_to_json_schema,
+)
+from .vocabulary import Vocabulary
+
+
+def _get_signature(tool: Pattern) -> str:
+    expect_definition(tool)
+    if not is_tool(tool):
+        raise PartError(f"expected the label {' or '.join(sorted(TOOLS))}")
+    _read(tool)  # what is not a signature cannot be set, so it is not shown
+    return signature_text(tool)
+
+
+def _set_signature(tool: Pattern, signature: str) -> Pattern:
+    if text(signature) == signature_text(tool):
+        return tool  # in the very form it has, which `signature_elements` might make plainer
+    return attrs.evolve(tool, elements=signature_elements(signature, open=True))
+
+
+_read: Memo[Pattern, TypeSignature] = Memo(lambda tool: parse_type_signature(tool, open=True))
+
+
+def _get_schema(tool: Pattern) -> dict[str, Any]:
+    expect_definition(tool)
+    return type_signature_to_json_schema(tool)
+
+
+_signature = lens_of("tool_spec_type_signature", _get_signature, _set_signature, "elements")
+_schema = computed("tool_spec_schema", _get_schema, "elements")
+
+TOOL_SPECS = Vocabulary("a tool", TOOLS)
+# fmt: off
+tool_spec_name           = TOOL_SPECS.word("name", identity("tool_spec_name"))
+tool_spec_description    = TOOL_SPECS.required("tool_spec_description", "description", TEXT)
+tool_spec_type_signature = TOOL_SPECS.word("signature", _signature)
+tool_spec_schema         = TOOL_SPECS.word("schema", _schema)
+as_tool                  = TOOL_SPECS.prism("as_tool")
+# fmt: on
+
+
+def create_tool_specification(name: str, description: str, type_signature: str) -> Pattern:
+    """Make the pattern of a tool specification.
+
+    Args:
+        name: its identity.
+        description: what it does, for the model.
+        type_signature: its signature, in any of the forms that are read.
+
+    Raises:
+        ArgumentError: an argument is not a string.
+        FocusError: the name or the description is empty, or has no notation.
+        SignatureError: the signature is not one; all its faults are listed.
+
+    >>> from lenses_ext import dumps
+    >>> print(dumps(create_tool_specification("f", "Does it.", "(name: Text) --> IO Text")))
+    [f:ToolSpecification {description: "Does it."} | (name::Text)==>(::Text)]
+    """
+    by = "create_tool_specification"
+    expect(description, str, "description", by=by)
+    expect(type_signature, str, "type_signature", by=by)
+    tool = TOOL_SPECS.make(by, name, TOOL, {"description": description})
+    return attrs.evolve(tool, elements=signature_elements(type_signature))
+
+
+_NOT_SENT = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST = 64
+"""OpenAI takes names of functions that match ``^[a-zA-Z0-9_-]{1,64}$``; others take the same."""
+
+
+def wire_name(name: str) -> str:
+    """The name under which a tool is sent to model APIs, which do not take every name.
+
+    >>> wire_name("math.add")
+    'math_add'
+    """
+    expect(name, str, "name", by="wire_name")
+    return _NOT_SENT.sub("_", name)[:_LONGEST]

@@ -1,0 +1,99 @@
+"""The vocabulary of the language: what agents and tools consist of, one line for each part.
+
+`lenses_ext.language.agent` and `lenses_ext.language.tool_spec` declare the parts. The lenses, the
+words of paths and the validation all come from there, so that a new property is one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import field, frozen
+
+from gram import Pattern, Subject, expect
+
+from ..errors import FocusError
+from ..optics import Codec, Getter, Lens, Prism, identity, labelled, optional, put, required
+
+A = TypeVar("A")
+B = TypeVar("B")
+G = TypeVar("G", bound=Getter[Any, Any])
+
+
+@frozen
+class Property:
+    """A property that means something.
+
+    Attributes:
+        key: its key in the notation.
+        lens: the lens onto it.
+        required: whether it has to be there.
+    """
+
+    key: str
+    lens: Lens[Pattern, Any, Any]
+    required: bool
+
+
+@frozen
+class Vocabulary:
+    """What the patterns with some labels consist of.
+
+    Attributes:
+        called: what one of them is called in messages: ``an agent``.
+        labels: the labels that are read.
+        properties: the properties that mean something, by key; it may have others of its own.
+        words: the lens or getter for each word of a path that is not a property.
+    """
+
+    called: str
+    labels: frozenset[str]
+    properties: dict[str, Property] = field(factory=dict, init=False)
+    words: dict[str, Getter[Pattern, Any]] = field(factory=dict, init=False)
+
+    def required(self, lens_name: str, key: str, codec: Codec[A, B]) -> Lens[Pattern, A, B]:
+        """Declare a property that has to be there; gives its lens."""
+        lens = required(lens_name, key, codec)
+        self.properties[key] = Property(key, lens, required=True)
+        return lens
+
+    def optional(
+        self, lens_name: str, key: str, codec: Codec[A, B]
+    ) -> Lens[Pattern, A | None, B | None]:
+        """Declare a property that may be absent; gives its lens, which shows None then."""
+        lens = optional(lens_name, key, codec)
+        self.properties[key] = Property(key, lens, required=False)
+        return lens
+
+    def word(self, word: str, lens: G) -> G:
+        """Declare the word by which paths name a part that is not a property; gives its lens."""
+        self.words[word] = lens
+        return lens
+
+    def prism(self, name: str) -> Prism[Pattern, Pattern]:
+        """The prism onto a pattern that has one of the labels."""
+        return labelled(name, self.labels)
+
+    def make(self, by: str, name: str, label: str, properties: Mapping[str, Any]) -> Pattern:
+        """Make a pattern of its name, its label and its properties, of which None is left out.
+
+        Args:
+            by: the function that makes it, for errors.
+            name: its identity.
+            label: the label that is written.
+            properties: the properties by key.
+
+        Raises:
+            ArgumentError: the name is not a string.
+            FocusError: the name or a property is empty, or has no notation.
+        """
+        expect(name, str, "name", by=by)
+        placeholders = {key: "?/?" for key, each in self.properties.items() if each.required}
+        pattern = put(identity(by), name, Pattern(Subject("?", {label}, placeholders)))
+        for key, value in properties.items():
+            if isinstance(value, str) and not value.strip():
+                raise FocusError(by, f"value.properties.{key}", pattern, f"the {key} is empty")
+            if value is not None or self.properties[key].required:
+                pattern = put(self.properties[key].lens, value, pattern)
+        return pattern

@@ -1,0 +1,264 @@
+"""Makers of lenses onto the parts of a pattern: its name, its properties, some of its elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+import attrs
+from attrs import frozen
+from pyrsistent import PMap, pmap
+
+from gram import GramError, Pattern, Value, expect, is_reference
+
+from ..errors import PartError
+from .typed import Lens, Prism, Traversal, lens_of, prism_of, put, refusal, traversal_of, view
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@frozen
+class Codec(Generic[A, B]):
+    """How a property is read and written; both raise one of our errors for what they refuse.
+
+    Attributes:
+        decode: gives what the lens shows for the value in the notation.
+        encode: gives the value in the notation for what is put.
+    """
+
+    decode: Callable[[Any], A]
+    encode: Callable[[B], Any]
+
+
+def text(value: object) -> str:
+    """The value itself, which has to be a string.
+
+    Raises:
+        PartError: it is not one.
+    """
+    if not isinstance(value, str):
+        raise PartError(f"expected str, found {shown_type(value)} {value!r:.60}")
+    return value
+
+
+TEXT: Codec[str, str] = Codec(text, text)
+"""The codec of a property that holds a string."""
+
+
+def identity(name: str) -> Lens[Pattern, str]:
+    """The lens onto a pattern's identity, which is never empty."""
+
+    def get(pattern: Pattern) -> str:
+        if not pattern.value.identity:
+            raise PartError("no name")
+        return pattern.value.identity
+
+    def set_(pattern: Pattern, new: str) -> Pattern:
+        if not text(new):
+            raise PartError("a name cannot be empty")
+        return _with_subject(pattern, identity=new)
+
+    return lens_of(name, get, set_, "value.identity")
+
+
+def required(name: str, key: str, codec: Codec[A, B]) -> Lens[Pattern, A, B]:
+    """The lens onto a property that has to be there."""
+    _expect_codec("required", key, codec)
+
+    def get(pattern: Pattern) -> A:
+        expect_definition(pattern)
+        if key not in pattern.value.properties:
+            raise PartError("no such property")
+        return codec.decode(pattern.value.properties[key])
+
+    def set_(pattern: Pattern, new: B) -> Pattern:
+        return _with_property(pattern, key, codec.encode(new))
+
+    return lens_of(name, get, set_, f"value.properties.{key}")
+
+
+def optional(name: str, key: str, codec: Codec[A, B]) -> Lens[Pattern, A | None, B | None]:
+    """The lens onto a property that may be absent: None, and setting None removes it."""
+    _expect_codec("optional", key, codec)
+
+    def get(pattern: Pattern) -> A | None:
+        found = pattern.value.properties.get(key)
+        return None if found is None else codec.decode(found)
+
+    def set_(pattern: Pattern, new: B | None) -> Pattern:
+        return _with_property(pattern, key, None if new is None else codec.encode(new))
+
+    return lens_of(name, get, set_, f"value.properties.{key}")
+
+
+def any_property(key: str, *inside: str) -> Lens[Pattern, Value | None]:
+    """The lens onto a property of any type, or along ``inside`` onto an entry of the map it is.
+
+    What is absent is None, and setting None removes it. Get-put and put-get hold always. Put-put
+    holds of a property; along ``inside`` it fails where a map on the way is missing, since setting
+    makes that map and setting None again leaves it, empty.
+
+    >>> from gram import dumps, loads_one
+    >>> from lenses_ext import put
+    >>> agent = loads_one("(a {settings: {seed: 1}})")
+    >>> dumps(put(any_property("settings", "seed"), 2, agent))
+    '(a {settings: {seed: 2}})'
+    """
+
+    for each in (key, *inside):
+        expect(each, str, "key", by="any_property")
+
+    def entries(value: Any, depth: int) -> PMap[str, Value]:
+        if value is None:
+            return pmap()
+        if not isinstance(value, PMap):
+            where = ".".join((key, *inside[:depth]))
+            raise PartError(f"{where} is not a map but {shown_type(value)}")
+        return value
+
+    def get(pattern: Pattern) -> Value | None:
+        value: Any = pattern.value.properties.get(key)
+        for depth, step in enumerate(inside):
+            value = entries(value, depth).get(step)
+        found: Value | None = value
+        return found
+
+    def set_(pattern: Pattern, new: Any) -> Pattern:
+        return _with_property(pattern, key, changed(pattern.value.properties.get(key), 0, new))
+
+    def changed(value: Any, depth: int, new: Any) -> Any:
+        if depth == len(inside):
+            return new
+        around: Any = entries(value, depth)
+        below = changed(around.get(inside[depth]), depth + 1, new)
+        if below is not None:
+            return around.set(inside[depth], below)
+        return value if value is None else around.discard(inside[depth])  # no map for nothing
+
+    name = ".".join((key, *inside))
+    return lens_of(f"property({name!r})", get, set_, f"value.properties.{name}")
+
+
+def elements_with(
+    name: str, chosen: Callable[[Pattern], bool], what: str
+) -> Lens[Pattern, tuple[Pattern, ...], Iterable[Pattern]]:
+    """The lens onto some of the elements; the others stay where they are.
+
+    New elements take the places of the old ones in order; more than before go behind the last of
+    them, and places left over are given up. So get-put and put-get hold always. Put-put holds
+    while their number stays the same, and wherever there are no other elements beside them; else
+    a place that was given up is not found again.
+
+    Args:
+        name: the name of the lens.
+        chosen: tells which elements are meant.
+        what: what they are, for errors: "expected a pattern labelled Tool".
+    """
+
+    expect(chosen, Callable, "chosen", by="elements_with")  # type: ignore[arg-type]  # an abstract class
+    expect(what, str, "what", by="elements_with")
+
+    def get(pattern: Pattern) -> tuple[Pattern, ...]:
+        return tuple(filter(chosen, pattern.elements))
+
+    def set_(pattern: Pattern, new: Iterable[Pattern]) -> Pattern:
+        if isinstance(new, Pattern | str | Mapping) or not isinstance(new, Iterable):
+            raise PartError(f"expected patterns, found {shown_type(new)}")
+        queue = list(new)
+        if not all(isinstance(each, Pattern) and chosen(each) for each in queue):
+            raise PartError(f"expected {what}")
+        places = [place for place, each in enumerate(pattern.elements) if chosen(each)]
+        last = places[-1] if places else len(pattern.elements) - 1
+        common = min(len(places), len(queue))
+        taken: dict[int, Pattern | None] = dict.fromkeys(places)
+        taken.update(zip(places, queue, strict=False))
+        kept = [
+            new_one
+            for place, old in enumerate(pattern.elements[: last + 1])
+            if (new_one := taken.get(place, old)) is not None
+        ]
+        rest = pattern.elements[last + 1 :]
+        return attrs.evolve(pattern, elements=(*kept, *queue[common:], *rest))
+
+    return lens_of(name, get, set_, "elements")
+
+
+def each_of(
+    name: str, children: Lens[Pattern, tuple[Pattern, ...], Iterable[Pattern]]
+) -> Traversal[Pattern, Pattern]:
+    """The traversal over the patterns that a lens shows as a tuple."""
+    expect(children, Lens, "children", by="each_of")
+
+    def builder(pattern: Pattern, new: Iterable[Pattern]) -> Pattern:
+        return put(children, tuple(new), pattern)
+
+    return traversal_of(name, lambda state: view(children, state), builder)
+
+
+def labelled(name: str, labels: Iterable[str]) -> Prism[Pattern, Pattern]:
+    """The prism onto a pattern itself when it carries one of some labels."""
+    expect(labels, Iterable, "labels", by="labelled")
+    for each in (labels := tuple(labels)):
+        expect(each, str, "label", by="labelled")
+    wanted = frozenset(labels)
+
+    def matches(state: object) -> bool:
+        return isinstance(state, Pattern) and bool(state.value.labels & wanted)
+
+    def pack(focus: Pattern) -> Pattern:
+        if not matches(focus):
+            error = PartError(f"expected the label {' or '.join(sorted(wanted))}")
+            raise refusal(name, "value.labels", focus, error)
+        return focus
+
+    return prism_of(name, matches, pack)
+
+
+def with_elements(optic: str, pattern: Pattern, elements: Iterable[Pattern]) -> Pattern:
+    """``pattern`` with other elements; ``optic`` is the lens or edit that puts them.
+
+    Raises:
+        FocusError: it would nest too deeply.
+    """
+    expect(pattern, Pattern, "pattern", by="with_elements")
+    expect(elements, Iterable, "elements", by="with_elements")
+    try:
+        return attrs.evolve(pattern, elements=tuple(elements))
+    except GramError as error:
+        raise refusal(optic, "elements", pattern, error) from None
+
+
+def expect_definition(pattern: Pattern) -> None:
+    """Refuse a bare name, whose parts are those of the definition elsewhere.
+
+    Raises:
+        PartError: the pattern is a bare name.
+    """
+    if is_reference(pattern):
+        reason = f'"{pattern.value.identity}" is the bare name of what is defined elsewhere'
+        raise PartError(reason, "put the definition in its place first, with resolve")
+
+
+def _expect_codec(by: str, key: object, codec: object) -> None:
+    expect(key, str, "key", by=by)
+    expect(codec, Codec, "codec", by=by)
+
+
+def shown_type(value: object) -> str:
+    """The type of a value, for messages."""
+    return "None" if value is None else type(value).__name__
+
+
+def _with_property(pattern: Pattern, key: str, value: Any) -> Pattern:
+    """``pattern`` with a property set, or without it for None."""
+    properties: PMap[str, Any] = pattern.value.properties
+    if value is not None:
+        return _with_subject(pattern, properties=properties.set(key, value))
+    return (
+        _with_subject(pattern, properties=properties.remove(key)) if key in properties else pattern
+    )
+
+
+def _with_subject(pattern: Pattern, **changes: Any) -> Pattern:
+    return attrs.evolve(pattern, value=attrs.evolve(pattern.value, **changes))

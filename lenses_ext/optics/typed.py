@@ -1,0 +1,446 @@
+"""Typed lenses, getters, traversals and prisms over the ``lenses`` library.
+
+This is the only file that imports ``lenses``. The four classes here are its unbound lenses with
+types, names and our errors: ``p & agent_name.set("x")``, composing with ``&`` and everything else
+that package offers works on them. `view`, `put`, `over` and `collect` read as in the literature.
+
+A lens looks at exactly one part, a getter at a computed one, a traversal at any number, a prism at
+one that may be missing. None invents a default: a part that is missing or of another type is a
+`FocusError`, when setting as when getting.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import reduce
+from importlib import import_module
+from operator import and_
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from lenses import UnboundLens, optics
+from lenses.maybe import Just, Nothing
+from lenses.typeclass import fmap
+
+from gram import ArgumentError, GramEncodeError, GramError, Pattern, expect
+
+from ..errors import FocusError, ManyPartsError, PartError, ReadOnlyError
+
+S = TypeVar("S")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+S_contra = TypeVar("S_contra", contravariant=True)
+A_co = TypeVar("A_co", covariant=True)
+
+if TYPE_CHECKING:
+    import typing_extensions  # it has type variables with defaults, Python only from 3.13 on
+
+    New = typing_extensions.TypeVar("New", contravariant=True, default=A_co)
+
+    class _Optic:
+        """What checkers see of the base class: a base of type Any would hide every mistake."""
+
+        _optic: Any
+
+        def __init__(self, optic: object) -> None: ...
+
+else:
+    New = TypeVar("New", contravariant=True)
+
+    class _Optic(UnboundLens):
+        """What the four classes share: a composition gets the class that fits it, and a name."""
+
+        __slots__ = ()
+
+        __class_getitem__ = classmethod(GenericAlias)  # takes two or three types
+
+        def _compose_optic(self, optic):
+            return _typed(self._optic.compose(optic))
+
+        def _wrap_optic(self, optic):
+            return _typed(optic(self._optic))
+
+        def get(self):
+            """Refused: ``lenses`` would give the first part and hide the others."""
+            raise ManyPartsError(repr(self))
+
+        def set(self, newvalue):
+            """Refused: what a getter shows is computed."""
+            raise ReadOnlyError(repr(self))
+
+        set_many = modify = set
+
+        def __repr__(self):
+            return _name(self._optic)
+
+        def __copy__(self):
+            return self
+
+        def __deepcopy__(self, memo):
+            return self
+
+        def __reduce__(self):
+            return _reduced(self)
+
+
+class Change(Generic[S_contra, A_co]):
+    """A function of a whole, called as ``change(whole)`` or ``whole & change``."""
+
+    def __init__(self, function: Callable[[S_contra], A_co]) -> None:
+        self._function = function
+
+    def __call__(self, whole: S_contra) -> A_co:
+        """The function's result."""
+        return self._function(whole)
+
+    def __rand__(self, whole: S_contra) -> A_co:
+        return self._function(whole)
+
+
+class Getter(_Optic, Generic[S_contra, A_co]):
+    """Looks at one computed part, which cannot be set."""
+
+    __slots__ = ()
+
+    def get(self) -> Change[S_contra, A_co]:
+        """A function from the whole to the part."""
+        return Change(lambda whole: self._optic.to_list_of(whole)[0])
+
+    @overload
+    def __and__(self, other: Getter[A_co, C]) -> Getter[S_contra, C]: ...
+    @overload
+    def __and__(self, other: Any) -> Any: ...
+    def __and__(self, other: Any) -> Any:
+        return _composed(self, other)
+
+
+class Settable(_Optic, Generic[S, A_co, New]):
+    """What can be set: a lens or a traversal."""
+
+    __slots__ = ()
+
+    def set(self, newvalue: New) -> Change[S, S]:
+        """A function that sets every part."""
+        return Change(lambda whole: self._optic.set(whole, newvalue))
+
+    def set_many(self, new_values: Iterable[New]) -> Change[S, S]:
+        """A function that sets the parts to as many values, in order."""
+        expect(new_values, Iterable, "new_values", by="set_many")
+        return Change(lambda whole: self._optic.iterate(whole, new_values))
+
+    def modify(self, func: Callable[[A_co], New]) -> Change[S, S]:
+        """A function that changes every part."""
+        expect(func, Callable, "func", by="modify")  # type: ignore[arg-type]  # an abstract class
+        return Change(lambda whole: self._optic.over(whole, func))
+
+
+class Lens(Getter[S, A_co], Settable[S, A_co, New]):
+    """Looks at exactly one part, which can be set.
+
+    ``Lens[S, A, B]`` looks from an S at an A, and takes a B to be put; B is A when left out.
+    """
+
+    __slots__ = ()
+
+    @overload  # type: ignore[override]  # a lens composed with a lens is more than a getter
+    def __and__(self, other: Lens[A_co, C, D]) -> Lens[S, C, D]: ...
+    @overload
+    def __and__(self, other: Getter[A_co, C]) -> Getter[S, C]: ...
+    @overload
+    def __and__(self, other: Traversal[A_co, C, D]) -> Traversal[S, C, D]: ...
+    @overload
+    def __and__(self, other: Any) -> Any: ...
+    def __and__(self, other: Any) -> Any:
+        return _composed(self, other)
+
+
+class Traversal(Settable[S, A_co, New]):
+    """Looks at any number of parts, which can be set."""
+
+    __slots__ = ()
+
+    @overload
+    def __and__(self, other: Settable[A_co, C, D]) -> Traversal[S, C, D]: ...
+    @overload
+    def __and__(self, other: Any) -> Any: ...
+    def __and__(self, other: Any) -> Any:
+        return _composed(self, other)
+
+
+class Prism(Traversal[S, A_co, New]):
+    """Looks at one part that may be missing, and can make the whole from it."""
+
+    __slots__ = ()
+
+    def construct(self, focus: New) -> S:
+        """The whole that a part makes."""
+        whole: S = self._optic.re().view(focus)
+        return whole
+
+
+# --- using them
+
+
+def view(lens: Getter[S, A], state: S) -> A:
+    """The part that a lens or getter looks at.
+
+    Raises:
+        FocusError: it is missing or of the wrong type.
+        ManyPartsError: a traversal or prism was given; use `collect`.
+        ArgumentError: the first argument is not a lens.
+    """
+    _expect_optic("view", "pattern", lens, state)
+    return lens.get()(state)
+
+
+def put(lens: Settable[S, Any, B], value: B, state: S) -> S:
+    """``state`` with the part set to ``value`` (with a traversal, every part).
+
+    Raises:
+        FocusError: the part is missing or of the wrong type, or cannot have this value.
+        ReadOnlyError: a getter was given.
+        ArgumentError: the first argument is not a lens.
+    """
+    _expect_optic("put", "value, pattern", lens, value, state)
+    return lens.set(value)(state)
+
+
+def over(lens: Settable[S, A, B], function: Callable[[A], B], state: S) -> S:
+    """``state`` with ``function`` applied to the part (with a traversal, to every part).
+
+    Raises:
+        FocusError: the part is missing or of the wrong type, or cannot have the new value.
+        ReadOnlyError: a getter was given.
+        ArgumentError: the first argument is not a lens, or the second not a function.
+    """
+    _expect_optic("over", "function, pattern", lens, function, state)
+    expect(function, Callable, "function", by="over")  # type: ignore[arg-type]  # an abstract class
+    return lens.modify(function)(state)
+
+
+def collect(traversal: Traversal[S, A, Any], state: S) -> tuple[A, ...]:
+    """All the parts that a traversal or prism looks at, in order.
+
+    Raises:
+        FocusError: one of them is missing or of the wrong type.
+        ArgumentError: the first argument is not a traversal.
+    """
+    _expect_optic("collect", "pattern", traversal, state)
+    # One optic after the other: the functor of `lenses` joins lists part by part, which is
+    # quadratic in their number.
+    parts: list[Any] = [state]
+    for optic in _steps(traversal):
+        parts = [part for whole in parts for part in optic.to_list_of(whole)]
+    return tuple(parts)
+
+
+def _expect_optic(function: str, others: str, optic: object, *arguments: object) -> None:
+    if isinstance(optic, UnboundLens):
+        return
+    meant = next((each for each in arguments if isinstance(each, UnboundLens)), None)
+    if meant is not None:
+        raise ArgumentError(f"{function}: the lens comes first: {function}({meant!r}, {others})")
+    raise ArgumentError(f"{function}: expected a lens first, got {type(optic).__name__}")
+
+
+def _composed(optic: Any, other: Any) -> Any:
+    if not isinstance(other, UnboundLens) and not callable(other):
+        found = type(other).__name__
+        raise ArgumentError(f"{optic!r} & …: expected a lens or a function, got {found}")
+    return UnboundLens.__and__(optic, other)
+
+
+# --- making them
+
+
+class _NamedLens(optics.Lens):  # type: ignore[misc]  # lenses is untyped
+    """A pair of functions under the name that errors and reprs show."""
+
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        getter: Callable[[Pattern], Any],
+        setter: Callable[[Pattern, Any], Pattern],
+    ) -> None:
+        self.name, self.path, self.module = name, path, _module_being_loaded()
+        self._get, self._set = getter, setter
+
+    def getter(self, state: Any) -> Any:
+        return _of_pattern(self, state, self._get)
+
+    def setter(self, state: Any, new: Any) -> Any:
+        return _of_pattern(self, state, lambda pattern: self._set(pattern, new))
+
+    def func(self, f: Callable[[Any], Any], state: Any) -> Any:
+        return fmap(f(self.getter(state)), lambda new: self.setter(state, new))
+
+    def to_list_of(self, state: Any) -> list[Any]:
+        return [self.getter(state)]
+
+
+class _NamedGetter(optics.Getter):  # type: ignore[misc]  # lenses is untyped
+    def __init__(self, name: str, path: str, getter: Callable[[Pattern], Any]) -> None:
+        self.name, self.path, self.module = name, path, _module_being_loaded()
+        self._get = getter
+
+    def getter(self, state: Any) -> Any:
+        return _of_pattern(self, state, self._get)
+
+
+class _NamedTraversal(optics.Traversal):  # type: ignore[misc]  # lenses is untyped
+    def __init__(
+        self,
+        name: str,
+        folder: Callable[[Any], Iterable[Any]],
+        builder: Callable[[Any, Iterable[Any]], Any],
+    ) -> None:
+        self.name, self.module = name, _module_being_loaded()
+        self.folder, self.builder = folder, builder
+
+    def to_list_of(self, state: Any) -> list[Any]:
+        return list(self.folder(state))
+
+
+class _NamedPrism(optics.Prism):  # type: ignore[misc]  # lenses is untyped
+    def __init__(
+        self, name: str, matches: Callable[[Any], bool], pack: Callable[[Any], Any]
+    ) -> None:
+        super().__init__(lambda state: Just(state) if matches(state) else Nothing(), pack)
+        self.name, self.module = name, _module_being_loaded()
+
+
+def _of_pattern(optic: Any, state: object, function: Callable[[Pattern], A]) -> A:
+    """The result of a function of the pattern; our errors become a `FocusError` of the optic."""
+    if not isinstance(state, Pattern):
+        raise FocusError(optic.name, "the root", state, "expected a Pattern")
+    try:
+        return function(state)
+    except FocusError:
+        raise  # it is of another optic, which this one is made of
+    except GramError as error:
+        raise refusal(optic.name, optic.path, state, error) from error
+
+
+def refusal(name: str, path: str, pattern: object, error: GramError) -> FocusError:
+    """The `FocusError` of an optic or edit for one of our errors that was raised inside of it."""
+    if isinstance(error, PartError):
+        return FocusError(name, path, pattern, error.reason, error.hint)
+    reason = error.msg if isinstance(error, GramEncodeError) else str(error)
+    return FocusError(name, path, pattern, reason)
+
+
+def lens_of(
+    name: str,
+    getter: Callable[[Pattern], A],
+    setter: Callable[[Pattern, B], Pattern],
+    path: str = "",
+) -> Lens[Pattern, A, B]:
+    """A lens of two functions.
+
+    Whatever the two raise of our errors becomes a `FocusError` that names the lens, the path and
+    the pattern. They raise `PartError` where nothing else says what is wrong.
+
+    Args:
+        name: what errors and ``repr`` call it.
+        getter: gives the part of a pattern.
+        setter: gives the pattern with another part.
+        path: where the part is, such as ``value.properties.model``.
+    """
+    _expect_functions("lens_of", name, getter, setter)
+    return Lens(_NamedLens(name, path, getter, setter))
+
+
+def computed(name: str, getter: Callable[[Pattern], A], path: str = "") -> Getter[Pattern, A]:
+    """A getter of a function of the pattern; see `lens_of`."""
+    _expect_functions("computed", name, getter)
+    return Getter(_NamedGetter(name, path, getter))
+
+
+def traversal_of(
+    name: str, folder: Callable[[S], Iterable[A]], builder: Callable[[S, Iterable[B]], S]
+) -> Traversal[S, A, B]:
+    """A traversal of two functions: the parts of a whole, and the whole with as many others."""
+    _expect_functions("traversal_of", name, folder, builder)
+    return Traversal(_NamedTraversal(name, folder, builder))
+
+
+def prism_of(name: str, matches: Callable[[object], bool], pack: Callable[[A], A]) -> Prism[A, A]:
+    """A prism onto the whole itself where it ``matches``; ``pack`` checks one before it is set."""
+    _expect_functions("prism_of", name, matches, pack)
+    return Prism(_NamedPrism(name, matches, pack))
+
+
+def _expect_functions(by: str, name: object, *functions: object) -> None:
+    expect(name, str, "name", by=by)
+    for each in functions:
+        if not callable(each):
+            raise ArgumentError(f"{by}: expected a function, got {type(each).__name__}")
+
+
+# --- what `lenses` composes, with our types and names
+
+_CLASSES = {
+    optics.Prism: Prism,
+    optics.Lens: Lens,
+    optics.Traversal: Traversal,
+    optics.Getter: Getter,
+}
+
+
+def _typed(optic: Any) -> Any:
+    """An optic of ``lenses`` in our class for its kind; kinds we have none for stay raw."""
+    return _CLASSES.get(optic.kind(), UnboundLens)(optic)
+
+
+def _steps(optic: Any) -> list[Any]:
+    """What an optic is composed of, outermost first."""
+    inner = optic._optic
+    return getattr(inner, "lenses", [inner])
+
+
+def _name(optic: Any) -> str:
+    parts = getattr(optic, "lenses", None)
+    if parts is not None:
+        return " & ".join(map(_name, parts))
+    return getattr(optic, "name", None) or repr(optic)
+
+
+# --- pickling by qualified name
+
+
+def _module_being_loaded() -> str:
+    """The name of the module whose top level runs now, where a lens with a name is made."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    name: str = frame.f_globals.get("__name__", "")
+    return name
+
+
+def _reduced(optic: Any) -> tuple[Any, ...]:
+    """How an optic is pickled: by the name a module has for it, else by its parts."""
+    steps = _steps(optic)
+    for module in dict.fromkeys(getattr(step, "module", "") for step in steps):
+        for name, value in list(getattr(sys.modules.get(module), "__dict__", {}).items()):
+            if isinstance(value, UnboundLens) and value._optic is optic._optic:
+                return _named, (module, name)
+    if len(steps) > 1:
+        return _composed_of, tuple(map(_typed, steps))
+    if not hasattr(steps[0], "module"):
+        return type(optic), (steps[0],)
+    raise ArgumentError(
+        f"{optic!r} cannot be pickled: it is found by its name when it is read back, and "
+        f"{steps[0].module or 'no module'} has no name for it; assign it at the top of a module"
+    )
+
+
+def _named(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
+
+
+def _composed_of(first: Any, *others: Any) -> Any:
+    return reduce(and_, others, first)

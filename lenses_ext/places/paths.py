@@ -1,0 +1,70 @@
+"""Paths into a document in the words of the lenses, for the command line.
+
+    hello_world_agent.model
+    hello_world_agent.tools.sayHello.description
+    *.tools.*.parameters.personName.default
+
+The first word is the name of an agent, of a tool outside the agents, or of another pattern at the
+top; ``*`` is any. A word with a dot, or with other characters than those of a symbol, is written in
+backticks. `find_places` tells where a path leads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gram import GramError, expect, quote, unescape, write_name
+
+ANY = "*"
+
+_WORD = re.compile(r"(?:`((?:[^`\\]|\\.)+)`|([^.`]+))(?:\.|\Z)")
+
+
+class PathError(GramError, LookupError):
+    """A text that is not a path, or a path that leads to nothing in a document.
+
+    Attributes:
+        path: the path as it was given.
+    """
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+def read_path(text: str) -> tuple[str, ...]:
+    """The words of a path.
+
+    Raises:
+        PathError: it is not a path.
+
+    >>> read_path("a.tools.`math.add`.description")
+    ('a', 'tools', 'math.add', 'description')
+    """
+    expect(text, str, "path", by="read_path")
+    words: list[str] = []
+    at = 0
+    while at < len(text) or not words:
+        found = _WORD.match(text, at)
+        if found is None:
+            raise PathError(f"{text!r} is not a path: expected a name at character {at + 1}", text)
+        words.append(unescape(found[1]) if found[1] else found[2])
+        at = found.end()
+    if text.endswith("."):
+        raise PathError(f"{text!r} is not a path: it ends with a dot", text)
+    return tuple(words)
+
+
+def write_path(words: Iterable[str]) -> str:
+    """The path of some words."""
+    expect(words, Iterable, "words", by="write_path")
+    words = tuple(words)
+    for word in words:
+        expect(word, str, "word", by="write_path")
+    return ".".join(word if word == ANY else _quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    """A word of a path: bare unless it has a dot or is no symbol."""
+    return quote(word, "`") if "." in word else write_name(word)

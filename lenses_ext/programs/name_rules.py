@@ -1,0 +1,309 @@
+"""What can be wrong with the names in a program: what is defined twice, and what refers to nothing.
+
+Each rule looks at a whole program and finds where it is broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gram import (
+    MAX_LEVELS,
+    WHOLE,
+    Check,
+    Finding,
+    Pattern,
+    Reading,
+    TreePath,
+    did_you_mean,
+    is_reference,
+)
+
+from ..labels import AGENT, ANSWER, TOOL, TOOLS, is_agent, is_answer, is_tool
+from ..language import wire_name
+from ..signatures import RESERVED, is_chain, type_names
+from .rules import nearest_label
+from .scopes import Definition, Program
+
+MOST_HINTS = 50
+"""For how many references similar names are looked up, which takes long among many names."""
+
+MAX_AGENTS = 100
+"""How many agents one may hold, directly or through others."""
+
+
+# --- definitions
+
+
+def duplicate_definition(reading: Reading) -> Iterator[Finding]:
+    """Two agents, tools or types of one name in one scope."""
+    program = reading.once(Program.of)
+    if not program.outermost:
+        return  # plain data, whose labels may look like types
+    for scope in program.scopes:
+        for first, *others in program.definitions_in(scope):
+            for other in others:
+                if scope == WHOLE or not (is_tool(first.pattern) and is_tool(other.pattern)):
+                    where = reading.cited(first.path)
+                    message = f'"{other.name}" is defined at {where} and again here'
+                    yield Finding(message, other.path, "identity", hint="keep one")
+
+
+def duplicate_tool(reading: Reading) -> Iterator[Finding]:
+    """An agent that has, or refers to, two tools or agents of one name."""
+    program = reading.once(Program.of)
+    for agent in program.agents.values():
+        first: dict[str, tuple[TreePath, Definition]] = {}
+        for path, meant in program.inside(agent):
+            known, other = first.setdefault(meant.name, (path, meant))
+            if known == path or not meant.name:
+                continue
+            both_tools = is_tool(meant.pattern) and is_tool(other.pattern)
+            if both_tools or path != meant.path or known != other.path:
+                what = "tools" if both_tools else "elements"
+                where = reading.cited(known)
+                message = f'two {what} are named "{meant.name}", the first at {where}'
+                yield Finding(message, path, "identity", hint="keep one")
+
+
+def tool_name_collision(reading: Reading) -> Iterator[Finding]:
+    """Two tools of an agent whose names are the same when they are sent to a model."""
+    program = reading.once(Program.of)
+    for agent in program.agents.values():
+        first: dict[str, str] = {}
+        for path, meant in program.inside(agent):
+            name = meant.name
+            if not name or not is_tool(meant.pattern):
+                continue
+            other = first.setdefault(wire_name(name), name)
+            if other != name:
+                sent = wire_name(name)
+                message = f'tools "{other}" and "{name}" are both sent as "{sent}"'
+                yield Finding(message, path, "identity")
+
+
+def unexpected_element(reading: Reading) -> Iterator[Finding]:
+    """An element of an agent that means nothing there."""
+    program = reading.once(Program.of)
+    for agent in program.agents.values():
+        types = program.types_in(agent.path)
+        for index, element in enumerate(agent.pattern.elements):
+            if is_tool(element) or is_agent(element) or is_answer(element):
+                continue
+            if is_reference(element) or element.value.identity in types:
+                continue
+            labels = element.value.labels
+            found = f"the label {', '.join(sorted(labels))}" if labels else "no label"
+            message = (
+                f"an element of an agent is a {TOOL}, an {AGENT} or an {ANSWER}, this has {found}"
+            )
+            hint = nearest_label(labels, {AGENT, ANSWER, *TOOLS})
+            yield Finding(message, (*agent.path, index), hint=hint)
+
+
+def misspelt_label(reading: Reading) -> Iterator[Finding]:
+    """A pattern that looks like an agent, a tool or a type, but for a slip in its label."""
+    program = reading.once(Program.of)
+    used = {name for tool in program.tools.values() for _, _, name in type_names(tool.pattern)}
+    tops: list[tuple[TreePath, Pattern]] = [((i,), each) for i, each in enumerate(reading.patterns)]
+    pending = tops[::-1]
+    while pending:
+        path, pattern = pending.pop()
+        subject = pattern.value
+        if subject.labels & {AGENT, ANSWER, *TOOLS}:
+            continue
+        wanted: set[str] = set()
+        if "instruction" in subject.properties or "model" in subject.properties:
+            wanted.add(AGENT)
+        if "description" in subject.properties and any(map(is_chain, pattern.elements)):
+            wanted.update(TOOLS)
+        if subject.identity in used and not subject.labels & RESERVED:
+            wanted.update(RESERVED)
+        if reading.judges(path) and (hint := nearest_label(subject.labels, wanted)):
+            labels = ", ".join(sorted(subject.labels))
+            message = f'"{subject.identity}" has the label {labels}, which means nothing here'
+            yield Finding(message, path, "labels", hint=hint)
+        below = enumerate(pattern.elements)
+        pending.extend([((*path, index), each) for index, each in below][::-1])
+
+
+def ambiguous_type(reading: Reading) -> Iterator[Finding]:
+    """A type that is defined differently in scopes around the signature that uses it."""
+    program = reading.once(Program.of)
+    for holder in (program.tools | program.answers).values():
+        if not reading.judges(holder.path):
+            continue
+        seen = program.types_seen(holder.scope)
+        own = {
+            element.value.identity: Definition((*holder.path, index), element, holder.path)
+            for index, element in enumerate(holder.pattern.elements)
+            if element.value.identity in seen
+        }
+        for path, part, name in type_names(holder.pattern) if seen else ():
+            meant = program.types_meant(name, holder.scope)
+            if name in own:
+                meant.insert(0, own[name])
+            if (
+                len({each.scope for each in meant}) > 1
+                and len({each.pattern for each in meant}) > 1
+            ):
+                where = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
+                message = f'the type "{name}" can mean two things: {where}'
+                hint = "give one of them another name"
+                yield Finding(message, (*holder.path, *path), part, hint=hint)
+
+
+# --- references
+
+
+def undefined_reference(reading: Reading) -> Iterator[Finding]:
+    """A name among the elements of an agent that no tool or agent visible from there has."""
+    program = reading.once(Program.of)
+    hints = 0
+    for agent in program.agents.values():
+        if not reading.judges(agent.path):
+            continue
+        for path, element in agent.references:
+            name = element.value.identity
+            if program.meant(name, agent.path):
+                continue
+            hint = None
+            if name in program.inner:
+                hint = _move_it(program, program.inner[name])
+            elif hints < MOST_HINTS:
+                hint = did_you_mean(name, program.names_seen(agent.path))
+            hints += 1
+            if hint is None and reading.document is None and len(reading.patterns) == 1:
+                hint = "if the file defines it, resolve the agent with the whole file first"
+            message = f'"{name}" is not defined: no tool or agent of this name is visible here'
+            yield Finding(message, path, hint=hint)
+
+
+def _move_it(program: Program, inner: Definition) -> str:
+    kind = "tool" if is_tool(inner.pattern) else "agent"
+    owner = program.agents[inner.scope].name
+    return f'it is defined inside the agent "{owner}": move the {kind} to the top of the file'
+
+
+def ambiguous_reference(reading: Reading) -> Iterator[Finding]:
+    """A name among the elements of an agent that is defined differently in scopes around it."""
+    program = reading.once(Program.of)
+    for agent in program.agents.values():
+        for path, element in agent.references:
+            name = element.value.identity
+            meant = program.meant(name, agent.path)
+            # two in one scope are reported where they are defined, two in this agent too
+            scopes = {each.scope for each in meant}
+            different = len({each.pattern for each in meant}) > 1
+            if different and len(scopes) > 1 and agent.path not in scopes:
+                places = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
+                message = f'"{name}" can mean two things: {places}'
+                yield Finding(message, path, hint="give one of them another name")
+
+
+def reference_cycle(reading: Reading) -> Iterator[Finding]:
+    """An agent that contains itself, by reference or through the agents that it refers to."""
+    for chain, path in reading.once(_Nesting).cycles:
+        names = [*chain, chain[0]]
+        if len(names) > 10:
+            names[5:-4] = ["…"]
+        message = f'agent "{chain[0]}" contains itself: {" -> ".join(names)}'
+        yield Finding(message, path)
+
+
+def too_many_agents(reading: Reading) -> Iterator[Finding]:
+    """An agent that holds more than 100 others, counted each time that they are referred to."""
+    for path in reading.once(_Nesting).too_many:
+        message = f"more than {MAX_AGENTS} agents are inside this one, by reference"
+        yield Finding(message, path, "identity")
+
+
+def too_deep(reading: Reading) -> Iterator[Finding]:
+    """An agent that nests too deep once its references are resolved."""
+    for path in reading.once(_Nesting).too_deep:
+        message = f"what this agent refers to nests deeper than {MAX_LEVELS} levels"
+        yield Finding(message, path, "identity")
+
+
+class _Nesting:
+    """Which agents are inside which, when every reference is resolved.
+
+    Each agent is looked at once, those inside it first.
+
+    Attributes:
+        cycles: the references that lead back to an agent they are in: the names of the agents on
+            the way, and the path of the reference.
+        too_many, too_deep: the paths of agents that hold too many others, or nest too deep.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._program = reading.once(Program.of)
+        self.cycles: list[tuple[list[str], TreePath]] = []
+        self.too_many: list[TreePath] = []
+        self.too_deep: list[TreePath] = []
+        self._refused: set[TreePath] = set()
+        self._held: dict[TreePath, int] = {}
+        self._levels: dict[TreePath, int] = {}
+        for agent in self._program.agents.values():
+            if agent.path not in self._held:
+                self._enter(agent)
+
+    def _enter(self, first: Definition) -> None:
+        entered = {first.path: 0}
+        way = [(first, iter(self._program.inside(first)))]
+        while way:
+            agent, inside = way[-1]
+            path, other = next(inside, (WHOLE, None))
+            if other is None:
+                self._leave(agent)
+                del entered[agent.path]
+                way.pop()
+            elif not is_agent(other.pattern):
+                continue
+            elif other.path in entered:
+                chain = [each.name for each, _ in way[entered[other.path] :]]
+                self.cycles.append((chain, path))
+            elif other.path not in self._held:
+                entered[other.path] = len(way)
+                way.append((other, iter(self._program.inside(other))))
+
+    def _leave(self, agent: Definition) -> None:
+        inside = [other for _, other in self._program.inside(agent)]
+        agents = [each.path for each in inside if is_agent(each.pattern)]
+        held = sum(1 + self._held.get(path, 0) for path in agents)
+        levels = [self._levels.get(path, 0) for path in agents]
+        others = [each for each in inside if not is_agent(each.pattern)]
+        levels += [self._program.completed(each)[0].levels for each in others]
+        levels += [element.levels for element in agent.pattern.elements if not is_agent(element)]
+        deepest = 1 + max([agent.pattern.value.levels, *levels])
+        self._held[agent.path], self._levels[agent.path] = held, deepest
+        if not self._refused.isdisjoint(agents):
+            self._refused.add(agent.path)  # for an agent in it, which is reported
+        elif held > MAX_AGENTS:
+            self.too_many.append(agent.path)
+            self._refused.add(agent.path)
+        elif deepest > MAX_LEVELS:
+            self.too_deep.append(agent.path)
+            self._refused.add(agent.path)
+
+
+# codes that another rule supersedes, where it says more of the same slip
+DEFINED_TWICE: Final = frozenset({"duplicate-definition", "inconsistent-definition"})
+
+_WRONG_REFERENCE: Final = frozenset({"ambiguous-reference", "reference-cycle", "self-reference"})
+
+REFERENCE_CHECKS: Final = (
+    Check("duplicate-definition", "error", duplicate_definition, DEFINED_TWICE),
+    Check("duplicate-tool", "error", duplicate_tool, DEFINED_TWICE | _WRONG_REFERENCE),
+    Check("undefined-reference", "error", undefined_reference, {"dangling-reference"}),
+    Check(
+        "ambiguous-reference",
+        "error",
+        ambiguous_reference,
+        {"reference-cycle", "self-reference"},
+    ),
+    Check("reference-cycle", "error", reference_cycle, {"self-reference"}),
+    Check("too-many-agents", "error", too_many_agents),
+    Check("too-deep", "error", too_deep),
+)

@@ -1,0 +1,285 @@
+"""What can be wrong with one agent or tool: a rule each, which finds where it is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import TypeAlias
+
+import attrs
+from pyrsistent import PMap
+
+from gram import Fault, Finding, Pattern, Reading, TreePath, Value, walk
+
+from ..errors import FocusError
+from ..labels import AGENT, is_agent, is_answer
+from ..language import (
+    AGENTS,
+    SETTINGS,
+    TOOL_SPECS,
+    Vocabulary,
+    agent_model,
+    answer_faults,
+    setting_problems,
+    wire_name,
+)
+from ..optics import view
+from ..schemas import is_regular_expression, subschemas
+from ..signatures import (
+    SignatureError,
+    dotted,
+    signature_faults,
+    signature_of,
+    type_signature_to_json_schema,
+)
+from .scopes import Definition, Program
+
+Rule: TypeAlias = Callable[[Pattern], Iterator[Finding]]
+"""Finds what is wrong with one agent or tool; the paths of what it yields begin there."""
+
+
+def missing_name(pattern: Pattern) -> Iterator[Finding]:
+    """An agent or a tool without a name."""
+    if not pattern.value.identity:
+        label = next(iter(sorted(pattern.value.labels)), AGENT)
+        hint = f"write it before the label: [name:{label} …]"
+        yield Finding(f"{_whose(pattern)} needs a name", hint=hint)
+
+
+def missing(key: str) -> Rule:
+    """The rule that a property is there where it has to be."""
+
+    def rule(pattern: Pattern) -> Iterator[Finding]:
+        known = _vocabulary(pattern).properties.get(key)
+        properties = pattern.value.properties
+        if known is not None and known.required and key not in properties:
+            slip = nearest(key, sorted(properties))
+            hint = f"did you mean {key} instead of {slip}?" if slip else f'add {key}: "…"'
+            yield Finding(f"{_whose(pattern)} has no {key}", part=key, hint=hint)
+
+    rule.__doc__ = f"An agent or a tool without {key}, where it is needed."
+    return rule
+
+
+def not_a_text(key: str) -> Rule:
+    """The rule that a property is a string."""
+
+    def rule(pattern: Pattern) -> Iterator[Finding]:
+        value = _own(pattern, key)
+        if value is not None and not isinstance(value, str):
+            found = type(value).__name__
+            message = f"the {key} of {_whose(pattern)} is a string, found {found}"
+            yield Finding(message, part=key)
+
+    rule.__doc__ = f"A value of {key} that is not a string."
+    return rule
+
+
+def empty(key: str) -> Rule:
+    """The rule that a property says something."""
+
+    def rule(pattern: Pattern) -> Iterator[Finding]:
+        value = _own(pattern, key)
+        if isinstance(value, str) and not value.strip():
+            yield Finding(f"the {key} of {_whose(pattern)} is empty", part=key)
+
+    rule.__doc__ = f"An empty {key}."
+    return rule
+
+
+def _vocabulary(pattern: Pattern) -> Vocabulary:
+    return AGENTS if is_agent(pattern) else TOOL_SPECS
+
+
+def _own(pattern: Pattern, key: str) -> Value | None:
+    """The value of a property that means something in a pattern, where it has it."""
+    known = key in _vocabulary(pattern).properties
+    return pattern.value.properties.get(key) if known else None
+
+
+def model_name(agent: Pattern) -> Iterator[Finding]:
+    """A model that is not written provider/name."""
+    model = agent.value.properties.get("model")
+    if isinstance(model, str) and model.strip():
+        try:
+            view(agent_model, agent)
+        except FocusError as error:
+            yield Finding(error.reason, part="model")
+
+
+def settings_type(agent: Pattern) -> Iterator[Finding]:
+    """Settings that are not a map."""
+    settings = agent.value.properties.get("settings")
+    if settings is not None and not isinstance(settings, PMap):
+        found = type(settings).__name__
+        yield Finding(f"settings are a map, {{temperature: 0.2}}, found {found}", part="settings")
+
+
+def setting_value(agent: Pattern) -> Iterator[Finding]:
+    """A setting with a value that it cannot have."""
+    return _settings(agent, known=True)
+
+
+def unknown_setting(agent: Pattern) -> Iterator[Finding]:
+    """A setting that there is not."""
+    return _settings(agent, known=False)
+
+
+def _settings(agent: Pattern, *, known: bool) -> Iterator[Finding]:
+    settings = agent.value.properties.get("settings")
+    for problem in setting_problems(settings) if isinstance(settings, PMap) else ():
+        if (problem.key in SETTINGS) == known:
+            keys = (problem.key,)
+            yield Finding(problem.reason, part="settings", keys=keys, hint=problem.hint)
+
+
+def agent_property(agent: Pattern) -> Iterator[Finding]:
+    """A property that looks like one that counts, and is ignored."""
+    properties = agent.value.properties
+    for key in sorted(properties.keys() - AGENTS.properties.keys()):
+        if key in SETTINGS:
+            message = f"{key} is a setting of the model, and counts only in settings"
+            yield Finding(message, part=key, hint=f"write settings: {{{key}: …}}")
+            continue
+        near = nearest(key, AGENTS.properties, cutoff=0.75)
+        if near and (near in properties or near not in ("instruction", "model")):
+            # of an instruction or a model that is missing, the rule for that has a hint
+            message = f"an agent has no property {key}; did you mean {near}?"
+            yield Finding(message, part=key)
+
+
+def duplicate_answer(agent: Pattern) -> Iterator[Finding]:
+    """An agent with more than one answer."""
+    answers = [index for index, element in enumerate(agent.elements) if is_answer(element)]
+    for index in answers[1:]:
+        yield Finding(f"{_whose(agent)} has {len(answers)} answers; keep one", (index,))
+
+
+def missing_signature(tool: Pattern) -> Iterator[Finding]:
+    """A tool without a type signature."""
+    if signature_of(tool.elements) is None:
+        hint = "write it behind a bar: | (name::Text)==>(::String)"
+        yield Finding(f"{_whose(tool)} has no type signature", hint=hint)
+
+
+def tool_name(tool: Pattern) -> Iterator[Finding]:
+    """A name of a tool that model APIs do not accept, so that they are sent another."""
+    name = tool.value.identity
+    if name and (sent := wire_name(name)) != name:
+        message = f'tool name "{name}" is not accepted by model APIs; it is sent as "{sent}"'
+        yield Finding(message, part="identity")
+
+
+def _whose(pattern: Pattern) -> str:
+    if pattern.value.identity:
+        return f'"{pattern.value.identity}"'
+    return "an agent" if is_agent(pattern) else "a tool"
+
+
+def agents(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
+    """A rule about agents, for every agent that is judged."""
+    return _of_each(rule, lambda program: program.agents.values())
+
+
+def tools(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
+    """A rule about tools, for every tool that is judged."""
+    return _of_each(rule, lambda program: program.tools.values())
+
+
+def both(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
+    """A rule about agents and tools, for each of them that is judged."""
+    return _of_each(rule, lambda program: (program.agents | program.tools).values())
+
+
+def _of_each(
+    rule: Rule, chosen: Callable[[Program], Iterable[Definition]]
+) -> Callable[[Reading], Iterator[Finding]]:
+    @wraps(rule)
+    def find(reading: Reading) -> Iterator[Finding]:
+        for each in chosen(reading.once(Program.of)):
+            if reading.judges(each.path):
+                for finding in rule(each.pattern):
+                    yield attrs.evolve(finding, path=(*each.path, *finding.path))
+
+    return find
+
+
+# --- what is wrong with signatures
+
+
+def signature(reading: Reading) -> Iterator[Finding | Fault]:
+    """A signature, or an answer, that does not say a type; the faults have codes of their own."""
+    program = reading.once(Program.of)
+    for holder in (program.tools | program.answers).values():
+        if not reading.judges(holder.path):
+            continue
+        for each in _signature_faults(program, holder):
+            if each.code != "duplicate-key":  # the notation reports it, with a fix
+                yield each
+
+
+def _signature_faults(program: Program, holder: Definition) -> Iterator[Fault]:
+    completed, used = program.completed(holder)
+    own = len(completed.elements) - len(used)  # the types that it uses are put behind its own
+    steps = 0
+    if is_answer(holder.pattern):
+        faults = answer_faults(completed)
+        steps = 1 if used and completed.elements[:own] != holder.pattern.elements else 0
+    else:
+        faults = _tool_faults(completed)
+    for each in faults:
+        first = each.path[0] if each.path else 0
+        if isinstance(first, int) and first >= own and used:
+            meant = program.types_meant(used[first - own], holder.scope)[0]
+            yield attrs.evolve(each, path=(*meant.path, *each.path[1:]))
+        else:
+            yield attrs.evolve(each, path=(*holder.path, *each.path[steps:]))
+
+
+def _tool_faults(tool: Pattern) -> tuple[Fault, ...]:
+    return () if signature_of(tool.elements) is None else signature_faults(tool)
+
+
+def pattern(reading: Reading) -> Iterator[Finding]:
+    """A pattern for texts that is not a regular expression, so that no call can be checked."""
+    program = reading.once(Program.of)
+    for tool in program.tools.values():
+        if not reading.judges(tool.path):
+            continue
+        completed, _ = program.completed(tool)
+        try:
+            schema = type_signature_to_json_schema(completed)
+        except SignatureError:
+            continue  # reported already
+        for keys, each in subschemas(schema):
+            text = each.get("pattern")
+            if isinstance(text, str) and not is_regular_expression(text):
+                where = dotted((*keys, "pattern"))
+                message = f'"{text}" ({where}) is no regular expression: no call can be checked'
+                path, part = _where_written(program, tool, text)
+                yield Finding(message, path, part)
+
+
+def _where_written(program: Program, tool: Definition, text: str) -> tuple[TreePath, str]:
+    """The path and the part of a tool, or of a type that it uses, that say a pattern for texts."""
+    types = [program.types_meant(name, tool.scope)[0] for name in program.completed(tool)[1]]
+    for each in (tool, *types):
+        for below, part in walk(each.pattern):
+            if part.value.properties.get("pattern") == text:
+                return (*each.path, *below), "pattern"
+    return tool.path, "identity"
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known word that is most like another, if one is like it."""
+    from difflib import get_close_matches  # only what is wrong needs it
+
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), None)
+
+
+def nearest_label(labels: Iterable[str], wanted: Iterable[str]) -> str | None:
+    """The hint for a label that may be a slip for one of those that are wanted."""
+    for label in sorted(labels):
+        if near := nearest(label, sorted(wanted)):
+            return f"did you mean {near} instead of {label}?"
+    return None

@@ -1,0 +1,227 @@
+"""Scopes: which definitions of a program can be seen from where.
+
+What is defined at the top of a file is seen in all of it, agents and tools in a group or below an
+annotation too. What is defined inside an agent is seen in that agent; the parameters and types of a
+tool are seen in that tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from attrs import frozen
+
+from gram import WHOLE, Pattern, Reading, Scope, TreePath, is_reference
+
+from ..labels import ANSWER, is_agent, is_answer, is_tool
+from ..language import answer_with_shared_shapes
+from ..signatures import RESERVED, shared_shapes, with_shared_shapes
+
+
+def program_scopes(pattern: Pattern) -> Scope:
+    """The scopes of programs: agents, tools and types each keep the names below them to themselves.
+
+    For what takes scopes: `gram.check`, `gram.reconcile`, `gram.graph_of`.
+
+    >>> from gram import check, loads
+    >>> twice = loads("[a:Agent | (t:Tool {v: 1})] [b:Agent | (t:Tool {v: 2})]")
+    >>> len(check(twice)), len(check(twice, scopes=program_scopes))
+    (1, 0)
+    """
+    if is_agent(pattern) or is_tool(pattern) or pattern.value.labels & _TYPES:
+        return "private"
+    return "around"
+
+
+_TYPES = RESERVED | {ANSWER}
+
+
+@frozen(eq=False)
+class Definition:
+    """An agent, a tool, an answer or a type, in its place.
+
+    Attributes:
+        path: where it is in the program.
+        pattern: the pattern.
+        scope: the path of the agent that it is defined in, or `WHOLE`.
+    """
+
+    path: TreePath
+    pattern: Pattern
+    scope: TreePath
+
+    @property
+    def name(self) -> str:
+        """Its identity, ``""`` when it has none."""
+        return self.pattern.value.identity
+
+    @property
+    def references(self) -> Iterator[tuple[TreePath, Pattern]]:
+        """The elements that only name a tool or agent, with their paths."""
+        for index, element in enumerate(self.pattern.elements):
+            if is_reference(element):
+                yield (*self.path, index), element
+
+
+class Program:
+    """The definitions of a program, by the scope that they are seen in.
+
+    Attributes:
+        patterns: its patterns.
+        agents, tools, answers: all of them by path, in the order of the text.
+        outermost: the agents and tools that are not inside an agent.
+        scopes: the paths of the scopes: `WHOLE` and every agent.
+    """
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self.patterns = tuple(patterns)
+        self.agents: dict[TreePath, Definition] = {}
+        self.tools: dict[TreePath, Definition] = {}
+        self.answers: dict[TreePath, Definition] = {}
+        self._named: dict[TreePath, dict[str, list[Definition]]] = {WHOLE: {}}
+        self._others: dict[TreePath, list[Definition]] = {WHOLE: []}
+        self._types: dict[TreePath, dict[str, list[Definition]]] = {}
+        self._seen: dict[TreePath, Mapping[str, Pattern]] = {}
+        self._completed: dict[TreePath, tuple[Pattern, list[str]]] = {}
+        pending = [Definition((i,), each, WHOLE) for i, each in enumerate(self.patterns)][::-1]
+        while pending:
+            pending.extend(reversed(self._add(pending.pop())))
+        self.outermost = [
+            each for each in (self.agents | self.tools).values() if each.scope == WHOLE
+        ]
+        self.scopes = tuple(self._named)
+
+    @classmethod
+    def of(cls, reading: Reading) -> Program:
+        """The program that is read."""
+        return cls(reading.patterns)
+
+    def _add(self, here: Definition) -> list[Definition]:
+        """Note what a pattern defines; the patterns below it that may define something."""
+        scope = here.scope
+        if is_agent(here.pattern):
+            self.agents[here.path] = here
+            scope = here.path
+            self._named[scope], self._others[scope] = {}, []
+        elif is_tool(here.pattern):
+            self.tools[here.path] = here
+        elif is_answer(here.pattern):
+            if scope != WHOLE:
+                self.answers[here.path] = here
+            return []
+        else:
+            self._others[scope].append(here)
+            if scope != WHOLE or here.pattern.value.labels & RESERVED:
+                return []
+            return self._below(here, scope)
+        if here.name:
+            self._named[here.scope].setdefault(here.name, []).append(here)
+        return self._below(here, scope) if is_agent(here.pattern) else []
+
+    def _below(self, here: Definition, scope: TreePath) -> list[Definition]:
+        elements = enumerate(here.pattern.elements)
+        return [Definition((*here.path, index), each, scope) for index, each in elements]
+
+    def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
+        """A scope and those around it, from the inside out."""
+        while scope != WHOLE:
+            yield scope
+            scope = self.agents[scope].scope
+        yield WHOLE
+
+    def definitions_in(self, scope: TreePath) -> Iterator[list[Definition]]:
+        """The agents, tools and types that a scope defines by name, those of one name together."""
+        named, types = self._named[scope], self.types_in(scope)
+        for name in {**named, **types}:
+            same = [*named.get(name, ()), *types.get(name, ())]
+            yield sorted(same, key=lambda each: each.path)
+
+    # --- agents and tools
+
+    def meant(self, name: str, scope: TreePath) -> list[Definition]:
+        """The agents and tools that a name can mean in a scope, the nearest first."""
+        return [
+            each for around in self.scopes_from(scope) for each in self._named[around].get(name, ())
+        ]
+
+    def defined_by(self, path: TreePath, element: Pattern, agent: Definition) -> Definition | None:
+        """The definition that an element of an agent is, or refers to; None if it is neither."""
+        for known in (self.agents, self.tools, self.answers):
+            if path in known:
+                return known[path]
+        if not is_reference(element):
+            return None
+        return next(iter(self.meant(element.value.identity, agent.path)), None)
+
+    def inside(self, agent: Definition) -> list[tuple[TreePath, Definition]]:
+        """The agents, tools and answers that an agent has, or refers to, each with its element."""
+        found = []
+        for index, element in enumerate(agent.pattern.elements):
+            path = (*agent.path, index)
+            meant = self.defined_by(path, element, agent)
+            if meant is not None:
+                found.append((path, meant))
+        return found
+
+    def names_seen(self, scope: TreePath) -> Iterator[str]:
+        """The names of the agents and tools that are seen in a scope."""
+        for around in self.scopes_from(scope):
+            yield from self._named[around]
+
+    @cached_property
+    def inner(self) -> Mapping[str, Definition]:
+        """The agents and tools that are defined inside agents, by name: of one name the first."""
+        found: dict[str, Definition] = {}
+        for each in (self.agents | self.tools).values():
+            if each.scope != WHOLE:
+                found.setdefault(each.name, each)
+        return found
+
+    # --- types
+
+    def types_in(self, scope: TreePath) -> Mapping[str, list[Definition]]:
+        """The types that a scope defines beside its agents and tools, by name."""
+        if scope not in self._types:
+            tops = len(scope) + 1  # what is in a group is data
+            others = [each for each in self._others[scope] if each.name and len(each.path) == tops]
+            names = shared_shapes(each.pattern for each in others)
+            found: dict[str, list[Definition]] = {}
+            for each in others:
+                if each.name in names:
+                    found.setdefault(each.name, []).append(each)
+            self._types[scope] = found
+        return self._types[scope]
+
+    def types_meant(self, name: str, scope: TreePath) -> list[Definition]:
+        """The types that a label can mean in a scope."""
+        return [
+            each
+            for around in self.scopes_from(scope)
+            for each in self.types_in(around).get(name, ())
+        ]
+
+    def types_seen(self, scope: TreePath) -> Mapping[str, Pattern]:
+        """The types that signatures in a scope see, by name; of one name the nearest."""
+        if scope not in self._seen:
+            own = {name: same[0].pattern for name, same in self.types_in(scope).items()}
+            outer = self.types_seen(self.agents[scope].scope) if scope != WHOLE else {}
+            self._seen[scope] = {**outer, **own} if own and outer else own or outer
+        return self._seen[scope]
+
+    def completed(self, holder: Definition) -> tuple[Pattern, list[str]]:
+        """A tool or an answer with the types put beside it that it uses, and their names."""
+        if holder.path not in self._completed:
+            self._completed[holder.path] = self._complete(holder)
+        return self._completed[holder.path]
+
+    def _complete(self, holder: Definition) -> tuple[Pattern, list[str]]:
+        seen = self.types_seen(holder.scope)
+        if not seen:
+            return holder.pattern, []
+        put_beside = with_shared_shapes if is_tool(holder.pattern) else answer_with_shared_shapes
+        pattern = put_beside(holder.pattern, seen)
+        if pattern is holder.pattern:
+            return pattern, []
+        named = [(each.value.identity, each) for each in pattern.elements]
+        return pattern, [name for name, each in named if seen.get(name) is each]

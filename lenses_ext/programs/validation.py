@@ -1,0 +1,235 @@
+"""Validation: what is wrong with agents, tools and whole programs.
+
+The rules are a table, `LANGUAGE_CHECKS`, that is checked together with the rules of the notation
+over one reading. A pattern is valid when none of its faults is an ``error``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Final
+
+import attrs
+
+from gram import (
+    CHECKS,
+    WHOLE,
+    Check,
+    Document,
+    Fault,
+    PartPath,
+    Pattern,
+    TreePath,
+    carry_origin,
+    check,
+    expect,
+    fault,
+    only_errors,
+    pattern_at,
+)
+
+from ..labels import AGENT, TOOL, TOOLS
+from ..language import AGENTS, TOOL_SPECS
+from .name_rules import (
+    DEFINED_TWICE,
+    REFERENCE_CHECKS,
+    ambiguous_type,
+    misspelt_label,
+    tool_name_collision,
+    unexpected_element,
+)
+from .references import (
+    ProgramLike,
+    choose,
+    document_of_program,
+    program_patterns,
+    reached,
+)
+from .rules import (
+    agent_property,
+    agents,
+    both,
+    duplicate_answer,
+    empty,
+    missing,
+    missing_name,
+    missing_signature,
+    model_name,
+    nearest_label,
+    not_a_text,
+    pattern,
+    setting_value,
+    settings_type,
+    signature,
+    tool_name,
+    tools,
+    unknown_setting,
+)
+from .scopes import Program, program_scopes
+
+_SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
+
+LANGUAGE_CHECKS: Final = (
+    Check("missing-name", "error", both(missing_name)),
+    *(
+        Check(code, "error", both(rule))
+        for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
+        if key != "settings"  # a map, with rules of its own
+        for code, rule in (
+            (f"missing-{key}", missing(key)),
+            (f"{key}-type", not_a_text(key)),
+            (f"empty-{key}", empty(key)),
+        )
+    ),
+    Check("model-name", "error", agents(model_name)),
+    Check("settings-type", "error", agents(settings_type)),
+    Check("setting-value", "error", agents(setting_value)),
+    Check("unknown-setting", "error", agents(unknown_setting)),
+    Check("agent-property", "warning", agents(agent_property)),
+    Check("duplicate-answer", "error", agents(duplicate_answer)),
+    Check("tool-name-collision", "error", tool_name_collision),
+    Check("unexpected-element", "error", unexpected_element),
+    Check("misspelt-label", "warning", misspelt_label),
+    *REFERENCE_CHECKS,
+    Check("tool-name", "warning", tools(tool_name)),
+    Check("missing-signature", "error", tools(missing_signature)),
+    Check("signature", "error", signature, _SAID_OF_SIGNATURES),
+    Check("ambiguous-type", "error", ambiguous_type),
+    Check("pattern", "warning", pattern),
+)
+"""The rules of the agent language."""
+
+PROGRAM_CHECKS: Final = (*CHECKS, *LANGUAGE_CHECKS)
+"""All that can be wrong in a file with agents: the rules of the notation and of the language."""
+
+_VALIDATION: Final = (*(row for row in CHECKS if row.severity == "error"), *LANGUAGE_CHECKS)
+
+
+def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
+    """All the faults of an agent and its tools, in the order of the text.
+
+    An element that is neither a tool nor an agent nor a type is a fault; so is a reference that
+    has not been resolved (see `resolve`).
+
+    Raises:
+        ArgumentError: the argument is not a pattern.
+    """
+    expect(agent, Pattern, "agent", by="validate_agent_pattern")
+    return (*_labelled(agent, {AGENT}, "an agent"), *_validated(agent, AGENT, {AGENT}))
+
+
+def validate_tool_spec_pattern(tool: Pattern) -> tuple[Fault, ...]:
+    """All the faults of a tool specification.
+
+    Raises:
+        ArgumentError: the argument is not a pattern.
+    """
+    expect(tool, Pattern, "tool", by="validate_tool_spec_pattern")
+    return (*_labelled(tool, TOOLS, "a tool"), *_validated(tool, TOOL, TOOLS))
+
+
+def validate_program(program: ProgramLike) -> tuple[Fault, ...]:
+    """All the faults of a program's agents and tools, each once, in the order of the text.
+
+    A document without agents and tools has no faults. Paths begin with the index of a top-level
+    pattern.
+
+    Raises:
+        ArgumentError: the argument is not a program.
+    """
+    patterns = program_patterns(program, by="validate_program")
+    definitions = Program(patterns)
+    within = {each.path for each in definitions.outermost}
+    for same in definitions.types_in(WHOLE).values():
+        within.update(each.path for each in same)
+    return _checked(program, patterns, within) if definitions.outermost else ()
+
+
+def agent_faults(program: ProgramLike, agent: str | None = None) -> tuple[Fault, ...]:
+    """The faults of an agent and of all that it refers to, in the order of the text.
+
+    Args:
+        program: a document, the patterns of one, or a pattern.
+        agent: the name of the agent; without it, the only one.
+
+    Raises:
+        ArgumentError: it is not a program.
+        ProgramError: there is no such agent.
+    """
+    patterns = program_patterns(program, by="agent_faults")
+    definitions = Program(patterns)
+    chosen = choose(definitions, agent, document=document_of_program(program))
+    return _checked(program, patterns, reached(definitions, chosen))
+
+
+def new_errors(before: Document, after: Document) -> tuple[Fault, ...]:
+    """The errors of a program that an edit adds.
+
+    Errors that were there before are left out, even when the edit moved them or renamed what they
+    are about.
+    """
+    expect(before, Document, "before", by="new_errors")
+    expect(after, Document, "after", by="new_errors")
+    old = list(only_errors(check(before, checks=PROGRAM_CHECKS, scopes=program_scopes)))
+    new = list(only_errors(check(after, checks=PROGRAM_CHECKS, scopes=program_scopes)))
+    for key in (_words, _spot):
+        known = [key(each, before) for each in old]
+        added = [key(each, after) for each in new]
+        same = Counter(known) & Counter(added)
+        old, new = _without(old, known, same), _without(new, added, same)
+    return tuple(new)
+
+
+def _without(faults: list[Fault], keys: list[object], same: Counter[object]) -> list[Fault]:
+    """The faults that are left when of each key as many are taken away as are counted."""
+    left, counts = [], Counter(same)
+    for each, key in zip(faults, keys, strict=True):
+        if counts[key]:
+            counts[key] -= 1
+        else:
+            left.append(each)
+    return left
+
+
+def _words(fault: Fault, _: Document) -> object:
+    """A fault wherever it is: places are left out of its message."""
+    return fault.code, re.sub(r"\d+:\d+", "", fault.message)
+
+
+def _spot(fault: Fault, document: Document) -> object:
+    """A fault whatever it says: the place in the trees, and the part at fault."""
+    subject = pattern_at(document.patterns, _steps(fault.path)).value
+    known = {"identity": subject.identity, "labels": subject.labels}
+    part = next((step for step in fault.path if isinstance(step, str)), "")
+    return fault.code, fault.path, known.get(part, subject.properties.get(part))
+
+
+def _steps(path: PartPath) -> TreePath:
+    return tuple(step for step in path if isinstance(step, int))
+
+
+def _checked(
+    program: ProgramLike, patterns: tuple[Pattern, ...], within: Collection[TreePath]
+) -> tuple[Fault, ...]:
+    read = program if isinstance(program, Document) else patterns
+    return check(read, checks=_VALIDATION, scopes=program_scopes, within=within)
+
+
+def _validated(pattern: Pattern, label: str, labels: Collection[str]) -> tuple[Fault, ...]:
+    """The faults of a pattern, taken for an agent or a tool if it does not have the label."""
+    if pattern.value.labels.isdisjoint(labels):
+        subject = attrs.evolve(pattern.value, labels={label})
+        pattern = carry_origin(attrs.evolve(pattern, value=subject), pattern)
+    faults = check(pattern, checks=_VALIDATION, scopes=program_scopes)
+    return tuple(attrs.evolve(each, path=each.path[1:]) for each in faults)
+
+
+def _labelled(pattern: Pattern, wanted: Collection[str], what: str) -> Iterator[Fault]:
+    labels = pattern.value.labels
+    if labels.isdisjoint(wanted):
+        found = f"the label {', '.join(sorted(labels))}" if labels else "no label"
+        expected = " or ".join(sorted(wanted, key=len, reverse=True))
+        message = f"{what} has the label {expected}, this has {found}"
+        yield fault("missing-label", message, pattern, "labels", hint=nearest_label(labels, wanted))

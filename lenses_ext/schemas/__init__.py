@@ -1,0 +1,35 @@
+"""JSON Schemas on their own: values, parts, validity and comparison."""
+
+from .checks import breaches, default_misfits, is_of, is_regular_expression
+from .json_values import (
+    Keywords,
+    NotJson,
+    check_json,
+    dump_json,
+    from_json_value,
+    json_literal,
+    thaw_json,
+    to_json_value,
+)
+from .schema_parts import Schema, SchemaPath, remote_references, subschemas
+from .visits import validation_visits
+
+__all__ = [
+    "Keywords",
+    "NotJson",
+    "Schema",
+    "SchemaPath",
+    "breaches",
+    "check_json",
+    "default_misfits",
+    "dump_json",
+    "from_json_value",
+    "is_of",
+    "is_regular_expression",
+    "json_literal",
+    "remote_references",
+    "subschemas",
+    "thaw_json",
+    "to_json_value",
+    "validation_visits",
+]

@@ -1,0 +1,218 @@
+"""The form in which JSON Schemas that ask for the same are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any, Literal, TypeAlias
+
+from .json_values import check_json, dump_json, whole_numbers
+from .schema_parts import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, resolve_ref
+
+Match: TypeAlias = Literal["full", "types", "name"]
+"""How much a tool must have in common with its specification: everything, everything but texts for
+readers, or its name alone."""
+
+ANNOTATIONS = frozenset({"title", "description", "examples", "$comment", "deprecated"})
+_SAYS_NOTHING: dict[str, tuple[object, ...]] = {
+    "required": ([],),
+    "properties": ({},),
+    "items": ({}, True),
+    "additionalProperties": ({}, True),
+    "$defs": ({},),
+    "definitions": ({},),
+}
+_UNORDERED = frozenset({"anyOf", "oneOf", "allOf", "enum", "required", "type"})
+_MAX_INLINED = 20_000  # values
+_MAX_LEVELS = 100  # of schemas, once references are replaced
+
+
+def canonical(schema: object, *, match: Match = "full") -> Any:
+    """The form in which schemas that ask for the same are equal.
+
+    The order of keys, of ``required``, ``enum``, ``type`` and of alternatives does not matter,
+    nor do keywords without effect (``required: []``). References inside the schema are replaced by
+    what they refer to unless that refers to itself; alternatives of bare types become a ``type``
+    list. A whole decimal becomes an integer.
+
+    Args:
+        schema: a JSON Schema; it is not changed.
+        match: ``types`` leaves out titles, descriptions and other texts for readers.
+
+    Raises:
+        NotJson: it is not JSON.
+
+    >>> canonical({"anyOf": [{"type": "string"}, {"type": "null"}], "default": 1.0})
+    {'default': 1, 'type': ['null', 'string']}
+    """
+    check_json(schema)
+    try:
+        return _Canonical(schema, match, inline=True).whole()
+    except _TooMuchError:
+        return _Canonical(schema, match, inline=False).whole()
+
+
+def _text(value: object) -> str:
+    """Type-exact text of a canonical value: ``1`` and ``true`` differ."""
+    return dump_json(value, compact=True)
+
+
+class _TooMuchError(Exception):
+    """Replacing references would not come to an end soon."""
+
+
+class _Canonical:
+    """Brings the schemas of one root into canonical form."""
+
+    def __init__(self, root: object, match: Match, *, inline: bool) -> None:
+        self.root = root
+        self.match = match
+        self.inline = inline
+        self.recursive = _recursive_references(root) if inline else set()
+        self.used: set[str] = set()
+        self.inlined = 0
+        self.level = 0
+
+    def whole(self) -> Any:
+        """The canonical form of the root, with the definitions that refer to themselves."""
+        form = self.schema(self.root)
+        if not self.inline or not isinstance(form, dict):
+            return form
+        form = {key: value for key, value in form.items() if key not in ("$defs", "definitions")}
+        kept: dict[str, Any] = {}
+        while names := self.used - kept.keys() - {"#"}:
+            kept |= {name: self.schema(resolve_ref(name, self.root)) for name in sorted(names)}
+        return _sorted({**form, **({"$defs": _sorted(kept)} if kept else {})})
+
+    def schema(self, schema: object) -> Any:
+        """The canonical form of a schema below the root."""
+        if schema is True or not isinstance(schema, dict):
+            return {} if schema is True else schema
+        self.level += 1
+        if self.level > _MAX_LEVELS and self.inline:
+            raise _TooMuchError
+        schema = self._without_reference(schema)
+        form: dict[str, Any] = {}
+        for key, value in schema.items():
+            if self.match == "types" and _is_for_readers(key, value):
+                continue
+            new = self._value(key, value)
+            if new not in _SAYS_NOTHING.get(key, ()):
+                form[key] = new
+        self.level -= 1
+        return _sorted(_union_of_bare_types(form))
+
+    def _value(self, key: str, value: object) -> Any:
+        if isinstance(value, dict) and key in MAP_OF_SCHEMAS:
+            return _sorted({name: self.schema(item) for name, item in value.items()})
+        if isinstance(value, list) and key in LIST_OF_SCHEMAS:
+            value = [self.schema(item) for item in value]
+        elif key in ONE_SCHEMA:
+            return self.schema(value)
+        else:
+            value = _data(value)
+        if isinstance(value, list) and key in _UNORDERED:
+            value = sorted(value, key=_text)
+            if key != "oneOf":  # of which an alternative given twice is never the only one
+                value = [next(items) for _, items in groupby(value, _text)]
+            if key == "type" and len(value) == 1:
+                return value[0]
+        return value
+
+    def _without_reference(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """A schema with what it refers to in place of the reference."""
+        while self.inline and isinstance(reference := schema.get("$ref"), str):
+            if reference in self.recursive:
+                self.used.add(reference)
+                break
+            target = resolve_ref(reference, self.root)
+            if not isinstance(target, dict):
+                break
+            self.inlined += sum(1 for _ in _nodes(target))
+            if self.inlined > _MAX_INLINED:
+                raise _TooMuchError
+            schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+        return schema
+
+
+def _is_for_readers(key: str, value: object) -> bool:
+    return key in ANNOTATIONS or (key == "format" and value == "float")
+
+
+def _union_of_bare_types(form: dict[str, Any]) -> dict[str, Any]:
+    """Alternatives that are nothing but types, as a list of types."""
+    alternatives = form.get("anyOf")
+    if "type" in form or not isinstance(alternatives, list):
+        return form
+    types: set[str] = set()
+    for each in alternatives:
+        if not isinstance(each, dict) or each.keys() != {"type"}:
+            return form
+        types.update([each["type"]] if isinstance(each["type"], str) else each["type"])
+    rest = {key: value for key, value in form.items() if key != "anyOf"}
+    return {**rest, "type": sorted(types) if len(types) > 1 else types.pop()}
+
+
+def _data(value: object) -> Any:
+    """Plain JSON with its keys sorted and whole decimals as integers."""
+    return _in_order(whole_numbers(value))
+
+
+def _in_order(value: object) -> Any:
+    if isinstance(value, list):
+        return [_in_order(item) for item in value]
+    if isinstance(value, dict):
+        return _sorted({key: _in_order(item) for key, item in value.items()})
+    return value
+
+
+def _sorted(mapping: dict[str, Any]) -> dict[str, Any]:
+    return {key: mapping[key] for key in sorted(mapping)}
+
+
+# --- references
+
+
+def _recursive_references(root: object) -> set[str]:
+    """The references whose target leads back to them."""
+    uses: dict[str, set[str]] = {}
+    pending = list(_references(root))
+    while pending:
+        reference = pending.pop()
+        if reference not in uses:
+            uses[reference] = set(_references(resolve_ref(reference, root)))
+            pending.extend(uses[reference])
+    return {reference for reference in uses if _reaches(reference, reference, uses.__getitem__)}
+
+
+def _reaches(start: str, goal: str, uses: Callable[[str], set[str]]) -> bool:
+    seen: set[str] = set()
+    pending = list(uses(start))
+    while pending:
+        each = pending.pop()
+        if each == goal:
+            return True
+        if each not in seen:
+            seen.add(each)
+            pending.extend(uses(each))
+    return False
+
+
+def _references(schema: object) -> set[str]:
+    """The references that a schema itself makes."""
+    return {
+        reference
+        for node in _nodes(schema)
+        if isinstance(node, dict) and isinstance(reference := node.get("$ref"), str)
+    }
+
+
+def _nodes(value: object) -> list[object]:
+    """A value and everything inside it."""
+    nodes = [value]
+    for node in nodes:
+        if isinstance(node, dict):
+            nodes.extend(node.values())
+        elif isinstance(node, list):
+            nodes.extend(node)
+    return nodes

@@ -1,0 +1,290 @@
+"""JSON inside the notation: what a property says as JSON, and how JSON is written as a property.
+
+Strings, numbers, booleans, arrays of scalars and maps of scalars are written as such; every other
+JSON value is a string tagged ``json``. `Keywords` keeps JSON immutable.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from attrs import field, frozen
+from pyrsistent import PMap, PVector
+
+from gram import (
+    GramEncodeError,
+    GramError,
+    Measurement,
+    Range,
+    Symbol,
+    TaggedString,
+    Value,
+    exact,
+    freeze,
+    write_value,
+)
+
+JSON_TAG = "json"
+MAX_JSON_LEVELS = 200
+"""How deep a JSON value may nest; a deeper one could exhaust Python's stack."""
+
+_ALWAYS_JSON = frozenset({int, bool, type(None)})
+"""Types whose every value is JSON; long arrays are mostly made of them."""
+
+_MAX_NUMBER = 24  # characters: longer numbers are beyond what other gram parsers hold
+
+
+class NotJson(GramError, ValueError):  # noqa: N818  # it is caught here and reported as a Fault
+    """A value that JSON does not have; its text says which."""
+
+
+def to_json_value(value: Value) -> Any:
+    """The JSON value of a property's value.
+
+    Raises:
+        NotJson: it is a measurement, a range or a string with another tag, or the text tagged
+            ``json`` is not JSON.
+
+    >>> to_json_value(TaggedString("json", "[null]"))
+    [None]
+    """
+    match value:
+        case str() | bool() | int() | float():
+            return value
+        case Symbol(word):
+            return word
+        case TaggedString("json", content):
+            return parse_json(content)
+        case PVector():
+            return [to_json_value(item) for item in value]
+        case PMap():
+            return {key: to_json_value(value[key]) for key in sorted(value)}
+        case Measurement():
+            kind = "measurement"
+        case Range():
+            kind = "range"
+        case _:
+            kind = "tagged string"
+    raise NotJson(f"a {kind} ({write_value(value)}) is not a JSON value; quote it")
+
+
+def parse_json(text: str) -> Any:
+    """The value of a text tagged ``json``.
+
+    Raises:
+        NotJson: the text is not JSON, or nests too deep.
+    """
+    try:
+        value = json.loads(text, parse_constant=_reject_constant)
+        check_json(value)
+    except json.JSONDecodeError as error:
+        raise NotJson(f"json`…` is not JSON: {error.msg} at char {error.pos}") from None
+    except RecursionError:
+        raise NotJson(f"json`…` nests deeper than {MAX_JSON_LEVELS} levels") from None
+    except ValueError as error:  # such as a number of thousands of digits
+        raise NotJson(f"json`…` is not JSON: {error}") from None
+    return value
+
+
+def _reject_constant(word: str) -> NoReturn:
+    raise NotJson(f"{word} is not a JSON value")
+
+
+def check_json(value: object) -> None:
+    """Refuse what JSON, or UTF-8, cannot carry.
+
+    Raises:
+        NotJson: with the path to it.
+    """
+    pending: list[tuple[object, str, int]] = [(value, "$", 0)]
+    while pending:
+        item, path, level = pending.pop()
+        if level == MAX_JSON_LEVELS and isinstance(item, dict | list | tuple | Keywords):
+            raise NotJson(f"nests deeper than {MAX_JSON_LEVELS} levels")
+        if isinstance(item, dict | Keywords):
+            for key, below in item.items():
+                if not isinstance(key, str):
+                    raise NotJson(f"{path}: a key must be a string, found {key!r}")
+                _check_text(key, path)
+                pending.append((below, f"{path}.{key}", level + 1))
+        elif isinstance(item, list | tuple):
+            pending.extend(
+                (below, f"{path}[{i}]", level + 1)
+                for i, below in enumerate(item)
+                if type(below) not in _ALWAYS_JSON
+            )
+        elif isinstance(item, str):
+            _check_text(item, path)
+        elif item is not None and not isinstance(item, bool | int | float):
+            raise NotJson(f"{path}: {type(item).__name__} is not a JSON value")
+        elif isinstance(item, float) and item - item != 0:
+            raise NotJson(f"{path}: {item!r} is not a JSON value")
+
+
+def _check_text(text: str, path: str) -> None:
+    if not text.isascii():
+        try:
+            freeze(text)
+        except GramEncodeError as error:
+            raise NotJson(f"{path}: {error.msg}") from None
+
+
+def same_json(one: object, other: object) -> bool:
+    """Whether two JSON values are equal as JSON Schema has it: ``1`` is ``1.0`` but not ``true``.
+
+    >>> same_json([1], [1.0]), same_json(1, True)
+    (True, False)
+    """
+    return exact(whole_numbers(one)) == exact(whole_numbers(other))
+
+
+def whole_numbers(value: object) -> Any:
+    """A JSON value with ``1.0`` as ``1``."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [whole_numbers(item) for item in value]
+        case dict():
+            return {key: whole_numbers(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def from_json_value(value: object) -> Value:
+    """The property value for a JSON value, as the notation can best write it.
+
+    >>> from_json_value([1, 2]), from_json_value(None)
+    (pvector([1, 2]), TaggedString(tag='json', content='null'))
+    """
+    match value:
+        case list() | tuple():
+            plain = bool(value) and all(map(_is_scalar, value))
+        case dict() | Keywords():
+            plain = all(_is_key(key) and _is_scalar(item) for key, item in value.items())
+        case _:
+            plain = _is_scalar(value)
+    return freeze(value) if plain else json_literal(value)
+
+
+def json_literal(value: object) -> TaggedString:
+    """A JSON value as a string tagged ``json``."""
+    return TaggedString(JSON_TAG, dump_json(value))
+
+
+def dump_json(value: object, *, compact: bool = False) -> str:
+    """JSON text on one line that keeps the order of keys, without blanks if asked.
+
+    Raises:
+        NotJson: the value is not JSON, or an integer has too many digits to be written.
+    """
+    separators = (",", ":") if compact else (", ", ": ")
+    try:
+        return json.dumps(
+            value,
+            ensure_ascii=False,
+            separators=separators,
+            allow_nan=False,
+            default=_plain_keywords,
+        )
+    except (TypeError, ValueError) as error:
+        raise NotJson(str(error)) from None
+
+
+def _plain_keywords(value: object) -> dict[str, Any]:
+    if isinstance(value, Keywords):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, str):
+        return "\0" not in value
+    if isinstance(value, bool):
+        return True
+    if isinstance(value, int) and abs(value) >= 10**_MAX_NUMBER:
+        return False
+    return isinstance(value, int | float) and len(write_value(value)) <= _MAX_NUMBER
+
+
+def _is_key(key: str) -> bool:
+    return bool(key) and "\0" not in key
+
+
+# --- JSON that does not change
+
+
+@frozen(eq=False, repr=False)
+class Keywords(Mapping[str, Any]):
+    """An immutable JSON object: arrays in it are tuples, objects are `Keywords` too.
+
+    It keeps the order of its keys. Two are equal when they have the same keys and values, in any
+    order; ``1``, ``1.0`` and ``true`` differ.
+
+    >>> keywords = Keywords.of({"enum": ["c", "f"]})
+    >>> keywords["enum"]
+    ('c', 'f')
+    >>> keywords == Keywords.of({"enum": ["c", "f"]}), keywords.to_json()
+    (True, {'enum': ['c', 'f']})
+    """
+
+    _values: dict[str, Any] = field(factory=dict)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Keywords:
+        """Keywords with the given JSON values.
+
+        Raises:
+            NotJson: a value is not JSON.
+        """
+        return cls({key: _frozen(value) for key, value in values.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """A fresh copy, as dicts and lists."""
+        return {key: thaw_json(value) for key, value in self._values.items()}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def without(self, *keys: str) -> Keywords:
+        """These keywords but for some."""
+        return Keywords({key: self[key] for key in self if key not in keys})
+
+    def only(self, *keys: str) -> Keywords:
+        """Some of these keywords."""
+        return Keywords({key: self[key] for key in self if key in keys})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keywords) and exact(self) == exact(other)
+
+    def __hash__(self) -> int:
+        return hash(exact(self))
+
+    def __repr__(self) -> str:
+        return f"Keywords.of({self.to_json()!r})"
+
+
+def thaw_json(value: Any) -> Any:
+    """A value of `Keywords` as JSON that may be changed."""
+    if isinstance(value, Keywords):
+        return value.to_json()
+    return [thaw_json(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _frozen(value: object) -> Any:
+    match value:
+        case Keywords() | str() | bool() | int() | float() | None:
+            return value
+        case list() | tuple():
+            return tuple(_frozen(item) for item in value)
+        case Mapping():
+            return Keywords.of(value)
+    raise NotJson(f"{type(value).__name__} is not a JSON value")

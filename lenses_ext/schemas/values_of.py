@@ -1,0 +1,193 @@
+"""What values a schema may accept: of which kinds, within which bounds, together with another's.
+
+Where a schema says too much to be followed, the answer errs on the side of more values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from gram import exact
+
+_KINDS = ("array", "boolean", "integer", "null", "number", "object", "string")
+UNIONS = ("anyOf", "oneOf")
+_LOWER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
+_UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
+BOUNDS = frozenset({*_LOWER, *_UPPER})
+"""Keywords that bound a value, a length or a number of parts."""
+
+_KEYS_OF_KIND = {
+    "number": "minimum exclusiveMinimum maximum exclusiveMaximum multipleOf",
+    "string": "minLength maxLength pattern format contentEncoding contentMediaType contentSchema",
+    "array": (
+        "minItems maxItems prefixItems additionalItems contains minContains maxContains "
+        "uniqueItems unevaluatedItems"
+    ),
+    "object": (
+        "minProperties maxProperties propertyNames dependentRequired dependentSchemas "
+        "dependencies unevaluatedProperties"
+    ),
+}
+KIND_OF = {key: kind for kind, keys in _KEYS_OF_KIND.items() for key in keys.split()}
+"""Keywords that constrain the values of one kind, and which kind."""
+
+OF_ANY_KIND = ("not", "if", "then", "else", "$dynamicRef", "$recursiveRef")
+_COMPARED = frozenset(
+    {*KIND_OF, *OF_ANY_KIND, *UNIONS, "allOf", "type", "enum", "const", "$ref", "items"}
+    | {"properties", "patternProperties", "additionalProperties", "required"}
+    | {"$defs", "definitions"}
+)
+"""All keywords that can refuse a value; any other is a text for readers."""
+
+GROUPS = (("if", "then", "else"), ("contains", "minContains", "maxContains"))
+"""Keywords that mean something only together."""
+
+_Schema = Any  # a dict or a bool
+
+
+def is_annotation(key: str) -> bool:
+    """Whether a keyword refuses no value."""
+    return key not in _COMPARED
+
+
+def bare(schema: _Schema) -> _Schema:
+    """A schema without what refuses no value."""
+    if not isinstance(schema, dict):
+        return {} if schema is True else schema
+    return {
+        key: value
+        for key, value in schema.items()
+        if not is_annotation(key) and key not in ("$defs", "definitions")
+    }
+
+
+def refers(value: object) -> bool:
+    """Whether there is a reference in a schema."""
+    if isinstance(value, dict):
+        return "$ref" in value or any(map(refers, value.values()))
+    return isinstance(value, list) and any(map(refers, value))
+
+
+def both(one: dict[str, Any], other: _Schema) -> _Schema:
+    """A schema that accepts at least what two schemas accept together.
+
+    A keyword that both have is taken from the first.
+    """
+    other = bare(other)
+    if not isinstance(other, dict):
+        return other
+    for group in GROUPS:
+        if any(key in one for key in group):
+            other = {key: value for key, value in other.items() if key not in group}
+    merged = {**other, **one}
+    for key in ("properties", "required"):
+        if key in one and key in other:
+            merged[key] = (
+                {**other[key], **one[key]}
+                if key == "properties"
+                else sorted({*one[key], *other[key]})
+            )
+    if "type" in one and "type" in other:
+        ours, theirs = kinds_of(one), kinds_of(other)
+        kinds = {kind for kind in ours if is_covered({kind}, theirs)}
+        kinds |= {kind for kind in theirs if is_covered({kind}, ours)}
+        if not kinds:
+            return False
+        merged["type"] = sorted(kinds)
+    return merged
+
+
+def all_of(rest: dict[str, Any], parts: Sequence[_Schema]) -> _Schema:
+    """A schema that accepts at least what all of several accept together; see `both`."""
+    merged: _Schema = rest
+    for part in parts:
+        if isinstance(merged, dict):
+            merged = both(merged, part)
+    return merged
+
+
+def kinds_of(schema: _Schema) -> frozenset[str]:
+    """The kinds of values that a schema may accept."""
+    if not isinstance(schema, dict):
+        return frozenset(_KINDS if schema else ())
+    types = schema.get("type")
+    if types is not None:
+        return frozenset([types] if isinstance(types, str) else types)
+    if "enum" in schema:
+        return frozenset(map(kind_of, schema["enum"]))
+    if "const" in schema:
+        return frozenset([kind_of(schema["const"])])
+    for key in UNIONS:
+        if key in schema:
+            return frozenset(kind for branch in schema[key] for kind in kinds_of(branch))
+    return frozenset(_KINDS)
+
+
+def kind_of(value: object) -> str:
+    """The kind of a JSON value, as the keyword ``type`` calls it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def is_covered(kinds: Iterable[str], by: Collection[str]) -> bool:
+    """Whether kinds are all among others; integers are numbers."""
+    return all(kind in by or (kind == "integer" and "number" in by) for kind in kinds)
+
+
+def may_be(kinds: Collection[str], kind: str | None) -> bool:
+    """Whether some value of these kinds is of one kind; an integer is a number."""
+    return kind in kinds or (kind == "number" and "integer" in kinds)
+
+
+def is_within(sub: dict[str, Any], key: str, wanted: float) -> bool:
+    """Whether a schema keeps to a bound of another, by the same bound or a stricter one."""
+    if key in ("minLength", "minItems", "minProperties") and wanted == 0:
+        return True
+    sign = 1 if key in _LOWER else -1
+    bounds = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
+    exclusive = bounds.get(key)
+    if exclusive is not None and exclusive in sub and sign * (sub[exclusive] - wanted) >= 0:
+        return True
+    inclusive = {other: own for own, other in bounds.items()}.get(key)
+    if inclusive is not None and inclusive in sub and sign * (sub[inclusive] - wanted) > 0:
+        return True
+    return key in sub and sign * (sub[key] - wanted) >= 0
+
+
+def are_disjoint(one: _Schema, other: _Schema) -> bool:
+    """Whether no value is accepted by both: by their kinds, or by a field that tells them apart."""
+    ours, theirs = kinds_of(one), kinds_of(other)
+    if not any(is_covered({kind}, theirs) for kind in ours) and not any(
+        is_covered({kind}, ours) for kind in theirs
+    ):
+        return True
+    if ours != theirs or ours != {"object"}:
+        return False
+    for key in set(one.get("required", ())) & set(other.get("required", ())):
+        marks = [each.get("properties", {}).get(key) for each in (one, other)]
+        values = [_listed_values(mark) for mark in marks]
+        if all(values) and not values[0] & values[1]:
+            return True
+    return False
+
+
+def _listed_values(schema: _Schema) -> set[object]:
+    if not isinstance(schema, dict):
+        return set()
+    return {
+        exact(value) for value in schema.get("enum", [schema.get("const")]) if value is not None
+    }

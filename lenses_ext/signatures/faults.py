@@ -1,0 +1,121 @@
+"""Collects what is wrong with one signature, each fault with the place it was read from."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from attrs import define, evolve, field, frozen
+
+from gram import Fault, Pattern, Severity, Source, Span, fault, origin
+
+from .parts import Element
+from .values import Type
+from .vocabulary import RESERVED
+
+Role: TypeAlias = Literal["parameter", "field", "part", "return", "type"]
+
+
+@frozen
+class Owner:
+    """What a message is about.
+
+    Attributes:
+        role: what it is.
+        words: what it is called, quotes included, such as ``"age"`` or ``the return type``.
+        element: where it was read.
+    """
+
+    role: Role
+    words: str
+    element: Element
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is called by its name."""
+        return self.words.startswith('"')
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether it is a value that a caller might leave out."""
+        return self.role in ("parameter", "field")
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.words}" if self.is_named else self.words
+
+
+def owner_of(role: Role, element: Element, words: str) -> Owner:
+    """The owner at a place: called by its name where it has one."""
+    subject = element.pattern.value
+    written = subject.properties.get("paramName")
+    name = subject.identity or (written if isinstance(written, str) else "")
+    if name in RESERVED and not subject.labels:
+        name = ""  # a type in the place of the name
+    return Owner(role, f'"{name}"' if name or written == "" else words, element)
+
+
+@frozen
+class Written:
+    """A type as it was read, with its owner, for the checks that follow.
+
+    ``optional`` says whether the value may be left out.
+    """
+
+    owner: Owner
+    type: Type
+    optional: bool = False
+
+
+@define
+class Faults:
+    """The faults of one signature.
+
+    Attributes:
+        found: the faults so far.
+        spans: the places of patterns that were not read from gram, see `Parts`.
+        source: the text that these places count in.
+    """
+
+    found: list[Fault] = field(factory=list)
+    spans: dict[int, dict[str | None, Span]] = field(factory=dict)
+    source: Source | None = None
+
+    @property
+    def errors(self) -> list[Fault]:
+        """The faults that make the signature invalid."""
+        return [each for each in self.found if each.severity == "error"]
+
+    def tell(
+        self,
+        code: str,
+        message: str,
+        element: Element,
+        part: str | None = None,
+        *,
+        severity: Severity = "error",
+        hint: str | None = None,
+    ) -> None:
+        """Note a fault of an element, or of one part of it."""
+        found = fault(code, message, element.pattern, part, severity=severity, hint=hint)
+        spans = self.spans.get(id(element.pattern))
+        if spans is not None:
+            span = spans.get(part, spans[None])
+            found = evolve(found, span=span, source=self.source)
+        self.found.append(found.below(*element.path))
+
+    def warn(
+        self, code: str, message: str, owner: Owner, part: str, hint: str | None = None
+    ) -> None:
+        """Note something that is likely a slip, and valid all the same."""
+        self.tell(code, message, owner.element, part, severity="warning", hint=hint)
+
+    def place(self, pattern: Pattern) -> str | None:
+        """The line and column of a pattern, or None when it was not read from a text."""
+        spans = self.spans.get(id(pattern))
+        if spans is not None and self.source is not None:
+            return self.source.line_and_column(spans[None].start)
+        read = origin(pattern)
+        return f"{read.lineno}:{read.colno}" if read else None
+
+    def sorted(self) -> tuple[Fault, ...]:
+        """The faults in the order of the text."""
+        return tuple(sorted(self.found, key=lambda each: each.span or (0, 0)))

@@ -1,0 +1,190 @@
+"""The parts of a signature, as they are found in a tool or a text, before they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import field, frozen
+
+from gram import (
+    WALK_SUBJECT,
+    Arrow,
+    Bracket,
+    Construct,
+    Fault,
+    GramDecodeError,
+    Node,
+    Path,
+    Pattern,
+    Source,
+    Span,
+    construct_of,
+    is_edge,
+    origin,
+    parse,
+)
+
+from ..labels import is_tool
+from .errors import SignatureError
+from .file_shapes import shared_shapes, used_shapes
+from .vocabulary import PARAMETERS
+
+
+@frozen
+class Element:
+    """A pattern of a signature, with the path to it from the tool or text that was read."""
+
+    pattern: Pattern
+    path: tuple[int, ...] = ()
+
+    def below(self) -> list[Element]:
+        """Its elements."""
+        return [
+            Element(each, (*self.path, index)) for index, each in enumerate(self.pattern.elements)
+        ]
+
+
+@frozen
+class Parts:
+    """The parts of a signature.
+
+    Attributes:
+        elements: the path and the types beside it, in the order in which they were written.
+        chain: the path, or the atom that is a path of one node; None when there is none.
+        shapes: the types beside it.
+        faults: what is wrong with the spelling.
+        known: names of types that are in sight but not used.
+        nodes: the nodes of the path, the return type last, when they are known already.
+        spans: where the text form says a pattern and its parts, by the pattern's identity.
+        source: the text of the text form.
+    """
+
+    elements: tuple[Pattern, ...]
+    chain: Element | None
+    shapes: tuple[Element, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    known: tuple[str, ...] = ()
+    nodes: tuple[Element, ...] | None = None
+    spans: dict[int, dict[str | None, Span]] = field(factory=dict, eq=False, repr=False)
+    source: Source | None = field(default=None, eq=False, repr=False)
+
+
+def is_chain(pattern: Pattern) -> bool:
+    """Whether a pattern is a signature's path: an anonymous edge, or a walk."""
+    if pattern.value == WALK_SUBJECT:
+        return True
+    subject = pattern.value
+    return not subject.identity and not subject.labels and is_edge(pattern)
+
+
+def signature_of(elements: Iterable[Pattern]) -> Pattern | None:
+    """The element that is the signature: the path, else the first atom but ``Parameters``.
+
+    The other elements are shapes.
+    """
+    first_atom = None
+    for element in elements:
+        if is_chain(element):
+            return element
+        if first_atom is None and not element.elements and PARAMETERS not in element.value.labels:
+            first_atom = element
+    return first_atom
+
+
+def parts_of_pattern(pattern: Pattern, shapes: Iterable[Pattern] = ()) -> Parts:
+    """The parts of a tool's signature, or of a signature given by itself.
+
+    Args:
+        pattern: the tool, the path or the atom.
+        shapes: the patterns around it, whose shapes it may use.
+    """
+    elements = Element(pattern).below() if is_tool(pattern) else [Element(pattern)]
+    return _parts(elements, shapes, tuple(_spelling_faults(each.pattern for each in elements)))
+
+
+def parts_of_text(text: str, shapes: Iterable[Pattern] = ()) -> Parts:
+    """The parts of a signature in gram notation, or of the one tool in the text.
+
+    Raises:
+        SignatureError: the text is not gram.
+    """
+    try:
+        patterns = parse(text).patterns
+    except GramDecodeError as error:
+        raise SignatureError([_not_gram(error)]) from None
+    tools = [pattern for pattern in patterns if is_tool(pattern)]
+    if len(tools) == 1:
+        others = (pattern for pattern in patterns if pattern is not tools[0])
+        return parts_of_pattern(tools[0], (*others, *shapes))
+    elements = [Element(pattern, (index,)) for index, pattern in enumerate(patterns)]
+    return _parts(elements, shapes, tuple(_spelling_faults(patterns)))
+
+
+def _parts(
+    elements: Sequence[Element], around: Iterable[Pattern], faults: tuple[Fault, ...]
+) -> Parts:
+    own = tuple(each.pattern for each in elements)
+    shared = shared_shapes(around)
+    chain = signature_of(own)
+    at = next((i for i, each in enumerate(own) if each is chain), len(own))
+    shapes = (*elements[:at], *elements[at + 1 :])
+    used = tuple(
+        Element(shape, (len(own) + index,)) for index, shape in enumerate(used_shapes(own, shared))
+    )
+    path = elements[at] if chain is not None else None
+    return Parts(own, path, (*shapes, *used), faults, tuple(shared))
+
+
+# --- what only the text shows
+
+
+def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Fault]:
+    """Arrows that do not point to the right, and keys that are given twice."""
+    for pattern in patterns:
+        place, construct = origin(pattern), construct_of(pattern)
+        if place is not None and construct is not None:
+            yield from _faults_in(construct, place.source)
+
+
+def _faults_in(construct: Construct, source: Source) -> Iterator[Fault]:
+    below: Sequence[Construct] = construct.elements
+    match construct:
+        case Path():
+            below = construct.nodes
+            arrows = (each for each in construct.arrows if each.kind != "right")
+            yield from (_wrong_arrow(each, source) for each in arrows)
+        case Bracket() | Node():
+            yield from _repeated_keys(construct, source)
+    for each in below:
+        yield from _faults_in(each, source)
+
+
+def _wrong_arrow(arrow: Arrow, source: Source) -> Fault:
+    spelling = source.text[arrow.start : arrow.end]
+    place = source.line_and_column(arrow.start)
+    message = f'arrow "{spelling}" at {place} does not point to a return type; use "==>"'
+    return Fault("arrow", "error", message, (), Span(arrow.start, arrow.end), None, source)
+
+
+def _repeated_keys(part: Bracket | Node, source: Source) -> Iterator[Fault]:
+    record = part.subject.record
+    seen: set[str] = set()
+    for entry in record.entries if record else ():
+        key = entry.key.text
+        if key in seen:
+            name = part.subject.identity
+            owner = f' on "{name.text}"' if name else ""
+            span = Span(entry.start, entry.end)
+            message = f'key "{key}" is given twice{owner}'
+            yield Fault("duplicate-key", "error", message, (), span, None, source)
+        seen.add(key)
+
+
+def _not_gram(error: GramDecodeError) -> Fault:
+    source = Source(error.doc, error.filename)
+    found = error.msg.partition(", expected")[0].replace("`", '"')
+    message = f"type signature is not valid gram: {found} at {error.lineno}:{error.colno}"
+    hint = error.hint
+    if hint is None and error.expected:
+        hint = f"expected {', '.join(error.expected)}"
+    return Fault("not-gram", "error", message, (), Span(error.pos, error.pos), hint, source)

@@ -1,0 +1,226 @@
+"""Each check finds what its rule says, at the exact place; no document makes a check fail."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+
+from gram import GramDecodeError, Pattern, Subject, apply_fixes, check, loads, parse
+from gram.checks import CHECKS, Check, Finding, Reading, Scope, syntax_fault
+from tests.gram.strategies import forests, gram_texts
+from tests.paths import CORPUS
+
+
+def scope_of(pattern: Pattern) -> Scope:
+    if "Record" in pattern.value.labels:
+        return "private"
+    return "own" if "Tool" in pattern.value.labels else "around"
+
+
+def found(text: str, code: str) -> list[str]:
+    """The places of the faults of one code, each with a few characters of what stands there."""
+    document = parse(text)
+    faults = check(document, kinds=["rule"], scopes=scope_of)
+    return [
+        f"{fault.span.start}:{text[slice(*fault.span)]}"
+        for fault in faults
+        if fault.code == code and fault.span
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "places"),
+    [
+        ("duplicate-key", "(a {k: 1, j: 2, k: 3})", ["4:k"]),
+        ("duplicate-key", "({k: 1, k: 2, `k`: 3})", ["2:k", "8:k"]),
+        ("duplicate-key", "{k: {j: 1, j: 2}}", ["5:j"]),
+        ("duplicate-key", "(a)-[{k: 1, k: 2}]->(b {j: 1, j: 1})-->(c)", ["6:k", "24:j"]),
+        ("duplicate-key", "({k: 1, j: 2})", []),
+        ("duplicate-annotation-key", "@k(1) @j(2) @k(3) (a)", ["1:k"]),
+        ("duplicate-annotation-key", "@k(1) @j(2) (a)", []),
+        ("duplicate-definition", "(a:P) (a:Q)", ["7:a"]),
+        ("duplicate-definition", "(a {k: 1}) (a {k: 1.0})", ["12:a"]),
+        ("duplicate-definition", "[a | b] [a | c]", ["9:a"]),
+        ("duplicate-definition", "@@a (b) (a:P)", ["9:a"]),
+        ("duplicate-definition", "(a:P)-->(b) (a:P)-->(a)-->(c)", []),
+        ("duplicate-definition", "[t:Tool | (a:P)] [u:Tool | (a:Q)] (a:R)", []),
+        ("inconsistent-definition", "(a)-[r]->(b) (a)-[r]->(c)", ["18:r"]),
+        ("inconsistent-definition", "(a)-[r]->(b) (b)<-[r]-(a)", []),
+        ("inconsistent-definition", "(a)-[r]->(b) [r | a, b, c]", ["14:r"]),
+        ("inconsistent-definition", "(a:P)-[r]->(b) (a)-[r]->(b)", []),
+        ("self-reference", "[a | b, a]", ["8:a"]),
+        ("self-reference", "[a | [b | a]]", []),
+        ("dangling-reference", "[a | b, c] (c)", ["5:b"]),
+        ("dangling-reference", "[t:Tool | (x), x] [u | x, t]", ["23:x"]),
+        ("dangling-reference", "[t:Tool | b] (b)", []),
+        ("unknown-kind", '{kind: "rulez"} (a)', ['7:"rulez"']),
+        ("unknown-kind", '{kind: "rule"} ({kind: "other"})', []),
+        ("label-case", "(a:person)-[:knows]->(b:P {k: 1})", ["3:person", "13:knows"]),
+        ("label-case", "(a::text)=[::odd]=>(:Gram.Walk)", []),
+        ("label-case", "[r:WORKS_AT | a, b] [r:WORKS_AT | a]", ["23:WORKS_AT"]),
+        ("label-sets-differ", "[t:Tool | (a:P)] [u:Tool | (a:Q), (b:P)]", ["30:Q"]),
+        ("label-sets-differ", "(a:P) (a:Q)", []),
+        ("label-sets-differ", "[r:Record | (a:P)] [s:Record | [t:Tool | (a:Q)]] (a:R)", []),
+        ("duplicate-definition", "[r:Record | (a:P)] [s:Record | (a:Q)] (a:R)", []),
+        ("duplicate-definition", "[r:Record | (a:P), (a:Q)]", ["20:a"]),
+        (
+            "not-portable",
+            "({k: [[1], {j: 2}], j: [], i: {x: {}}})",
+            ["6:[1]", "11:{j: 2}", "23:[]", "34:{}"],
+        ),
+        ("not-portable", "({k: 2.5kg, j: 1..2.5kg, i: 2kg})", ["5:2.5kg", "15:1..2.5kg"]),
+        ("not-portable", "({k: [1], j: {i: {}}, h: {}})", ["17:{}"]),
+    ],
+)
+def test_a_check_finds_what_its_rule_says(code: str, text: str, places: list[str]) -> None:
+    assert found(text, code) == places
+
+
+def test_every_row_has_a_code_of_its_own_and_a_summary() -> None:
+    assert len({row.code for row in CHECKS}) == len(CHECKS)
+    assert all(row.summary.endswith(".") for row in CHECKS)
+
+
+def test_a_reference_that_dangles_names_the_nearest() -> None:
+    (fault,) = check(parse("[team | sayHelo] (sayHello)"))
+
+    assert fault.code == "dangling-reference"
+    assert fault.severity == "warning"
+    assert fault.hint == "did you mean sayHello?"
+    assert fault.path == (0, 0, "identity")
+
+
+def test_messages_name_both_places() -> None:
+    text = "(a:P)\n(a:Q {k: 1})\n[r | a, b]\n[r | b, a]\n"
+
+    rows = [row for row in CHECKS if row.code.endswith("definition")]
+
+    assert [str(fault) for fault in check(parse(text, "x.gram"), checks=rows)] == [
+        "x.gram:2:2: duplicate-definition `a` is defined at 1:2 with other labels and properties",
+        "x.gram:4:2: inconsistent-definition `r` is a relationship from `a` to `b` at 3:2, "
+        "but a relationship from `b` to `a` here",
+    ]
+
+
+def test_faults_of_patterns_that_were_read_have_a_place_without_a_document_too() -> None:
+    text = "(a:P) (a:Q)\n(b {k: 1, k: 2})"
+
+    assert check(loads(text)) == check(parse(text))
+
+
+def test_faults_of_patterns_that_were_made_have_a_path_and_no_place() -> None:
+    made = [Pattern(Subject("a", {"P"})), Pattern(Subject("a", {"Q"}))]
+    (fault,) = check(made)
+
+    assert str(fault) == "1.identity: duplicate-definition `a` is defined at 0 with other labels"
+    assert fault.span is None
+
+
+def test_a_row_supersedes_others_at_the_same_pattern_only() -> None:
+    def named_a(reading: Reading) -> Iterator[Finding]:
+        """A pattern must not be called `a`."""
+        for each in reading.occurrences[1:]:
+            if each.name == "a":
+                yield Finding("no pattern is called `a`", each.path)
+
+    row = Check("no-a", "error", named_a, supersedes=["duplicate-definition"])
+    text = "(a:P) (a:Q) (b:P) (b:Q)"
+
+    assert [(fault.code, fault.lineno, fault.colno) for fault in check(parse(text))] == [
+        ("duplicate-definition", 1, 8),
+        ("duplicate-definition", 1, 20),
+    ]
+    assert [fault.code for fault in check(parse(text), checks=(row, *CHECKS))] == [
+        "no-a",
+        "duplicate-definition",
+    ]
+
+
+def test_a_node_that_two_hops_share_is_reported_once() -> None:
+    assert len(found("(a:P)-->(b)-->(a:Q)-->(c)", "duplicate-definition")) == 1
+
+
+def test_only_what_lies_within_the_paths_is_judged() -> None:
+    document = parse("[x | (a:P)] [y | (a:Q)] (a:R)")
+
+    assert [fault.path for fault in check(document, within=[(1,)])] == [(1, 0, "identity")]
+
+
+def test_a_language_adds_rows_and_changes_severities() -> None:
+    rows = [evolve(row, severity="error") for row in CHECKS if row.code == "dangling-reference"]
+
+    assert [fault.severity for fault in check(parse("[a | b] (c:odd)"), checks=rows)] == ["error"]
+
+
+def test_a_syntax_error_is_a_fault_too() -> None:
+    with pytest.raises(GramDecodeError) as error:
+        parse("(a", "x.gram")
+
+    assert str(syntax_fault(error.value)).startswith("x.gram:1:3: syntax ")
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("(a {k: 1, j: 2, k: 3})", "(a {j: 2, k: 3})"),
+        ("(a {\n  k: 1,\n  k: 2\n})", "(a {\n  k: 2\n})"),
+        ("(a {\r\n  k: 1,\r\n  k: 2\r\n})", "(a {\r\n  k: 2\r\n})"),
+        ("(a {k: 1, // one\n k: 2})", "(a {// one\n k: 2})"),
+        ("(a {k: 1 // one\n , k: 2})", "(a { // one\n  k: 2})"),
+        ("(a {k: {j: 1 // kept\n}, k: 2})", "(a {k: {j: 1 // kept\n}, k: 2})"),
+        ("(a {k: {j: 1, j: 2}, k: {j: 3, j: 4}})", "(a {k: {j: 4}})"),
+        ("@@`x y`@k(1)@k(2) (a)", "@@`x y`@k(2) (a)"),
+        ("@k(1)\n@k(2)\n(a)", "@k(2)\n(a)"),
+        ("(a:low) [b | c]", "(a:low) [b | c]"),
+    ],
+)
+def test_a_fix_removes_what_does_not_count(text: str, mended: str) -> None:
+    document = parse(text)
+
+    assert apply_fixes(document, check(document)) == mended
+
+
+def test_faults_of_another_text_are_left_alone() -> None:
+    document = parse("({k: 1, k: 2})")
+
+    assert apply_fixes(document, check(parse(document.text))) == document.text
+
+
+@given(gram_texts())
+def test_spans_lie_in_the_text_and_fixes_keep_trees_and_comments(text: str) -> None:
+    document = parse(text)
+    faults = check(
+        document, scopes=lambda pattern: "own" if pattern.value.labels else "around", kinds=["rule"]
+    )
+
+    assert all(
+        fault.span and 0 <= fault.span.start <= fault.span.end <= len(text) for fault in faults
+    )
+    assert [fault.span for fault in faults] == sorted(fault.span for fault in faults if fault.span)
+
+    mended = apply_fixes(document, faults)
+    left = check(parse(mended))
+
+    assert loads(mended) == document.patterns
+    assert re.findall(r"// \d+", mended) == re.findall(r"// \d+", text)
+    assert not [
+        fault for fault in left if fault.fix and apply_fixes(parse(mended), [fault]) == mended
+    ]
+
+
+@given(forests())
+def test_no_tree_makes_a_check_fail(trees: tuple[Pattern, ...]) -> None:
+    assert all(fault.span is None for fault in check(trees, scopes=scope_of))
+
+
+def test_what_only_this_grammar_reads_is_not_portable() -> None:
+    rows = map(json.loads, CORPUS.read_text(encoding="utf-8").splitlines())
+    accepted = [row for row in rows if row["superset_accepts"]]
+
+    assert accepted
+    for row in accepted:
+        codes = {fault.code for fault in check(parse(row["source"]))}
+        assert ("not-portable" in codes) == (not row["accepts"]), row["id"]

@@ -1,0 +1,177 @@
+"""Saving: whole or not at all, one writer at a time, and nobody's work overwritten."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from gram import holding, write_atomically
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.gram"
+    path.write_bytes(b"old")
+    return path
+
+
+def test_writers_take_turns_so_no_edit_is_lost(tmp_path: Path) -> None:
+    counter = tmp_path / "counter"
+    counter.write_text("0")
+
+    def count() -> None:
+        for _ in range(25):
+            with holding(counter) as held:
+                held.write(str(int(held.read() or b"") + 1))
+
+    threads = [threading.Thread(target=count) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert counter.read_text() == "200"
+    assert [path.name for path in tmp_path.iterdir()] == ["counter"]
+
+
+def test_a_file_that_another_process_holds_is_refused_at_once(file: Path) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from gram import holding
+with holding(Path({str(file)!r})):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+
+        with pytest.raises(BlockingIOError, match="in use by another gram process"):
+            holding(file, wait=False).__enter__()
+
+        other.kill()
+    with holding(file, wait=False) as held:  # a killed holder is not in the way
+        assert held.read() == b"old"
+    assert [path.name for path in file.parent.iterdir()] == ["a.gram"]
+
+
+def test_what_another_program_wrote_since_the_reading_is_not_overwritten(file: Path) -> None:
+    with holding(file) as held:
+        held.read()
+        file.write_bytes(b"theirs")
+
+        with pytest.raises(OSError, match="changed by another program"):
+            held.write("ours")
+
+    assert file.read_bytes() == b"theirs"
+
+
+def test_a_file_that_appeared_since_the_reading_is_not_overwritten(tmp_path: Path) -> None:
+    with holding(tmp_path / "new") as held:
+        assert held.read() is None
+        (tmp_path / "new").write_bytes(b"theirs")
+
+        with pytest.raises(OSError, match="changed by another program"):
+            held.write("ours")
+
+
+def test_one_holder_may_write_again_and_again(file: Path) -> None:
+    with holding(file) as held:
+        held.read()
+        held.write("one")
+        held.write("two")
+
+    assert file.read_bytes() == b"two"
+
+
+def test_what_a_killed_writer_left_is_removed(file: Path) -> None:
+    for left in (".a.gram.tmp", ".a.gram.lock"):
+        (file.parent / left).write_bytes(b"half")
+
+    write_atomically(file, "new")
+
+    assert [path.name for path in file.parent.iterdir()] == ["a.gram"]
+    assert file.read_bytes() == b"new"
+
+
+def test_a_link_left_in_the_place_of_the_unfinished_text_is_not_followed(file: Path) -> None:
+    precious = file.parent / "precious"
+    precious.write_bytes(b"precious")
+    (file.parent / ".a.gram.tmp").symlink_to(precious)
+
+    write_atomically(file, "new")
+
+    assert precious.read_bytes() == b"precious"
+    assert file.read_bytes() == b"new"
+
+
+def test_a_link_in_the_place_of_the_lock_is_not_followed(file: Path) -> None:
+    elsewhere = file.parent / "elsewhere"
+    (file.parent / f".{file.name}.lock").symlink_to(elsewhere)
+
+    with pytest.raises(OSError, match="symbolic links"):
+        write_atomically(file, "(new)")
+
+    assert not elsewhere.exists()
+
+
+def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "private", "secret", private=True)
+
+    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
+
+
+def test_a_file_with_several_hard_links_is_refused_with_the_reason(file: Path) -> None:
+    os.link(file, file.parent / "other")
+
+    with pytest.raises(OSError, match="several hard links"):
+        write_atomically(file, "new")
+
+    assert file.read_bytes() == b"old"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to somebody else")
+def test_the_owner_of_a_file_is_kept(file: Path) -> None:
+    os.chown(file, 1234, 4321)
+
+    write_atomically(file, "new")
+
+    assert (file.stat().st_uid, file.stat().st_gid) == (1234, 4321)
+
+
+@pytest.mark.parametrize("name", ["x" * 250, "é" * 125, "x" * 255])
+def test_a_name_of_lawful_length_can_be_written(tmp_path: Path, name: str) -> None:
+    write_atomically(tmp_path / name, "new")
+
+    assert (tmp_path / name).read_bytes() == b"new"
+
+
+def test_a_name_that_is_too_long_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="too long"):
+        write_atomically(tmp_path / ("x" * 256), "new")
+
+
+def test_a_circle_of_links_is_an_os_error(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+
+    with pytest.raises(OSError, match="symbolic links"):
+        write_atomically(tmp_path / "a", "new")
+
+    assert (tmp_path / "a").is_symlink()
+
+
+def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(OSError, match="Not a regular file"):
+        holding(tmp_path / "pipe").__enter__()

@@ -1,0 +1,313 @@
+"""The laws of lossless edits, over generated documents and over the conformance corpus."""
+
+import json
+import re
+from collections import Counter
+from random import Random
+
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
+
+from gram import Document, GramEncodeError, Pattern, Span, Spelling, Subject, loads, parse
+from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
+from tests.paths import CORPUS
+
+
+def edited(editor: TreeEditor, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    """The trees after one change; a change past the depth limit is no change."""
+    try:
+        return editor.edit(trees)
+    except GramEncodeError:
+        return trees
+
+
+def places(trees: tuple[Pattern, ...]) -> list[tuple[int, ...]]:
+    """The path of every pattern."""
+    found: list[tuple[int, ...]] = []
+    pending = [((index,), tree) for index, tree in enumerate(trees)]
+    for path, tree in pending:
+        found.append(path)
+        pending += [((*path, index), element) for index, element in enumerate(tree.elements)]
+    return found
+
+
+def pattern_at(trees: tuple[Pattern, ...], path: tuple[int, ...]) -> Pattern:
+    for index in path[:-1]:
+        trees = trees[index].elements
+    return trees[path[-1]]
+
+
+def with_value(
+    trees: tuple[Pattern, ...], path: tuple[int, ...], value: Subject
+) -> tuple[Pattern, ...]:
+    """The trees with another subject at a path."""
+    index, *rest = path
+    tree = trees[index]
+    if rest:
+        changed = Pattern(tree.value, with_value(tree.elements, tuple(rest), value))
+    else:
+        changed = Pattern(value, tree.elements)
+    return (*trees[:index], changed, *trees[index + 1 :])
+
+
+# --- law 1: nothing asked, nothing changed
+
+
+@given(gram_texts())
+def test_replacing_with_equal_trees_gives_the_same_document(text: str) -> None:
+    document = parse(text)
+
+    assert document.replace(document.patterns) is document
+    assert document.replace(iter(loads(text))) is document
+
+
+@given(gram_texts(), tree_editors())
+def test_replacing_an_edit_with_equal_trees_gives_the_same_document(
+    text: str, editor: TreeEditor
+) -> None:
+    document = parse(text)
+    wanted = edited(editor, document.patterns)
+
+    once = document.replace(wanted)
+
+    assert once.replace(tuple(wanted)) is once
+
+
+@given(gram_texts(), tree_editors())
+def test_going_back_to_the_trees_of_the_source_restores_its_bytes(
+    text: str, editor: TreeEditor
+) -> None:
+    document = parse(text)
+    once = document.replace(edited(editor, document.patterns))
+    twice = once.replace(edited(editor, once.patterns))
+
+    assert twice.replace(loads(text)).text == text
+
+
+# --- law 2: what is written is what was asked for
+
+
+@given(gram_texts(), tree_editors())
+def test_the_text_of_an_edit_reads_back_as_its_trees(text: str, editor: TreeEditor) -> None:
+    document = parse(text)
+    wanted = document.patterns
+
+    for _ in range(3):
+        wanted = edited(editor, wanted)
+        document = document.replace(wanted)
+
+        assert document.patterns == wanted
+        assert loads(document.text) == wanted
+        assert document.rescued == ()
+
+
+@given(gram_texts(), tree_editors(), st.sampled_from([True, False, None]))
+def test_an_edit_reads_back_in_every_style(
+    text: str, editor: TreeEditor, path: bool | None
+) -> None:
+    style = Spelling(separator="::", family="~", bracketed=True, path=path)
+    document = parse(text, style=lambda ancestors: style)
+    wanted = document.patterns
+
+    for _ in range(3):
+        wanted = edited(editor, wanted)
+        document = document.replace(wanted)
+
+        assert loads(document.text) == wanted
+        assert document.rescued == ()
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(gram_texts(), forests())
+def test_any_trees_can_replace_any_others(text: str, wanted: tuple[Pattern, ...]) -> None:
+    document = parse(text).replace(wanted)
+
+    assert loads(document.text) == wanted
+    assert document.rescued == ()
+
+
+@given(gram_texts(), gram_texts())
+def test_the_trees_of_one_text_can_replace_those_of_another(text: str, other: str) -> None:
+    document = parse(text).replace(loads(other))
+
+    assert loads(document.text) == loads(other)
+    assert document.rescued == ()
+
+
+# --- law 3: no other byte is touched, no comment is lost
+
+
+@given(gram_texts(), st.data())
+def test_changing_a_subject_touches_only_the_construct_it_stands_in(
+    text: str, data: st.DataObject
+) -> None:
+    document = parse(text)
+    assume(document.patterns)
+    path = data.draw(st.sampled_from(places(document.patterns)))
+    editor = data.draw(tree_editors())
+    subject = editor.subject_change()(pattern_at(document.patterns, path).value)
+
+    changed = document.replace(with_value(document.patterns, path, subject))
+
+    around = smallest_rewritten(document, path)
+    for edit in changed.changes:
+        assert around.start <= edit.before.start <= edit.before.end <= around.end
+
+
+def smallest_rewritten(document: Document, path: tuple[int, ...]) -> Span:
+    """The span of the pattern, or of the path it stands in as a node or hop."""
+    for length in range(1, len(path)):
+        span = document.spans(path[:length]).pattern
+        if document.text[span.start] == "(":
+            return span
+    return document.spans(path).pattern
+
+
+@given(gram_texts(), tree_editors())
+def test_what_removes_nothing_loses_no_comment(text: str, editor: TreeEditor) -> None:
+    document = parse(text)
+    wanted = edited(editor, document.patterns)
+    assume(not editor.removes)
+
+    changed = document.replace(wanted).text
+
+    assert not comments(text) - comments(changed)
+
+
+@given(gram_texts(), st.data())
+def test_removing_an_item_loses_only_the_comments_that_belong_to_it(
+    text: str, data: st.DataObject
+) -> None:
+    document = parse(text)
+    assume(document.patterns)
+    index = data.draw(st.integers(0, len(document.patterns) - 1))
+    trees = document.patterns
+    # one like its neighbour might be taken for it
+    assume(all(tree != trees[index] for at, tree in enumerate(trees) if at != index))
+
+    changed = document.replace((*trees[:index], *trees[index + 1 :]))
+
+    start = document.items[index - 1].end if index else document.items[0].start
+    end = document.items[index].end
+    after = (
+        text[end:].split("\n")[0]
+        if index + 1 == len(trees)
+        else text[end : document.items[index + 1].start].split("\n")[0]
+    )
+    belongs = text[start:end] + after
+    assert not comments(text) - comments(changed.text) - comments(belongs)
+    assert not comments(text[: document.items[0].start]) - comments(changed.text)
+
+
+def comments(text: str) -> Counter[str]:
+    return Counter(re.findall(r"// \d+", text))
+
+
+@given(gram_texts(), tree_editors())
+def test_no_comment_comes_twice(text: str, editor: TreeEditor) -> None:
+    """No text is used for two patterns, except a node of two hops when a walk breaks."""
+    document = parse(text)
+    read = [pattern_at(document.patterns, path) for path in places(document.patterns)]
+    assume(not any("Gram.Walk" in pattern.value.labels for pattern in read))
+    wanted = document.patterns
+    for _ in range(3):
+        wanted = edited(editor, wanted)
+
+    changed = document.replace(wanted).text
+
+    assert not comments(changed) - comments(text)
+
+
+# --- law 4: setting a property
+
+
+@given(gram_texts(), values(), st.data())
+def test_setting_a_property_replaces_exactly_its_value(
+    text: str, value: object, data: st.DataObject
+) -> None:
+    document = parse(text)
+    targets = [
+        path
+        for path in places(document.patterns)
+        if pattern_at(document.patterns, path).value.properties
+        and not stands_in_walk(document, path)
+    ]
+    assume(targets)
+    path = data.draw(st.sampled_from(targets))
+    subject = pattern_at(document.patterns, path).value
+    key = data.draw(st.sampled_from(sorted(subject.properties)))
+    wanted = Subject(subject.identity, subject.labels, subject.properties.set(key, value))
+    assume(wanted != subject)
+
+    changed = document.replace(with_value(document.patterns, path, wanted)).text
+
+    span = document.spans(path).values[key]
+    assert changed.startswith(text[: span.start])
+    assert changed.endswith(text[span.end :])
+    spelled = changed[span.start : len(changed) - (len(text) - span.end)]
+    (read,) = loads(f"({{k: {spelled}}})")
+    assert read == Pattern(Subject(properties={"k": value}))
+
+
+def stands_in_walk(document: Document, path: tuple[int, ...]) -> bool:
+    """Whether the pattern may be a node that two hops share."""
+    if len(path) < 3:
+        return False
+    return document.text[document.spans(path[:-2]).pattern.start] == "("
+
+
+# --- law 5: no history
+
+
+@given(gram_texts(), tree_editors())
+def test_the_text_does_not_depend_on_the_edits_in_between(text: str, editor: TreeEditor) -> None:
+    document = chained = parse(text)
+    wanted = document.patterns
+
+    for _ in range(3):
+        wanted = edited(editor, wanted)
+        chained = chained.replace(wanted)
+
+    assert chained.text == document.replace(wanted).text
+
+
+# --- what the edits tell of themselves
+
+
+@given(gram_texts(), tree_editors())
+def test_the_edits_turn_the_old_text_into_the_new(text: str, editor: TreeEditor) -> None:
+    document = parse(text)
+    changed = document.replace(edited(editor, document.patterns))
+
+    at, rebuilt = 0, ""
+    for edit in changed.changes:
+        assert text[slice(*edit.before)] == edit.old
+        assert changed.text[slice(*edit.after)] == edit.new
+        assert edit.old != edit.new
+        rebuilt += text[at : edit.before.start] + edit.new
+        at = edit.before.end
+
+    assert rebuilt + text[at:] == changed.text
+
+
+# --- the corpus
+
+
+def accepted_rows() -> list[dict[str, object]]:
+    rows = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["superset_accepts"]]
+
+
+def test_the_laws_hold_for_every_accepted_row_of_the_corpus() -> None:
+    rows = accepted_rows()
+    assert rows
+
+    for row in rows:
+        text = str(row["source"])
+        document = parse(text)
+        for seed in range(3):
+            wanted = edited(TreeEditor(Random(seed)), document.patterns)
+            changed = document.replace(wanted)
+
+            assert loads(changed.text) == wanted, row["id"]
+            assert changed.rescued == (), row["id"]
+            assert changed.replace(loads(text)).text == text, row["id"]

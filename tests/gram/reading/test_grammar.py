@@ -1,0 +1,135 @@
+"""The grammar file is the only definition of the syntax: table, parser and lark agree with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import lark
+import pytest
+from hypothesis import given, settings, strategies as st
+from lark.parsers.lalr_analysis import LALR_Analyzer
+
+from gram import GramDecodeError, loads
+from gram.errors import MAX_LEVELS
+from gram.grammar import GRAMMAR, TABLE, compile_grammar, digest, grammar
+from gram.reading.construct_builder import ConstructBuilder
+from gram.reading.lexer import END, ERROR, tokens
+from gram.reading.tree_builder import TreeBuilder
+from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
+
+DEFINITION = GRAMMAR.read_text(encoding="utf-8")
+
+
+@cache
+def lark_parser() -> lark.Lark:
+    """lark's own parser and lexer over the same file."""
+    return lark.Lark(DEFINITION, parser="lalr", lexer="basic")
+
+
+def lark_accepts(text: str) -> bool:
+    try:
+        lark_parser().parse(text.removeprefix("\ufeff"))
+    except lark.UnexpectedInput:
+        return False
+    return True
+
+
+def gram_accepts(text: str) -> bool:
+    try:
+        loads(text)
+    except GramDecodeError:
+        return False
+    return True
+
+
+@settings(max_examples=100)
+@given(gram_texts() | spoilt_texts() | token_texts())
+def test_lark_reads_the_grammar_as_the_parser_does(text: str) -> None:
+    assert lark_accepts(text) == gram_accepts(text)
+
+
+@settings(max_examples=50)
+@given(gram_texts())
+def test_texts_of_the_grammars_shape_are_read(text: str) -> None:
+    loads(text)
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "2"])
+def test_the_table_is_what_the_grammar_says_in_every_process(seed: str) -> None:
+    program = (
+        "from gram.grammar import *\n"
+        "text = GRAMMAR.read_text(encoding='utf-8')\n"
+        "import sys\n"
+        "sys.stdout.buffer.write(render(compile_grammar(text), digest(text)).encode())"
+    )
+
+    written = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        check=True,
+    )
+
+    assert written.stdout.decode() == TABLE.read_text(encoding="utf-8"), (
+        "grammar.lark was edited: run python -m gram.grammar"
+    )
+
+
+def test_an_edited_grammar_counts_without_a_new_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edited = tmp_path / "grammar.lark"
+    edited.write_text(DEFINITION.replace('COMMA: ","', 'COMMA: ";"'), encoding="utf-8")
+    monkeypatch.setattr("gram.grammar.GRAMMAR", edited)
+
+    assert grammar().terminals["COMMA"] == ","
+    assert grammar.__wrapped__().terminals["COMMA"] == ";"
+
+
+def test_the_table_is_the_grammar_compiled() -> None:
+    assert compile_grammar(DEFINITION) == grammar()
+    assert digest(DEFINITION) in TABLE.read_text(encoding="utf-8")
+
+
+def test_the_grammar_has_no_conflicts() -> None:
+    """lark prefers shift to reduce silently, unless its analysis is a strict one."""
+    compiled = lark.Lark(DEFINITION, parser="lalr", lexer="basic")
+
+    LALR_Analyzer(compiled.parser.parser_conf, strict=True).compute_lalr()
+
+
+@pytest.mark.parametrize("builder", [TreeBuilder, ConstructBuilder])
+def test_every_rule_of_the_grammar_has_a_method_in_each_builder(builder: type) -> None:
+    builders = {rule.builder for rule in grammar().rules if rule.builder}
+
+    methods = {name for name in vars(builder) if not name.startswith("_")}
+
+    assert builders == methods
+
+
+@given(st.text() | token_texts())
+def test_tokens_stand_in_order_and_leave_out_only_blanks_and_comments(text: str) -> None:
+    found = list(tokens(text))
+
+    assert found[-1].type == END
+    at = 1 if text.startswith("\ufeff") else 0
+    for token in found:
+        between = text[at : token.start]
+        assert not between.strip(" \t\r\n\f\v") or "//" in between
+        assert token.type in grammar().terminals or token.type in (END, ERROR)
+        at = token.end
+    assert at == len(text)
+
+
+def test_loading_needs_no_lark() -> None:
+    program = "import sys, gram; gram.loads('(a)'); sys.exit('lark' in sys.modules)"
+
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_limit_on_levels_is_the_documented_one() -> None:
+    assert MAX_LEVELS == 100

@@ -1,0 +1,270 @@
+"""What is said of texts that are not gram, and that nothing but our own error is ever raised."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from gram import GramDecodeError, GramEncodeError, loads, loads_one, syntax_errors
+from gram.reading.hints import _PLACES, _SPELLINGS
+from tests.gram.strategies import any_texts, spoilt_texts, token_texts
+from tests.paths import ROOT
+
+DATA = ROOT / "tests/data/errors.toml"
+CASES: list[dict[str, str]] = tomllib.loads(DATA.read_text(encoding="utf-8"))["case"]
+HINTS = (*_SPELLINGS, *_PLACES)
+
+
+def error_of(text: str) -> GramDecodeError:
+    with pytest.raises(GramDecodeError) as caught:
+        loads(text)
+    return caught.value
+
+
+# --- the texts of errors
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) > 80
+    assert len({case["name"] for case in CASES}) == len(CASES)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in CASES])
+def test_an_error_says_what_was_found_what_could_stand_there_and_how_to_mend_it(
+    case: dict[str, str],
+) -> None:
+    assert case["error"] == str(error_of(case["text"]))
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row[-1]) for row in HINTS])
+def test_every_hint_has_a_case(row: tuple[str, ...]) -> None:
+    hint = re.compile(re.sub(r"\\\$\w+", ".*", re.escape(row[-1])))
+
+    assert any(hint.fullmatch(case["error"].partition("\nhint: ")[2]) for case in CASES)
+
+
+def test_an_error_names_its_file() -> None:
+    (error,) = syntax_errors("(a", "agents/hello.gram")
+
+    assert str(error).startswith("agents/hello.gram:1:3: unexpected end of the text")
+    assert (error.filename, error.lineno, error.colno, error.pos) == ("agents/hello.gram", 1, 3, 2)
+    assert error.expected == ("a label", "a record", "`)`")
+
+
+def test_an_error_survives_pickling_and_copying() -> None:
+    error = error_of("(a {k: 1,})")
+
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert str(error) == str(twin)
+        assert (error.pos, error.lineno, error.colno) == (twin.pos, twin.lineno, twin.colno)
+        assert (error.expected, error.hint) == (twin.expected, twin.hint)
+
+
+def test_an_encode_error_survives_pickling() -> None:
+    deep: list[Any] = []
+    for _ in range(101):
+        deep = [deep]
+    for make in (lambda: loads_one("(a)").value._lens_setattr("properties", {"k": deep}),):
+        with pytest.raises(GramEncodeError) as caught:
+            make()
+
+        twin = pickle.loads(pickle.dumps(caught.value))
+
+        assert str(caught.value) == str(twin)
+        assert type(caught.value) is type(twin)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ("(a) (b)", "expected one pattern, found 2", (1, 5)),
+        ("{k: 1} (a)\n(b)", "expected one pattern, found 2", (2, 1)),
+        ("", "expected one pattern, found none", (1, 1)),
+        ("// nothing\n", "expected one pattern, found none", (1, 1)),
+    ],
+)
+def test_loads_one_wants_one_pattern(text: str, message: str, place: tuple[int, int]) -> None:
+    with pytest.raises(GramDecodeError) as caught:
+        loads_one(text)
+
+    assert (message, place) == (caught.value.msg, (caught.value.lineno, caught.value.colno))
+
+
+# --- every error of a text
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param("(a)\n(b)", [], id="none"),
+        pytest.param("(a b)\n(c)\n(d e)\n[f | ]", [1, 3, 4], id="one in each broken pattern"),
+        pytest.param("(a\n(b)\n(c {k = 1})", [2, 3], id="a bracket left open"),
+        pytest.param(
+            "[a {k = 1} |\n[b | (x)==>(y)],\n[c | (x) (y)]\n]\n(d e)",
+            [1, 3, 5],
+            id="elements in the first column are no errors for what stands around them",
+        ),
+        pytest.param("(a), (b)\n(c), (d)", [1, 2], id="the same error twice"),
+        pytest.param("(a {k: ```\n(b c)\n(d e)", [1], id="an open fence hides what follows"),
+        pytest.param(
+            "[a {k = ```\n(b c)\n```}]\n(d e)", [1, 4], id="the text of a fence is not read"
+        ),
+        pytest.param('(a {k: "x\\q (b"})\n(c;)', [1, 2], id="brackets in a broken string"),
+        pytest.param("(a {k: 'x})\r\n(b c)\r\n", [1, 2], id="two characters a line break"),
+        pytest.param("\ufeff# a\n(b c)", [1, 2], id="a byte order mark"),
+        pytest.param("(a b)\n  (c d)\n", [1], id="an indented pattern is not resumed at"),
+    ],
+)
+def test_later_errors_are_found_where_a_pattern_begins_a_line(text: str, lines: list[int]) -> None:
+    assert lines == [error.lineno for error in syntax_errors(text)]
+
+
+@settings(max_examples=50)
+@given(token_texts() | spoilt_texts())
+def test_the_first_of_the_errors_is_the_one_that_loading_raises(text: str) -> None:
+    errors = syntax_errors(text)
+
+    if errors:
+        assert str(error_of(text)) == str(errors[0])
+        assert [error.pos for error in errors] == sorted({error.pos for error in errors})
+    else:
+        loads(text)
+
+
+# --- whatever is read
+
+
+@settings(max_examples=100)
+@given(any_texts() | token_texts() | spoilt_texts())
+def test_any_text_is_read_or_refused_at_a_place_inside_it(text: str) -> None:
+    refused = None
+    try:
+        loads(text)
+    except GramDecodeError as error:
+        refused = error
+
+    if refused is not None:
+        assert 0 <= refused.pos <= len(text)
+        assert 1 <= refused.lineno <= text.count("\n") + 1
+        assert refused.colno >= 1
+        assert str(refused)
+
+
+DEPTHS = [
+    pytest.param(lambda n: "[a | " * (n - 1) + "(b)" + "]" * (n - 1), id="brackets"),
+    pytest.param(lambda n: "(a {k: " + "[" * (n - 1) + "]" * (n - 1) + "})", id="arrays"),
+    pytest.param(lambda n: "(a {k: " + "{k: " * (n - 2) + "{}" + "}" * (n - 2) + "})", id="maps"),
+    pytest.param(lambda n: "@k(" + "[" * (n - 1) + "]" * (n - 1) + ") (b)", id="annotations"),
+    pytest.param(lambda n: "[ | " * (n - 2) + "(a)-->(b)" + "]" * (n - 2), id="an edge"),
+    pytest.param(lambda n: "[ | " * (n - 3) + "(a)--(b)--(c)" + "]" * (n - 3), id="a walk"),
+]
+
+
+@pytest.mark.parametrize("nested", DEPTHS)
+def test_a_hundred_levels_are_read_and_one_more_is_refused(nested: Callable[[int], str]) -> None:
+    (tree,) = loads(nested(100))
+    assert tree.levels == 100
+
+    error = error_of(nested(101))
+    assert error.msg == "nests deeper than 100 levels"
+    assert error.doc[error.pos] in "([{@"
+
+
+@pytest.mark.parametrize("levels", [101, 150, 250, 100_000])
+def test_the_bracket_that_opens_a_level_too_many_is_cited(levels: int) -> None:
+    opened, closed = "[a | " * levels, "]" * levels
+
+    assert error_of(opened).pos in (len(opened), 100 * len("[a | "))
+    assert error_of(f"{opened}b{closed}").pos == 100 * len("[a | ")
+    assert error_of("(a {k: " + "[" * levels + "]" * levels).pos in (
+        len("(a {k: ") + 99,
+        len("(a {k: ") + 2 * levels,
+    )
+
+
+NUMBERS = {
+    "an integer": "9" * 10_000,
+    "a negative integer": "-" + "9" * 10_000,
+    "a hexadecimal number": "0x" + "F" * 100_000,
+    "an octal number": "0" + "7" * 100_000,
+    "a decimal": "9" * 400 + ".5",
+    "a measurement": "9" * 10_000 + "kg",
+    "a decimal measurement": "9" * 400 + ".5kg",
+    "a range": "1.." + "9" * 10_000,
+}
+
+
+@pytest.mark.parametrize("number", [pytest.param(n, id=name) for name, n in NUMBERS.items()])
+def test_a_number_too_large_to_hold_is_refused_where_it_stands(number: str) -> None:
+    error = error_of(f"(a {{k: {number}}})")
+
+    assert error.msg == "this number is too large"
+    assert error.pos == 7 + (3 if number.startswith("1..") else 0)
+    assert len(str(error)) < 500
+
+
+def test_a_small_number_may_have_many_digits() -> None:
+    loads("(a {k: 0." + "0" * 10_000 + "1, l: 1." + "1" * 10_000 + "})")
+    loads("(" + "9" * 10_000 + ")")
+    loads("(a {k: " + "9" * 4300 + "})")
+
+
+HOSTILE = {
+    "a line of ten million characters": '(a {k: "' + "a" * 10_000_000 + '"} b)',
+    "a long word": "(" + "a" * 1_000_000 + ")",
+    "a long open string": '(a {k: "' + "a" * 1_000_000,
+    "many escapes": '(a {k: "' + "\\n" * 300_000 + '"})',
+    "many escapes in an open string": '(a {k: "' + "\\n" * 300_000,
+    "a long fence": "(a {k: ```\n" + "` `` " * 300_000 + "\n```})",
+    "a long open fence": "(a {k: ```\n" + "` `` " * 300_000,
+    "a long comment": "//" + "/" * 1_000_000,
+    "blanks": " \t\r\f" * 300_000,
+    "open brackets": "[" * 300_000,
+    "open records": "(a{k:[" * 100_000,
+    "closing brackets": "]" * 300_000,
+    "colons": "(a" + ":" * 300_000,
+    "backticks": "`" * 300_000,
+    "zeros": "(a {k: " + "0" * 300_000,
+    "digits": "(a {k: " + "9" * 1_000_000 + ".5})",
+    "a hexadecimal measurement": "(a {k: 0x" + "A" * 300_000 + "g})",
+    "wide characters": "(a {k: '" + "花" * 300_000 + "' l})",
+    "errors in every line": "(a b)\n" * 3000,
+    "NUL": "\0" * 300_000,
+    "lone surrogates": "\ud800" * 300_000,
+}
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, id=name) for name, t in HOSTILE.items()])
+def test_a_hostile_text_is_read_or_refused_in_time(text: str) -> None:
+    started = time.process_time()
+
+    for error in syntax_errors(text):
+        assert len(str(error)) < 1000
+
+    assert time.process_time() - started < 10  # seconds; each takes less than one
+
+
+def test_a_lone_surrogate_in_a_string_is_refused_at_the_string() -> None:
+    assert str(error_of("(a {k: 'x\ud800'})")).startswith("1:8: lone surrogate at index 1")
+    assert str(error_of("(`\udfff`)")).startswith("1:2: ")
+    assert str(error_of("(a {`\udfff`: 1})")).startswith("1:")
+    assert error_of("@`\udfff`(1) (a)").colno == 2
+
+
+def test_reading_needs_no_more_of_the_stack_than_a_tree_has_levels() -> None:
+    text = "[a | " * 99 + "(b)" + "]" * 99
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(__import__("inspect").stack()) + 60)
+    try:
+        loads(text)
+    finally:
+        sys.setrecursionlimit(limit)

@@ -1,0 +1,151 @@
+"""What a new kind of comment in the grammar costs: nothing. It is read, laid out and edited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import gram.grammar
+from gram import Pattern, Subject, dumps, format_text, loads, parse, walk
+from gram.grammar import GRAMMAR
+from gram.reading import diagnosis, lexer, literals, parser, trivia
+from tests.gram.strategies import gram_texts
+
+KINDS = {
+    "to the end of the line": (r"HASH: /#[^\n]*/", r"#\1"),
+    "between marks": (r"STARRED: /\/\*(?:[^*]|\*(?!\/))*+\*\//", r"/*\1*/"),
+}
+
+
+def with_another_comment(kind: str, text: str, says: str = r"[^\r\n]*") -> str:
+    """A text whose comments are of another kind."""
+    return re.sub(f"//({says})", KINDS[kind][1], text)
+
+
+def forget(*modules: ModuleType) -> None:
+    """Drop all that was derived from a grammar."""
+    for module in modules:
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
+@pytest.fixture(params=KINDS, scope="module")
+def kind(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The package with a grammar that has one kind of comment more."""
+    name = KINDS[request.param][0].partition(":")[0]
+    edited = tmp_path_factory.mktemp("grammar") / "grammar.lark"
+    definition = GRAMMAR.read_text(encoding="utf-8")
+    edited.write_text(f"{definition}\n{KINDS[request.param][0]}\n%ignore {name}\n", "utf-8")
+    derived = (gram.grammar, lexer, parser, trivia, literals, diagnosis)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gram.grammar.GRAMMAR", edited)
+        forget(*derived)
+        yield request.param
+    forget(*derived)
+
+
+NUMBER = r" \d+"
+"""What the comments of a generated text say; its strings hold `//` with other words."""
+
+
+def comments_of(kind: str, text: str) -> list[str]:
+    """The numbers of the comments of a text."""
+    opener = "#" if kind == "to the end of the line" else r"/\*"
+    return sorted(re.findall(opener + NUMBER, text))
+
+
+SAMPLE = """\
+// first
+[team:Team { // the record
+  size: 3, // how many
+  // above the name
+  name: "x" // the name
+} | // the team
+  ann, // one
+  // about ben
+  ben // two
+] // done
+
+// last
+(a)-->(b)
+"""
+
+
+def test_it_is_read(kind: str) -> None:
+    text = with_another_comment(kind, SAMPLE)
+
+    assert "//" not in text
+    assert loads(text) == loads(SAMPLE)
+
+
+def test_it_is_laid_out(kind: str) -> None:
+    text = with_another_comment(kind, SAMPLE)
+    written = format_text(text)
+
+    assert written == with_another_comment(kind, format_text(SAMPLE))
+    assert format_text(written) == written
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(gram_texts())
+def test_it_is_kept_by_the_layout(kind: str, text: str) -> None:
+    old = with_another_comment(kind, text, NUMBER)
+    new = format_text(old)
+
+    assert loads(new) == loads(text)
+    assert comments_of(kind, new) == comments_of(kind, old)
+    assert format_text(new) == new
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda team: Pattern(Subject("team", {"Team"}, {"size": 4, "name": "x"}), team.elements),
+        lambda team: Pattern(team.value, (*team.elements, Pattern(Subject("cleo")))),
+        lambda team: Pattern(team.value, (Pattern(Subject("cleo")), *team.elements)),
+        lambda team: Pattern(Subject("crew", team.value.labels, team.value.properties), ()),
+        lambda team: Pattern(team.value, team.elements[:1]),
+    ],
+    ids=["a value", "an element at the end", "an element before", "a name", "a removal"],
+)
+def test_it_is_kept_by_edits(kind: str, change: object) -> None:
+    plain, other = parse(SAMPLE), parse(with_another_comment(kind, SAMPLE))
+    assert callable(change)
+    wanted = (change(plain.patterns[0]), *plain.patterns[1:])
+
+    edited = other.replace(wanted)
+
+    assert edited.rescued == ()
+    assert loads(edited.text) == wanted
+    assert edited.text == with_another_comment(kind, plain.replace(wanted).text)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(gram_texts())
+def test_an_edit_keeps_it_as_it_keeps_the_known_kind(kind: str, text: str) -> None:
+    plain, document = parse(text), parse(with_another_comment(kind, text, NUMBER))
+    named = [
+        Pattern(
+            Subject("new", each.value.labels, {**each.value.properties, "new": 1}), each.elements
+        )
+        for each in document.patterns
+    ]
+
+    edited = document.replace(named)
+
+    assert edited.rescued == ()
+    assert list(loads(edited.text)) == named
+    expected = with_another_comment(kind, plain.replace(named).text, NUMBER)
+    assert comments_of(kind, edited.text) == comments_of(kind, expected)
+
+
+def test_what_is_written_anew_has_none(kind: str) -> None:
+    trees = loads(with_another_comment(kind, SAMPLE))
+
+    assert dumps(trees) == dumps(loads(SAMPLE))
+    assert len(list(walk(trees))) == 6

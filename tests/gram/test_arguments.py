@@ -1,0 +1,190 @@
+"""Every public function refuses a wrong type of argument in one way."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gram
+from gram import ArgumentError, GramDecodeError, GramEncodeError, GramError, Pattern, Subject, parse
+
+PATTERN = parse("[a:A {k: 1} | (b)]").patterns[0]
+EDGE = parse("(a)-->(b)").patterns[0]
+DOCUMENT = parse("(a {k: 1, k: 2})")
+FAULTS = gram.check(DOCUMENT)
+
+VALID: dict[str, tuple[Any, ...]] = {
+    "apply_fixes": (DOCUMENT, FAULTS),
+    "carry_origin": (PATTERN, PATTERN),
+    "check": (DOCUMENT,),
+    "construct_of": (PATTERN,),
+    "decode": (b"(a)", None),
+    "did_you_mean": ("a", ["b"]),
+    "dumps": (PATTERN,),
+    "fault": ("code", "message", PATTERN, None),
+    "format_text": ("(a)", None),
+    "from_json": (gram.to_json(PATTERN),),
+    "graph_of": (DOCUMENT,),
+    "is_edge": (PATTERN,),
+    "is_reference": (PATTERN,),
+    "loads": ("(a)",),
+    "loads_one": ("(a)",),
+    "only_errors": (FAULTS,),
+    "origin": (PATTERN,),
+    "parse": ("(a)", None),
+    "pattern_at": ((PATTERN,), (0, 0)),
+    "quote": ("a", "'"),
+    "reconcile": ((PATTERN,), "merge"),
+    "replace_at": ((PATTERN,), (0, 0), (PATTERN,)),
+    "syntax_errors": ("(a)", None),
+    "syntax_fault": (GramDecodeError("wrong"),),
+    "to_json": (PATTERN,),
+    "to_networkx": (DOCUMENT,),
+    "tokens": ("(a)",),
+    "unescape": ("a",),
+    "value_to_json": (1,),
+    "walk": (PATTERN,),
+    "walk_up": (PATTERN,),
+    "write_name": ("a",),
+    "write_pattern": (PATTERN,),
+    "write_value": (1,),
+}
+"""Arguments that each function takes."""
+
+OTHERS = {
+    "expect": "refuses for the others",
+    "exact": "takes any object",
+    "freeze": "refuses values without a notation by their path",
+    "json_schema": "takes nothing",
+    "one_scope": "is called by ours alone",
+    "parse_tokens": "takes a grammar and a builder of ours",
+    "load": "see the files below",
+    "parse_file": "see the files below",
+    "dump": "see the files below",
+    "holding": "opens files",
+    "resolved": "opens files",
+    "write_atomically": "opens files",
+}
+"""Public functions that are not called with wrong types here, and why."""
+
+WRONG: dict[str, object] = {
+    "None": None,
+    "int": 5,
+    "float": 1.5,
+    "bytes": b"(a)",
+    "object": object(),
+    "class": Pattern,
+    "function": len,
+    "str": "(a",
+    "dict": {"k": PATTERN},
+    "list of int": [5],
+    "list of None": [None],
+    "set": {1},
+}
+
+
+def public_functions() -> set[str]:
+    """The names of the public face that are functions."""
+    return {name for name in gram.__all__ if inspect.isfunction(getattr(gram, name))}
+
+
+def test_every_public_function_is_called() -> None:
+    assert public_functions() == VALID.keys() | OTHERS.keys()
+
+
+def called(function: Callable[..., Any], arguments: list[Any]) -> object:
+    """The result; an iterator is run to its end."""
+    result = function(*arguments)
+    return list(result) if isinstance(result, Iterator) else result
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_valid_arguments_are_taken(name: str) -> None:
+    called(getattr(gram, name), list(VALID[name]))
+
+
+@pytest.mark.parametrize("name", VALID)
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_a_wrong_type_leaks_no_error_from_inside(name: str, wrong: object) -> None:
+    for index in range(len(VALID[name])):
+        arguments = list(VALID[name])
+        arguments[index] = wrong
+        missing = LookupError if name in ("pattern_at", "replace_at") else GramError
+        with suppress(GramError, missing):
+            called(getattr(gram, name), arguments)
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_an_object_of_no_use_is_an_argument_error(name: str) -> None:
+    arguments = list(VALID[name])
+    arguments[0] = object()
+    with pytest.raises(ArgumentError, match=f"^{name}: .* got object$"):
+        called(getattr(gram, name), arguments)
+
+
+@pytest.mark.parametrize("use", [gram.load, gram.parse_file, lambda file: gram.dump(PATTERN, file)])
+@pytest.mark.parametrize("wrong", [None, 5, 1.5, b"x", [5], Pattern], ids=str)
+def test_what_is_no_file_is_refused(use: Callable[[object], object], wrong: object) -> None:
+    with pytest.raises(ArgumentError, match="file must be a str or a path or a file, got "):
+        use(wrong)
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_methods_of_a_document_leak_no_error_from_inside(wrong: Any) -> None:
+    for call in (DOCUMENT.replace, DOCUMENT.spans, DOCUMENT.path_at):
+        with suppress(GramError, LookupError):
+            call(wrong)
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_what_is_made_of_wrong_parts_leaks_no_error_from_inside(wrong: Any) -> None:
+    makers: list[Callable[[], object]] = [
+        lambda: Pattern(wrong),
+        lambda: Pattern(Subject(), wrong),
+        lambda: Subject(wrong),
+        lambda: Subject("", wrong),
+        lambda: Subject("", (), wrong),
+        lambda: gram.Symbol(wrong),
+        lambda: gram.TaggedString(wrong, "x"),
+        lambda: gram.TaggedString("x", wrong),
+        lambda: gram.Measurement(wrong, "kg"),
+        lambda: gram.Measurement(1, wrong),
+        lambda: gram.Range(wrong, wrong),
+        lambda: gram.freeze(wrong),
+        lambda: gram.Source(wrong),
+        lambda: gram.Source("", wrong),
+    ]
+    for make in makers:
+        with suppress(GramEncodeError):
+            make()
+
+
+OPTIONAL: dict[str, Callable[[Any], object]] = {
+    "dumps, style": lambda wrong: gram.dumps(PATTERN, style=wrong),
+    "write_pattern, style": lambda wrong: gram.write_pattern(PATTERN, style=wrong),
+    "write_pattern, within": lambda wrong: gram.write_pattern(PATTERN, within=wrong),
+    "tokens, start": lambda wrong: gram.tokens("(a)", wrong),
+    "tokens, end": lambda wrong: gram.tokens("(a)", 0, wrong),
+    "check, checks": lambda wrong: gram.check(DOCUMENT, checks=wrong),
+    "check, scopes": lambda wrong: gram.check(DOCUMENT, scopes=wrong),
+    "check, kinds": lambda wrong: gram.check(DOCUMENT, kinds=wrong),
+    "check, within": lambda wrong: gram.check(DOCUMENT, within=wrong),
+    "graph_of, scopes": lambda wrong: gram.graph_of(DOCUMENT, scopes=wrong),
+    "Document": gram.Document,
+    "resolved": gram.resolved,
+    "holding": lambda wrong: gram.holding(wrong).__enter__(),
+    "write_atomically, path": lambda wrong: gram.write_atomically(wrong, ""),
+    "write_atomically, text": lambda wrong: gram.write_atomically(Path("no such/file"), wrong),
+}
+"""Uses of the arguments that the tables above leave out."""
+
+
+@pytest.mark.parametrize("use", OPTIONAL.values(), ids=OPTIONAL)
+def test_other_arguments_of_no_use_are_argument_errors(use: Callable[[Any], object]) -> None:
+    with pytest.raises(ArgumentError, match=r"got object$"):
+        use(object())

@@ -1,0 +1,198 @@
+"""Where patterns were read from: kept with each pattern, outside its equality."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import pytest
+from hypothesis import given
+
+from gram import (
+    Pattern,
+    Span,
+    carry_origin,
+    construct_of,
+    dumps,
+    fault,
+    from_json,
+    load,
+    loads,
+    loads_one,
+    origin,
+    origin as origin_of,
+    parse,
+    to_json,
+    walk,
+)
+from gram.reading import spans_of
+from tests.gram.strategies import gram_texts
+
+
+def read_text(pattern: object) -> str:
+    """The piece of source that a pattern was read from."""
+    place = origin_of(pattern)  # type: ignore[arg-type]  # any pattern is asked for its place
+    assert place is not None
+    return place.source.text[place.span.start : place.span.end]
+
+
+def pickled(pattern: Pattern) -> Pattern:
+    """A pattern after a journey through a file."""
+    again: Pattern = pickle.loads(pickle.dumps(pattern))
+    return again
+
+
+def place_of_part(pattern: Pattern, part: str | None) -> Span:
+    """Where a fault of a part is shown."""
+    span = fault("code", "message", pattern, part).span
+    assert span is not None
+    return span
+
+
+def test_every_pattern_of_a_text_knows_its_place() -> None:
+    text = "{k: 1}\n@x(1) [a:A |\n  b, (c)-[r]->(d)<--(e),\n  [f]]"
+    header, annotated = loads(text)
+    (bracket,) = annotated.elements
+    reference, walk, inner = bracket.elements
+
+    assert read_text(header) == "{k: 1}"
+    assert read_text(annotated) == text[7:]
+    assert read_text(bracket) == text[13:]
+    assert read_text(reference) == "b"
+    assert read_text(walk) == "(c)-[r]->(d)<--(e)"
+    assert read_text(inner) == "[f]"
+    assert [read_text(edge) for edge in walk.elements] == ["(c)-[r]->(d)", "(d)<--(e)"]
+    assert [read_text(node) for node in walk.elements[1].elements] == ["(e)", "(d)"]
+    assert str(origin(reference)) == "3:3"
+
+
+def test_equal_patterns_in_two_files_have_two_places(tmp_path: Path) -> None:
+    for name in ("one.gram", "two.gram"):
+        (tmp_path / name).write_text("\n(a)" if name == "two.gram" else "(a)", encoding="utf-8")
+
+    (one,), (two,) = load(tmp_path / "one.gram"), load(tmp_path / "two.gram")
+
+    assert one == two
+    assert str(origin(one)) == f"{tmp_path / 'one.gram'}:1:1"
+    assert str(origin(two)) == f"{tmp_path / 'two.gram'}:2:1"
+
+
+def test_equal_patterns_in_one_text_have_two_places() -> None:
+    one, two = loads("(a)\n  (a)")
+
+    assert one == two
+    assert [str(origin(each)) for each in (one, two)] == ["1:1", "2:3"]
+
+
+def test_a_place_keeps_the_text_and_nothing_else_of_the_document() -> None:
+    tree = loads_one("[a | (b)-->(c)-->(d), e]")
+    kept = tree.elements[1]
+    others = weakref.ref(tree.elements[0])
+
+    del tree
+    gc.collect()
+
+    assert others() is None
+    assert read_text(kept) == "e"
+
+
+def test_what_was_made_has_no_place() -> None:
+    tree = loads_one("(a)")
+
+    assert origin(copy.deepcopy(tree)) is None
+    assert origin(from_json(to_json(tree))) is None
+    assert origin(loads_one(dumps(tree))) is not None
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled, attrs.evolve])
+def test_a_copy_is_equal_and_has_no_place(again: Callable[[Pattern], Pattern]) -> None:
+    tree = loads_one("[a:A {k: [1]} | (b)-->(c), d]")
+    hash(tree)
+
+    new = again(tree)
+
+    assert new == tree
+    assert hash(new) == hash(tree)
+    assert repr(new) == repr(tree)
+    assert new.levels == tree.levels
+    assert origin(new) is None
+
+
+def test_a_changed_pattern_can_carry_the_place_of_the_old_one() -> None:
+    old, other = loads("(a) (b)")
+    new = attrs.evolve(old, elements=(other,))
+
+    carried = carry_origin(new, old)
+
+    assert carried == new
+    assert origin(carried) == origin(old)
+    assert origin(new) is None
+    assert origin(carry_origin(new, new)) is None
+
+
+def test_an_origin_says_file_line_and_column() -> None:
+    place = origin(parse("\n (a)", "a.gram").patterns[0])
+
+    assert place is not None
+    assert (place.filename, place.lineno, place.colno) == ("a.gram", 2, 2)
+    assert str(place) == "a.gram:2:2"
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("identity", "ann"),
+        ("labels", "A"),
+        ("k", '"v"'),
+        ("absent", 'ann:B:A {k: "v"}'),
+        (None, '(ann:B:A {k: "v"})'),
+    ],
+)
+def test_a_part_has_a_place_of_its_own(part: str | None, expected: str) -> None:
+    text = '(ann:B:A {k: "v"})'
+    start, end = place_of_part(loads_one(text), part)
+
+    assert text[start:end] == (expected if part != "labels" else "B")
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "expected"),
+    [
+        ('(ann:B {identity: "zzz", labels: 1})', "identity", "ann"),
+        ('(ann:B {identity: "zzz", labels: 1})', "labels", "B"),
+        ('({identity: "zzz"})', "identity", '{identity: "zzz"}'),
+    ],
+)
+def test_a_property_called_like_a_part_is_not_taken_for_it(
+    text: str, part: str, expected: str
+) -> None:
+    start, end = place_of_part(loads_one(text), part)
+
+    assert text[start:end] == expected
+
+
+@given(gram_texts())
+def test_a_pattern_read_alone_from_its_place_is_equal(text: str) -> None:
+    pending = list(loads(text))
+    while pending:
+        tree = pending.pop()
+        piece = read_text(tree)
+        if piece[0] in "([@{":
+            assert loads_one(piece) == tree
+        pending.extend(tree.elements)
+
+
+@given(gram_texts())
+def test_the_syntax_of_a_pattern_is_that_of_its_document(text: str) -> None:
+    document = parse(text)
+    for path, tree in walk(document.patterns):
+        construct = construct_of(tree)
+
+        assert construct is not None
+        assert spans_of(construct).subject == document.spans(path).subject
+        assert spans_of(construct).values == document.spans(path).values

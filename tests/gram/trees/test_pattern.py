@@ -1,0 +1,307 @@
+"""Patterns and subjects: immutable, exactly equal, safe to hash, pickle and copy at any depth."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from lenses import lens
+from pyrsistent import pmap, pvector
+
+from gram import (
+    MAX_LEVELS,
+    ArgumentError,
+    GramDecodeError,
+    GramEncodeError,
+    Pattern,
+    Subject,
+    check,
+    dumps,
+    from_json,
+    graph_of,
+    loads,
+    loads_one,
+    parse,
+    to_json,
+)
+from gram.trees.walks import walk
+from tests.gram.strategies import patterns
+
+
+def nested_list(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def chain(levels: int) -> Pattern:
+    tree = Pattern(Subject("leaf"))
+    for _ in range(levels - 1):
+        tree = Pattern(Subject("n"), [tree])
+    return tree
+
+
+# --- building
+
+
+def test_the_defaults_are_empty() -> None:
+    assert Subject() == Subject("", frozenset(), pmap())
+    assert Pattern() == Pattern(Subject(), ())
+    assert (Pattern().value, Pattern().elements) == (Subject(), ())
+
+
+def test_parts_are_frozen_and_frozen_ones_kept() -> None:
+    labels, properties, elements = frozenset({"A"}), pmap({"k": 1}), (Pattern(),)
+
+    subject = Subject("a", labels, properties)
+    pattern = Pattern(subject, elements)
+
+    assert subject.properties is properties
+    assert pattern.elements is elements
+    assert Subject("a", ["A", "A"], {"k": [1]}) == Subject("a", {"A"}, pmap({"k": pvector([1])}))
+    assert type(Subject("a", ["A"]).labels) is frozenset
+    assert type(Pattern(subject, [Pattern()]).elements) is tuple
+    assert Pattern(subject, iter([Pattern()])).elements == (Pattern(),)
+
+
+def test_nothing_can_be_assigned() -> None:
+    pattern = loads_one("(a)")
+
+    for change in (
+        lambda: setattr(pattern, "value", Subject()),
+        lambda: setattr(pattern.value, "identity", "b"),
+        lambda: delattr(pattern, "elements"),
+        lambda: setattr(pattern, "other", 1),
+    ):
+        with pytest.raises(AttributeError):
+            change()
+
+
+MISBUILT: list[tuple[Callable[[], object], str]] = [
+    (lambda: Subject(1), "identity: expected str, found int"),
+    (lambda: Subject(None), "identity: expected str, found NoneType"),
+    (lambda: Subject("\ud800"), "identity: lone surrogate at index 0"),
+    (lambda: Subject("a", "Person"), "labels: expected a set of str, found 'Person'"),
+    (lambda: Subject("a", 1), "labels: expected a set of str, found 1"),
+    (lambda: Subject("a", {1}), "labels: expected str, found int"),
+    (lambda: Subject("a", {"\udfff"}), "labels: lone surrogate at index 0"),
+    (lambda: Subject("a", (), [("k", 1)]), "properties: expected a mapping, found [('k', 1)]"),
+    (lambda: Subject("a", (), {1: 2}), "properties: a key is a str, found int 1"),
+    (lambda: Subject("a", (), {"\ud800": 2}), "properties.\ud800: lone surrogate at index 0"),
+    (lambda: Subject("a", (), {"k": {"l": [None]}}), "properties.k.l[0]: None has no notation"),
+    (lambda: Pattern("a"), "value: expected Subject, found str"),
+    (lambda: Pattern(Subject(), 1), "elements: expected patterns, found int"),
+    (lambda: Pattern(Subject(), Pattern()), "elements: expected patterns, found Pattern"),
+    (lambda: Pattern(Subject(), [Subject()]), "elements[0]: expected Pattern, found Subject"),
+    (lambda: Pattern(Subject(), [Pattern(), "b"]), "elements[1]: expected Pattern, found str"),
+]
+
+
+@pytest.mark.parametrize(("build", "message"), MISBUILT)
+def test_what_is_no_tree_is_refused_with_its_path(
+    build: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(GramEncodeError) as caught:
+        build()
+
+    assert str(caught.value).startswith(message)
+    assert isinstance(caught.value, TypeError)
+
+
+PATTERNS = "a Pattern or an iterable of Patterns"
+
+
+@pytest.mark.parametrize("use", [dumps, to_json, check, graph_of, lambda what: list(walk(what))])
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("(a)", f" must be {PATTERNS}, got str"),
+        (5, f" must be {PATTERNS}, got int"),
+        (None, f" must be {PATTERNS}, got None"),
+        ([Pattern(), "(a)"], "[1] must be a Pattern, got str"),
+    ],
+)
+def test_what_is_no_pattern_is_refused_by_all_that_take_patterns(
+    use: Callable[[object], object], what: object, message: str
+) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        use(what)
+
+    assert str(caught.value).endswith(message)
+
+
+# --- equality, hashing, copies
+
+
+def test_equality_is_exact_at_every_depth() -> None:
+    def tree(number: object) -> Pattern:
+        return Pattern(Subject("a"), [Pattern(Subject("b", (), {"k": {"l": [number]}}))])
+
+    assert tree(1) == tree(1)
+    for one, other in [(1, 1.0), (1, True), (1.0, True), (0, False), (0.0, -0.0), (1, "1")]:
+        assert tree(one) != tree(other)
+        assert len({tree(one), tree(other)}) == 2
+
+
+def test_a_pattern_is_equal_to_nothing_else() -> None:
+    assert Pattern() != Subject()
+    assert Pattern() != ()
+    assert Subject() != ("", frozenset(), pmap())
+
+
+def test_the_order_of_elements_counts() -> None:
+    assert loads_one("[a | b, c]") != loads_one("[a | c, b]")
+
+
+@given(patterns())
+def test_copies_and_pickles_are_equal_and_hash_alike(tree: Pattern) -> None:
+    hash(tree)
+
+    for twin in (pickle.loads(pickle.dumps(tree)), copy.copy(tree), copy.deepcopy(tree)):
+        assert tree == twin
+        assert hash(tree) == hash(twin)
+        assert tree.levels == twin.levels
+        assert dumps(tree) == dumps(twin)
+
+
+def test_a_pickle_made_in_another_process_hashes_like_a_tree_of_this_one() -> None:
+    program = (
+        "import gram, pickle, sys\n"
+        "tree = gram.loads_one('[a:A {k: [x, 1..2]} | (b)]'); hash(tree)\n"
+        "sys.stdout.buffer.write(pickle.dumps(tree))"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env={"PYTHONHASHSEED": "5"},
+    ).stdout
+
+    twin = pickle.loads(output)
+
+    assert twin == loads_one("[a:A {k: [x, 1..2]} | (b)]")
+    assert hash(twin) == hash(loads_one("[a:A {k: [x, 1..2]} | (b)]"))
+
+
+@given(patterns())
+def test_a_repr_can_be_evaluated(tree: Pattern) -> None:
+    import gram
+
+    assert eval(repr(tree), {**vars(gram), "pmap": pmap, "pvector": pvector}) == tree
+
+
+def test_trees_can_be_referenced_weakly() -> None:
+    tree = Pattern(Subject("a"))
+    reference, subject = weakref.ref(tree), weakref.ref(tree.value)
+    assert reference() is tree
+
+    del tree
+    gc.collect()
+
+    assert reference() is None
+    assert subject() is None
+
+
+# --- changing
+
+
+def test_evolve_shares_what_did_not_change() -> None:
+    tree = loads_one("[a {k: 1} | (b), (c)]")
+
+    changed = attrs.evolve(tree, value=attrs.evolve(tree.value, identity="z"))
+
+    assert dumps(changed) == "(b)-[z {k: 1}]->(c)"
+    assert changed.elements is tree.elements
+    assert changed.value.properties is tree.value.properties
+    assert tree.value.identity == "a"
+
+
+def test_attribute_lenses_work() -> None:
+    tree = loads_one("[a {k: 1} | (b), (c)]")
+
+    assert lens.value.identity.get()(tree) == "a"
+    assert lens.value.identity.set("z")(tree).value.identity == "z"
+    assert lens.value.properties["k"].modify(lambda n: n + 1)(tree).value.properties["k"] == 2
+    assert dumps(lens.elements[1].value.labels.set({"C"})(tree)) == "(b)-[a {k: 1}]->(c:C)"
+    assert lens.elements.Each().value.identity.collect()(tree) == ["b", "c"]
+
+
+def test_a_lens_cannot_put_what_has_no_notation() -> None:
+    with pytest.raises(GramEncodeError, match=r"properties\.k: None has no notation"):
+        lens.value.properties.set({"k": None})(Pattern())
+
+
+# --- the limit on levels
+
+
+def test_a_tree_of_a_hundred_levels_can_be_used_in_every_way() -> None:
+    tree = attrs.evolve(chain(MAX_LEVELS))
+
+    assert tree.levels == MAX_LEVELS
+    assert tree == chain(MAX_LEVELS)
+    assert hash(tree) == hash(chain(MAX_LEVELS))
+    assert repr(tree)
+    assert copy.deepcopy(tree) == pickle.loads(pickle.dumps(tree)) == tree
+    assert loads_one(dumps(tree)) == tree
+    assert from_json(to_json(tree)) == tree
+    assert len({tree, chain(MAX_LEVELS - 1)}) == 2
+
+
+def test_values_of_ninety_nine_levels_can_be_used_in_every_way() -> None:
+    tree = Pattern(Subject("a", (), {"k": nested_list(99)}))
+
+    assert tree.levels == MAX_LEVELS
+    assert tree == Pattern(Subject("a", (), {"k": nested_list(99)}))
+    assert hash(tree)
+    assert repr(tree)
+    assert copy.deepcopy(tree) == pickle.loads(pickle.dumps(tree)) == tree
+    assert loads_one(dumps(tree)) == from_json(to_json(tree)) == tree
+
+
+TOO_DEEP: list[Callable[[], object]] = [
+    lambda: Pattern(Subject(), [chain(MAX_LEVELS)]),
+    lambda: Pattern(Subject("a", (), {"k": nested_list(100)})),
+    lambda: Subject("a", (), {"k": nested_list(101)}),
+    lambda: Pattern(Subject(), [Pattern(Subject("a", (), {"k": nested_list(99)}))]),
+    lambda: attrs.evolve(Pattern(), elements=[chain(MAX_LEVELS)]),
+]
+
+
+@pytest.mark.parametrize("build", TOO_DEEP)
+def test_a_deeper_tree_cannot_be_built(build: Callable[[], object]) -> None:
+    with pytest.raises(GramEncodeError, match="nests deeper than 100 levels"):
+        build()
+
+
+@pytest.mark.parametrize("read", [loads, parse])
+def test_a_deeper_text_is_a_decode_error(read: Callable[[str], object]) -> None:
+    text = "[a | " * 100 + "b" + "]" * 100
+
+    with pytest.raises(GramDecodeError, match="nests deeper than 100 levels"):
+        read(text)
+
+
+def test_deeper_json_is_a_decode_error() -> None:
+    data = to_json(chain(MAX_LEVELS))
+
+    with pytest.raises(GramDecodeError, match="nests deeper than 100 levels"):
+        from_json({**to_json(Pattern()), "elements": [data]})
+
+
+def test_levels_count_the_deepest_place() -> None:
+    assert loads_one("(a)").levels == 1
+    assert loads_one("(a {k: 1})").levels == 1
+    assert loads_one("(a {k: []})").levels == 2
+    assert loads_one("(a {k: [[1], {}], l: 1})").levels == 3
+    assert loads_one("[a {k: [[1]]} | b, [c | d]]").levels == 3
+    assert loads_one("(a)-->(b)-->(c)").levels == 3

@@ -1,0 +1,413 @@
+"""The canonical text, rule by rule, and that it is the same in every process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import (
+    Measurement,
+    Pattern,
+    Range,
+    Spelling,
+    Subject,
+    Symbol,
+    TaggedString,
+    dumps,
+    loads,
+    loads_one,
+)
+from tests.gram.strategies import forests, names, scalars
+
+
+def written(value: Any) -> str:
+    """The canonical text of a value."""
+    text = dumps(Pattern(Subject("", (), {"k": value}), [Pattern(Subject("e"))]))
+    return text.removeprefix("[{k: ").removesuffix("} | e]")
+
+
+def canonical(text: str) -> str:
+    """A text as it is written again; read back as the same trees."""
+    again = dumps(loads(text))
+    assert loads(again) == loads(text)
+    assert dumps(loads(again)) == again
+    return again
+
+
+def atom(name: str = "", *labels: str) -> Pattern:
+    return Pattern(Subject(name, labels))
+
+
+# --- rule 1: sorted, one space, nothing empty
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("( b :B:A{z:1,a :[ 1,2 ],m:{y:1,b:2}} )", "(b:A:B {a: [1, 2], m: {b: 2, y: 1}, z: 1})"),
+        ("(a {})", "(a)"),
+        ("[ ]", "()"),
+        ("[a]", "(a)"),
+        ("(:A)", "(:A)"),
+        ("(:A{k:1})", "(:A {k: 1})"),
+        ("[a{k:1}|b,[c],d]", "[a {k: 1} | b, c, d]"),
+        ("(a) (b)\n\n(c)", "(a)\n(b)\n(c)"),
+        ("", ""),
+    ],
+)
+def test_labels_and_keys_are_sorted_and_empty_parts_left_out(text: str, expected: str) -> None:
+    assert expected == canonical(text)
+
+
+def test_keys_and_labels_are_sorted_by_code_point() -> None:
+    tree = Pattern(Subject("a", {"b", "B", "é", "_"}, {"b": 1, "B": 2, "é": 3, "": 4}))
+
+    assert dumps(tree) == '(a:B:_:b:`é` {"": 4, B: 2, b: 1, "é": 3})'
+
+
+# --- rule 2: names
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.b-c@d", "(a.b-c@d)"),
+        ("true", "(true)"),
+        ("42", "(42)"),
+        ("-7", "(-7)"),
+        ("-0", "(-0)"),
+        ("042", "(`042`)"),
+        ("1.5", "(`1.5`)"),
+        ("5kg", "(`5kg`)"),
+        ("+1", "(`+1`)"),
+        ("٣", "(`٣`)"),
+        ("two words", "(`two words`)"),
+        ("a\n", "(`a\\n`)"),
+        ("a`b\\", "(`a\\`b\\\\`)"),
+        ("é", "(`é`)"),
+        ("a\rb\tc\fd\be", "(`a\\rb\\tc\\fd\\be`)"),
+        ("\0", "(`\0`)"),
+    ],
+)
+def test_a_name_is_bare_where_it_reads_back_and_else_in_backticks(name: str, expected: str) -> None:
+    assert dumps(atom(name)) == expected
+    assert loads(expected) == (atom(name),)
+
+
+def test_labels_that_are_numbers_or_empty_are_in_backticks() -> None:
+    assert dumps(atom("a", "42", "", "B")) == "(a:``:`42`:B)"
+
+
+def test_keys_that_are_no_symbols_are_in_double_quotes() -> None:
+    tree = Pattern(Subject("a", (), {"a b": {'"': 1}, "1": 2, "": 3}))
+
+    assert dumps(tree) == '(a {"": 3, "1": 2, "a b": {"\\"": 1}})'
+
+
+def test_an_annotation_key_that_is_no_symbol_is_written_in_a_record() -> None:
+    assert canonical("@k(1) (a)") == "[{k: 1} | a]"
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [
+        (atom("b"), "[a | b]"),
+        (atom("42"), "[a | 42]"),
+        (atom("two words"), "[a | `two words`]"),
+        (atom("b", "B"), "[a | (b:B)]"),
+        (Pattern(Subject("b", (), {"k": 1})), "[a | (b {k: 1})]"),
+        (atom(), "[a | ()]"),
+        (Pattern(Subject("b"), [atom()]), "[a | [b | ()]]"),
+    ],
+)
+def test_an_element_with_a_name_alone_is_a_reference(element: Pattern, expected: str) -> None:
+    assert dumps(Pattern(Subject("a"), [element])) == expected
+
+
+# --- rules 3 and 4: paths, walks, brackets
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[ | a, b]", "(a)-->(b)"),
+        ("(a)<--(b)", "(b)-->(a)"),
+        ("(a)<==>(b)", "(a)-->(b)"),
+        ("[r:KNOWS_2:B {k: 1} | a, (b:B)]", "(a)-[r:B:KNOWS_2 {k: 1}]->(b:B)"),
+        ("[r:Knows | a, b]", "[r:Knows | a, b]"),
+        ("[r:KNOWS:Knows | a, b]", "[r:KNOWS:Knows | a, b]"),
+        ("[r:_X | a, b]", "[r:_X | a, b]"),
+        ("[r:X_ | a, b]", "[r:X_ | a, b]"),
+        ("[r:KNOWS | a, [b | c]]", "[r:KNOWS | a, [b | c]]"),
+        ("[r:KNOWS | a]", "[r:KNOWS | a]"),
+        ("[ | a]", "[ | a]"),
+        ("[r:KNOWS | a, b, c]", "[r:KNOWS | a, b, c]"),
+        ("[p | (a)-->(b), c]", "[p | (a)-->(b), c]"),
+        ("[ | (), ()]", "()-->()"),
+        ("[ | (a)-->(b)]", "[ | (a)-->(b)]"),
+    ],
+)
+def test_two_atoms_under_upper_case_labels_or_none_are_a_path(text: str, expected: str) -> None:
+    assert expected == canonical(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(a)-->(b)-->(c)", "(a)-->(b)-->(c)"),
+        ("(a)-->(b)<--(c)", "(a)-->(b)<--(c)"),
+        ("(a)<-[:R]-(b)--(c)", "(a)<-[:R]-(b)-->(c)"),
+        ("(a)-->(a)-->(a)", "(a)-->(a)-->(a)"),
+        ("(a)-->(b)<--(a)", "(a)-->(b)<--(a)"),
+        ("[:`Gram.Walk` | (a)-->(b), (c)-->(d)]", "[:Gram.Walk | (a)-->(b), (c)-->(d)]"),
+        ("[:Gram.Walk | (a)-->(b)]", "[:Gram.Walk | (a)-->(b)]"),
+        ("[:Gram.Walk | (a)-->(b), c]", "[:Gram.Walk | (a)-->(b), c]"),
+        ("[w:Gram.Walk | (a)-->(b), (b)-->(c)]", "[w:Gram.Walk | (a)-->(b), (b)-->(c)]"),
+        ("[:Gram.Walk:X | (a)-->(b), (b)-->(c)]", "[:Gram.Walk:X | (a)-->(b), (b)-->(c)]"),
+        (
+            "[:Gram.Walk {k: 1} | (a)-->(b), (b)-->(c)]",
+            "[:Gram.Walk {k: 1} | (a)-->(b), (b)-->(c)]",
+        ),
+        ("[:Gram.Walk | (a)-->(b), (b)-->(c)]", "(a)-->(b)-->(c)"),
+        ("[:Gram.Walk | (b)-->(a), (b)-->(c)]", "(a)<--(b)-->(c)"),
+        ("[:Gram.Walk | [:Gram.Walk | a, b], (b)-->(c)]", "(a)-[:Gram.Walk]->(b)-->(c)"),
+        ("[:Gram.Walk | a, b]", "[:Gram.Walk | a, b]"),
+        ("[:Gram.Walk | [:lower | a, b], (b)-->(c)]", "(a)-[:lower]->(b)-->(c)"),
+        ("[:Gram.Walk | (a {k: 1})-->(b), (b {k: 1})-->(c)]", None),
+    ],
+)
+def test_a_walk_is_written_as_one_only_where_it_reads_back(text: str, expected: str | None) -> None:
+    again = canonical(text)
+
+    assert again == (expected or text)
+
+
+def test_a_walk_needs_nodes_that_are_exactly_equal() -> None:
+    one, other = Pattern(Subject("b", (), {"k": 1})), Pattern(Subject("b", (), {"k": 1.0}))
+    walk = Pattern(
+        Subject("", {"Gram.Walk"}),
+        [Pattern(elements=(atom("a"), one)), Pattern(elements=(other, atom("c")))],
+    )
+
+    assert dumps(walk) == "[:Gram.Walk | (a)-->(b {k: 1}), (b {k: 1.0})-->(c)]"
+
+
+# --- rule 5: numbers and measurements
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0, "0"),
+        (-5, "-5"),
+        (10**30, "1" + "0" * 30),
+        (2.0, "2.0"),
+        (-0.0, "-0.0"),
+        (0.1, "0.1"),
+        (1e21, "1" + "0" * 21 + ".0"),
+        (1.5e-7, "0.00000015"),
+        (5e-324, "0." + "0" * 323 + "5"),
+        (True, "true"),
+        (Measurement(5, "kg"), "5kg"),
+        (Measurement(5.0, "kg"), "5kg"),
+        (Measurement(2.5, "kg"), "2.5kg"),
+        (Measurement(1e-7, "kg"), "0.0000001kg"),
+        (Measurement(-0.0, "m"), "0m"),
+        (Measurement(0, "xFF"), "-0xFF"),
+        (Measurement(0, "xa"), "-0xa"),
+        (Measurement(0, "x"), "0x"),
+        (Measurement(0, "xFg"), "0xFg"),
+        (Measurement(0, "XFF"), "0XFF"),
+        (Measurement(10, "xFF"), "10xFF"),
+        (Measurement(1, "e"), "1e"),
+        (Range(1, 2), "1..2"),
+        (Range(1.0, Measurement(5, "kg")), "1.0..5kg"),
+        (Range(1), "1..."),
+        (Range(None, -1), "...-1"),
+        (Range(Measurement(0, "xFF"), Measurement(0, "xA")), "-0xFF..-0xA"),
+    ],
+)
+def test_numbers_are_written_without_exponent(value: Any, expected: str) -> None:
+    text = dumps(Pattern(Subject("a", (), {"k": value})))
+
+    assert text == f"(a {{k: {expected}}})"
+    assert loads_one(text).value.properties["k"] == value
+    assert written(value) == expected
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_decimal_reads_back_to_the_last_bit(number: float) -> None:
+    read = loads_one(f"(a {{k: {written(number)}}})").value.properties["k"]
+
+    assert repr(read) == repr(number)
+
+
+# --- rule 6: strings
+
+
+LONG = "x" * 121
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", '""'),
+        ("it's", '"it\'s"'),
+        ('a "b"', '"a \\"b\\""'),
+        ("a\\b/c", '"a\\\\b/c"'),
+        ("\b\f\r\t", '"\\b\\f\\r\\t"'),
+        ("\0\x1f\u2028\x85", '"\0\x1f\u2028\x85"'),
+        ("x" * 120, f'"{"x" * 120}"'),
+        (LONG, f"```\n{LONG}\n```"),
+        ("a\nb", "```\na\nb\n```"),
+        ("a\n", "```\na\n\n```"),
+        ("\na", "```\n\na\n```"),
+        ("a\n  ", "```\na\n  \n```"),
+        ("a\n  \n ", "```\na\n  \n \n```"),
+        ("a\n```", '"a\\n```"'),
+        ("a\nb`", "```\na\nb`\n```"),
+        ("a\\n\n\\", "```\na\\n\n\\\n```"),
+        ("\r\n", "```\n\r\n\n```"),
+        ("// c\n", "```\n// c\n\n```"),
+    ],
+)
+def test_a_string_is_fenced_where_it_is_long_and_reads_back(text: str, expected: str) -> None:
+    assert written(text) == expected
+    assert loads_one(f"(a {{k: {expected}}})").value.properties["k"] == text
+
+
+@pytest.mark.parametrize(
+    "text", ["\n", " ", " \n", "\n ", "\n\n", "`\n`", "``\n", "\n``", "\t\n\t"]
+)
+def test_blank_strings_and_backticks_read_back(text: str) -> None:
+    for value in (text, TaggedString("t", text), text + LONG, LONG + text):
+        tree = Pattern(Subject("a", (), {"k": value}))
+
+        assert loads_one(dumps(tree)) == tree
+
+
+def test_a_tagged_string_is_in_backticks_or_a_fence_with_its_tag() -> None:
+    assert written(TaggedString("d", "a`b\\")) == "d`a\\`b\\\\`"
+    assert written(TaggedString("md", "a\nb")) == "```md\na\nb\n```"
+    assert written(TaggedString("md", "a\n```")) == "md`a\\n\\`\\`\\``"
+    assert written(TaggedString("true.", "x")) == "true.`x`"
+
+
+@given(scalars())
+def test_a_scalar_reads_back_wherever_a_value_may_stand(value: Any) -> None:
+    tree = Pattern(Subject("a", (), {"k": value, "l": [value, value], "m": {"n": value}}))
+
+    assert loads_one(dumps(tree)) == tree
+
+
+@given(names())
+def test_a_name_reads_back_wherever_a_name_may_stand(name: str) -> None:
+    inner = Pattern(Subject(name, {name}, {name: {name: 1}}), [atom(name)])
+    tree = Pattern(Subject(name, {name}), [inner, atom(name), atom("", name)])
+
+    assert loads_one(dumps(tree)) == tree
+
+
+def test_symbols_are_bare() -> None:
+    assert written(Symbol("a.b-")) == "a.b-"
+    assert written([Symbol("null"), Symbol("x")]) == "[null, x]"
+
+
+# --- rule 7: styles
+
+
+def test_a_style_chooses_arrows_colons_and_brackets() -> None:
+    def style(path: tuple[Pattern, ...]) -> Spelling:
+        is_atom = not path[-1].elements
+        return Spelling("::", "=", bracketed=is_atom and path[-1].value.identity == "b", path=True)
+
+    assert dumps(loads("(a:A)-->(:B)"), style=style) == "(a::A)==>(::B)"
+    assert dumps(loads("[x:X | (b:B), c, d]"), style=style) == "[x::X | [b::B], c, d]"
+    assert dumps(loads("[lower:case | a, c]"), style=style) == "(a)=[lower::case]=>(c)"
+    assert dumps(loads("(b:B)"), style=style) == "(b::B)"
+
+
+def test_a_style_is_asked_with_the_ancestors_of_each_pattern() -> None:
+    asked = []
+
+    def style(path: tuple[Pattern, ...]) -> Spelling:
+        asked.append("/".join(pattern.value.identity for pattern in path))
+        return Spelling()
+
+    dumps(loads("[a | [b | (c:C)], (d:D)]"), style=style)
+
+    assert {"a", "a/b", "a/b/c", "a/d"} <= set(asked)
+
+
+@given(forests(), st.sampled_from([":", "::"]), st.sampled_from("-=~"))
+def test_a_style_does_not_change_what_is_said(
+    trees: tuple[Pattern, ...], separator: Any, family: Any
+) -> None:
+    text = dumps(trees, style=lambda _: Spelling(separator, family, bracketed=True))
+
+    assert loads(text) == trees
+
+
+# --- rule 8: the header
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{kind: 'x'}\n(a)", '{kind: "x"}\n(a)'),
+        ("({k: 1})", "{k: 1}"),
+        ("({k: 1}) ({k: 2})", "{k: 1}\n({k: 2})"),
+        ("(a) ({k: 1})", "(a)\n({k: 1})"),
+        ("{} (a)", "()\n(a)"),
+        ("(:A {k: 1})", "(:A {k: 1})"),
+        ("[{k: 1} | a]", "[{k: 1} | a]"),
+    ],
+)
+def test_a_first_record_is_the_header(text: str, expected: str) -> None:
+    assert expected == canonical(text)
+
+
+def test_one_pattern_and_any_iterable_of_them_are_written() -> None:
+    tree = loads_one("(a)")
+
+    assert dumps(tree) == dumps([tree]) == dumps(iter([tree])) == "(a)"
+    assert dumps(()) == ""
+
+
+# --- the same everywhere
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "31337"])
+def test_the_text_is_the_same_in_every_process(seed: str) -> None:
+    source = "(a:D:C:B:A {z: 1, y: {q: 1, p: 2, o: 3}, x: [{b: 1, a: 2}], w: 1, v: 2, u: 3})"
+    program = (
+        "import gram, json, sys\n"
+        f"trees = gram.loads({source!r})\n"
+        "print(gram.dumps(trees)); print(json.dumps(gram.to_json(trees)))"
+    )
+
+    output = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+
+    assert output.splitlines()[0] == dumps(loads(source))
+    assert output.splitlines()[0].startswith(
+        "(a:A:B:C:D {u: 3, v: 2, w: 1, x: [{a: 2, b: 1}], y: {"
+    )
+
+
+def test_the_deepest_tree_is_written_and_read() -> None:
+    tree = atom("leaf")
+    for _ in range(99):
+        tree = Pattern(Subject("n"), [tree])
+
+    assert loads_one(dumps(tree)) == tree

@@ -1,0 +1,212 @@
+"""What a person sees of a run: every call, what the model was told, and what was left undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interp import FunctionRole, load_context
+from tests.interp.cli.process import at, gram
+from tests.interp.cli.terminal import Terminal
+from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from tests.paths import EXAMPLES
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+HI = ("c", "sayHello", {"personName": "Al"})
+
+PROGRAM = """
+[a:Agent {instruction: "x", model: "OpenAI/m"} |
+  [count:Tool {description: "Counts"} | (n::Integer)==>(::Integer)]]
+"""
+TOOLS = '''
+from interp import tool
+
+@tool
+def count(n: int) -> int:
+    """Counts"""
+    if n == 0:
+        raise ZeroDivisionError("nothing to count")
+    return n if n != 13 else "thirteen"
+'''
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> list[str]:
+    """The arguments that run an agent whose tool fails at 0, and returns a text for 13."""
+    (tmp_path / "a.gram").write_text(PROGRAM)
+    (tmp_path / "t.py").write_text(TOOLS)
+    return [str(tmp_path / "a.gram"), "hi", "--tools", str(tmp_path / "t.py")]
+
+
+def test_the_log_cannot_play_tricks_at_a_terminal(
+    model_server: ModelServer, counting: list[str], tmp_path: Path
+) -> None:
+    raising = TOOLS.replace("nothing to count", "\\x9b2J \\u202e")
+    (tmp_path / "t.py").write_text(raising, encoding="utf-8")
+    model_server.will_say(tool_calls(("c", "count", {"n": 0})), "\x85 \u2028")
+
+    with Terminal("run", *counting, "--debug", **at(model_server)) as terminal:
+        assert terminal.leaves() == 0
+        assert "ZeroDivisionError: \\x9b2J \\u202e" in terminal.seen
+        assert not {"\x85", "\x9b", "\u2028", "\u202e"} & set(terminal.seen)
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        (
+            ("c", "nope", {"n": 1}),
+            'nope(n: 1) -> error: there is no tool "nope"; the tools are: count',
+        ),
+        (("c", "count", {"n": "x"}), 'count(n: "x") -> error: arguments of "count" are refused:'),
+        (
+            ("c", "count", '{"n": '),
+            'count({"n": ) -> error: arguments of "count" are not valid',
+        ),
+        (("c", "count", {"n": 0}), 'count(n: 0) -> error: tool "count" failed: ZeroDivisionError:'),
+        (("c", "count", {"n": 13}), 'count(n: 13) -> error: the result of "count" is not what it'),
+        (("c", "count", {"n": 2}), "count(n: 2) -> 2\n"),
+    ],
+)
+def test_each_call_is_shown_with_what_the_model_was_told(
+    model_server: ModelServer, counting: list[str], call: tuple[str, str, object], shown: str
+) -> None:
+    model_server.will_say(tool_calls(call), "done")
+
+    done = gram("run", *counting, "--match", "name", **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert shown in done.stderr
+    told = model_server.requests[1]["messages"][-1]["content"]
+    assert told.splitlines()[0] in done.stderr
+
+
+def test_a_denied_call_is_shown(model_server: ModelServer) -> None:
+    model_server.will_say(tool_calls(HI), "done")
+
+    done = gram("run", HELLO, "hi", "--approve", "none", **at(model_server))
+
+    assert 'sayHello(personName: "Al") -> error: denied, not run: the policy' in done.stderr
+
+
+def test_a_call_that_was_cut_off_and_an_answer_that_was_say_so(model_server: ModelServer) -> None:
+    model_server.will_say(
+        Answer(completion(tool_calls(HI), choice={"finish_reason": "length"})),
+        Answer(completion({"content": "It is"}, choice={"finish_reason": "length"})),
+    )
+
+    done = gram("run", HELLO, "hi", **at(model_server))
+
+    assert done.stdout == "It is\n"
+    assert "error: the reply was cut off at its length limit" in done.stderr
+    assert "the answer was cut off at its length limit or at the end of the context" in done.stderr
+
+
+def test_a_tool_that_raises_shows_its_traceback_with_debug_or_stops_the_run(
+    model_server: ModelServer, counting: list[str]
+) -> None:
+    failing = tool_calls(("c", "count", {"n": 0}))
+    model_server.will_say(failing, "done", failing, "done", failing)
+
+    quiet = gram("run", *counting, **at(model_server))
+    debugged = gram("run", *counting, "--debug", **at(model_server))
+    stopped = gram("run", *counting, "--on-tool-error", "raise", **at(model_server))
+
+    assert "Traceback" not in quiet.stderr + stopped.stderr
+    assert 'raise ZeroDivisionError("nothing to count")' in debugged.stderr
+    assert (stopped.returncode, stopped.stdout) == (4, "")
+    assert 'tool "count" failed: ZeroDivisionError: nothing to count' in stopped.stderr
+
+
+def test_text_beside_a_call_is_shown_before_the_call(model_server: ModelServer) -> None:
+    model_server.will_say(tool_calls(HI, content="Let me greet."), "done")
+
+    done = gram("run", HELLO, "hi", **at(model_server))
+
+    assert done.stdout == "done\n"
+    assert done.stderr.startswith("Let me greet.\nsayHello(")
+
+
+def test_text_beside_a_call_is_shown_on_a_line_before_the_question(
+    model_server: ModelServer,
+) -> None:
+    model_server.will_say(tool_calls(HI, content="Let me greet."), "done")
+
+    with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
+        terminal.until("Let me greet.\nRun sayHello(")
+        terminal.type("y\n")
+        terminal.until("done")
+
+
+def test_unknown_usage_is_unknown(model_server: ModelServer) -> None:
+    whole = completion({"content": "a"})
+    model_server.will_say("a", Answer({**whole, "usage": None}))
+
+    one = gram("run", HELLO, "hi", "--usage", **at(model_server))
+    other = gram("run", HELLO, "hi", "--usage", **at(model_server))
+
+    assert "10 input and 5 output tokens, 15 in all" in one.stderr
+    assert "the number of tokens is unknown" in other.stderr
+
+
+def test_what_tools_did_before_a_failure_stays_in_the_session(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    session = str(tmp_path / "s.gram")
+    model_server.will_say(tool_calls(HI), Answer({"error": {"message": "bad"}}, 400), "Hi again.")
+
+    failed = gram("run", HELLO, "one", "--session", session, **at(model_server))
+    done = gram("run", HELLO, "two", "--session", session, **at(model_server))
+
+    assert failed.returncode == 4
+    assert "the tool calls of this turn stay in the conversation" in failed.stderr
+    assert done.stdout == "Hi again.\n"
+    said = [message["role"] for message in model_server.requests[-1]["messages"]]
+    assert said == ["system", "user", "assistant", "tool", "user"]
+
+
+INTERRUPTING = """
+import os, signal
+from interp import tool
+
+@tool(description="Returns a friendly greeting message for the given name")
+def sayHello(personName: str = "world") -> str:
+    if personName == "Bo":
+        os.kill(os.getpid(), signal.SIGINT)
+        import time
+        time.sleep(5)
+    return "Hello, " + personName
+"""
+
+
+def test_calls_that_an_interrupt_left_unanswered_are_saved_as_interrupted(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    session, tools = tmp_path / "s.gram", tmp_path / "t.py"
+    tools.write_text(INTERRUPTING)
+    calls = (("a", "sayHello", {"personName": "Al"}), ("b", "sayHello", {"personName": "Bo"}))
+    model_server.will_say(tool_calls(*calls))
+
+    done = gram(
+        "run", HELLO, "hi", "--tools", str(tools), "--session", str(session), **at(model_server)
+    )
+
+    answers = [
+        each.content for each in load_context(session) if isinstance(each.role, FunctionRole)
+    ]
+    assert done.returncode == 130
+    assert answers[0] == "Hello, Al"
+    assert answers[1].startswith("error: interrupted")
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"])
+def test_a_question_that_is_interrupted_ends_the_run_with_130(
+    model_server: ModelServer, key: str
+) -> None:
+    model_server.will_say(tool_calls(HI))
+
+    with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
+        terminal.until("Run sayHello(")
+        terminal.type(key)
+        assert terminal.leaves() == 130

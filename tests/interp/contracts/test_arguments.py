@@ -1,0 +1,364 @@
+"""A tool's arguments: checked against its schema, with defaults filled in and nothing lost."""
+
+from __future__ import annotations
+
+import copy
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from interp import ValidationError, validate_tool_args
+from tests.lenses_ext import strategies as strategies
+
+
+def parameters(**properties: Any) -> dict[str, Any]:
+    """The schema of some parameters, none of them required."""
+    return {"type": "object", "properties": properties}
+
+
+INTEGER = {"type": "integer"}
+
+
+def refusal(schema: dict[str, Any], args: Any) -> str:
+    """What is said of arguments that are not accepted."""
+    with pytest.raises(ValidationError) as caught:
+        validate_tool_args(schema, args)
+    return str(caught.value)
+
+
+# --- what comes back
+
+
+def keeps(found: Any, given_: Any) -> bool:
+    """Whether everything of a value is there still, of the same type and in the same order."""
+    if isinstance(given_, dict) and isinstance(found, dict):
+        kept = [key for key in found if key in given_]
+        return kept == list(given_) and all(keeps(found[key], given_[key]) for key in given_)
+    if isinstance(given_, list) and isinstance(found, list):
+        return len(found) == len(given_) and all(map(keeps, found, given_))
+    return type(found) is type(given_) and found == given_
+
+
+def additions(found: Any, given_: Any) -> list[Any]:
+    """What was filled in."""
+    if isinstance(found, list):
+        return [each for pair in zip(found, given_, strict=True) for each in additions(*pair)]
+    if not isinstance(found, dict):
+        return []
+    below = [additions(found[key], given_[key]) for key in given_]
+    new = [found[key] for key in found if key not in given_]
+    return [*new, *(each for some in below for each in some)]
+
+
+def defaults(schema: Any) -> list[Any]:
+    """Every default in a schema, wherever it is."""
+    if isinstance(schema, list):
+        return [each for below in schema for each in defaults(below)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema["default"]] if "default" in schema else []
+    return [*own, *(each for below in schema.values() for each in defaults(below))]
+
+
+@given(strategies.strict_arguments())
+def test_valid_arguments_come_back_with_nothing_lost_and_defaults_added(
+    case: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    schema, args = case
+    before = copy.deepcopy((schema, args))
+
+    found = validate_tool_args(schema, args)
+
+    assert keeps(found, args)
+    assert all(value in defaults(schema) for value in additions(found, args))
+    assert json.dumps(validate_tool_args(schema, found)) == json.dumps(found)
+    assert json.dumps((schema, args)) == json.dumps(before)
+
+
+NESTED = parameters(
+    place=parameters(city={"type": "string", "default": "Oslo"}, zip=INTEGER),
+    stops={"type": "array", "items": parameters(minutes={**INTEGER, "default": 5})},
+    rows={"type": "array", "items": {"type": "array", "items": parameters(n={"default": 1})}},
+    tags={"type": "array", "default": ["a"]},
+)
+
+
+def test_defaults_are_filled_into_objects_and_arrays_that_are_there() -> None:
+    args = {"place": {"zip": 1}, "stops": [{}, {"minutes": 9}], "rows": [[{}], []]}
+
+    assert validate_tool_args(NESTED, args) == {
+        "place": {"zip": 1, "city": "Oslo"},
+        "stops": [{"minutes": 5}, {"minutes": 9}],
+        "rows": [[{"n": 1}], []],
+        "tags": ["a"],
+    }
+    assert args == {"place": {"zip": 1}, "stops": [{}, {"minutes": 9}], "rows": [[{}], []]}
+
+
+@pytest.mark.parametrize("deeper", [{}, {"list": {"type": "array", "default": []}}])
+def test_arguments_keep_the_order_in_which_they_were_given(deeper: Any) -> None:
+    schema = parameters(
+        a={**INTEGER, "default": 1}, b=INTEGER, c={**INTEGER, "default": 1}, **deeper
+    )
+
+    assert list(validate_tool_args(schema, {"b": 1, "a": 2})) == ["b", "a", "c", *deeper]
+
+
+def test_what_is_not_there_is_not_made_up_of_its_parts() -> None:
+    assert validate_tool_args(NESTED, {}) == {"tags": ["a"]}
+    assert validate_tool_args({**NESTED, "required": ["tags"]}, {"tags": []}) == {"tags": []}
+
+
+@pytest.mark.parametrize("schema", [NESTED, parameters(tags={"type": "array", "default": ["a"]})])
+def test_a_default_that_a_caller_changes_is_whole_in_the_next_call(schema: dict[str, Any]) -> None:
+    validate_tool_args(schema, {})["tags"].append("b")
+
+    assert validate_tool_args(schema, {}) == {"tags": ["a"]}
+
+
+def test_a_default_beside_a_reference_is_filled_in() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "u": {"$ref": "#/$defs/U", "default": {"n": "x"}},
+            "v": {"$ref": "#/properties/u", "default": {"n": "y"}},
+        },
+        "$defs": {"U": {"type": "object", "required": ["n"]}},
+    }
+
+    assert validate_tool_args(schema, {}) == {"u": {"n": "x"}, "v": {"n": "y"}}
+    with pytest.raises(ValidationError):
+        validate_tool_args(schema, {"u": {}})
+
+
+# --- null
+
+
+def test_a_null_where_none_is_allowed_means_the_default() -> None:
+    schema = parameters(n={**INTEGER, "default": 1}, tags={"type": "array", "default": ["a"]})
+
+    assert validate_tool_args(schema, {"n": None, "tags": None}) == {"n": 1, "tags": ["a"]}
+
+
+def test_a_null_that_is_allowed_stays_null() -> None:
+    nullable = {"type": ["integer", "null"]}
+    schema = parameters(n={**nullable, "default": 1}, any={"default": 2}, bare=nullable)
+    args = {"n": None, "any": None, "bare": None}
+
+    assert validate_tool_args(schema, args) == args
+    # beside one that means a default, too
+    schema["properties"]["other"] = {**INTEGER, "default": 3}
+    assert validate_tool_args(schema, {**args, "other": None}) == {**args, "other": 3}
+
+
+def test_a_null_without_a_default_is_refused() -> None:
+    assert refusal(parameters(n=INTEGER), {"n": None}) == '$.n: null is not of type "integer"'
+
+
+def test_a_null_default_where_none_is_allowed_says_no_value() -> None:
+    schema = parameters(n={**INTEGER, "default": None})
+
+    assert validate_tool_args(schema, {}) == {}
+    assert validate_tool_args(schema, {"n": None}) == {}
+    assert validate_tool_args(schema, {"n": 1}) == {"n": 1}
+
+
+def test_a_null_for_a_reference_is_judged_by_what_it_refers_to() -> None:
+    defs = {"$defs": {"N": INTEGER, "M": {"type": ["integer", "null"]}}}
+    refused = {**parameters(n={"$ref": "#/$defs/N", "default": 1}), **defs}
+    allowed = {**parameters(n={"$ref": "#/$defs/M", "default": 1}), **defs}
+
+    assert validate_tool_args(refused, {"n": None}) == {"n": 1}
+    assert validate_tool_args(allowed, {"n": None}) == {"n": None}
+
+
+# --- what is refused
+
+
+def test_an_unknown_argument_is_told_with_the_known_ones() -> None:
+    schema = {**parameters(b=INTEGER, a=INTEGER), "additionalProperties": False}
+
+    assert refusal(schema, {"c": 1, "d": 2, "a": 1}) == '$: unknown "c", "d"; known: a, b'
+
+
+def test_an_unknown_part_of_an_argument_is_told_without_the_arguments() -> None:
+    inner = {**parameters(c=INTEGER), "additionalProperties": False}
+
+    assert refusal(parameters(a=inner), {"a": {"x": 1}}) == '$.a: unknown "x"'
+
+
+def test_every_violation_has_its_path() -> None:
+    schema = {
+        **parameters(
+            **{"a b": INTEGER, "tags": {"type": "array", "items": {"type": "string"}}},
+            user={"$ref": "#/$defs/User"},
+        ),
+        "required": ["n"],
+        "$defs": {"User": {**parameters(age=INTEGER), "required": ["name"]}},
+    }
+
+    args = {"a b": "x", "tags": ["a", 1], "user": {"age": "1"}}
+
+    assert sorted(refusal(schema, args).splitlines()) == [
+        '$.tags[1]: 1 is not of type "string"',
+        '$.user.age: "1" is not of type "integer"',
+        '$.user: missing required "name"',
+        '$: missing required "n"',
+        '$["a b"]: "x" is not of type "integer"',
+    ]
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, []), (6, ["and 1 more"]), (9, ["and 4 more"])])
+def test_of_many_violations_the_first_five_are_told(count: int, more: list[str]) -> None:
+    names = [f"p{i}" for i in range(count)]
+
+    lines = refusal(parameters(**dict.fromkeys(names, INTEGER)), dict.fromkeys(names, "x"))
+
+    assert (
+        lines.splitlines()
+        == [f'$.{name}: "x" is not of type "integer"' for name in names][:5] + more
+    )
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_of_alternatives_in_alternatives_the_outermost_are_told(whole: bool) -> None:
+    either = {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"type": "null"}]}
+    node = {kind: parameters(x={"type": kind}, c=either) for kind in ("integer", "string")}
+    schema = {
+        **parameters(a=either, n=INTEGER, free=True),
+        **({"not": {"type": "object"}} if whole else {}),
+        "$defs": {"A": node["integer"], "B": node["string"]},
+    }
+    args = None
+    for _ in range(40):
+        args = {"c": args, "x": 1 if whole else True}
+
+    given_ = {"a": args, "n": 1, "free": True}
+    where = "$" if whole else "$.a"
+    assert refusal(schema, given_) == f"{where}: fits none of the types that are allowed"
+
+
+def test_the_same_said_twice_is_told_once() -> None:
+    twice = {**parameters(n=INTEGER), "allOf": [parameters(n=INTEGER)]}
+
+    assert refusal(twice, {"n": "x"}) == '$.n: "x" is not of type "integer"'
+
+
+@pytest.mark.parametrize(
+    ("args", "found"), [([1], "an array"), ("ab", "a string"), (None, "null"), (3, "a number")]
+)
+def test_arguments_are_an_object(args: Any, found: str) -> None:
+    assert refusal({"type": "object"}, args) == f"arguments are an object, found {found}"
+
+
+@pytest.mark.parametrize("args", [{1: 2}, {"a": object()}, {"a": float("nan")}, {"a": "\ud800"}])
+def test_arguments_that_are_no_json_are_refused(args: Any) -> None:
+    assert refusal({"type": "object"}, args).startswith("arguments are JSON: ")
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "objekt"}, {"properties": 1}, {"$ref": "http://x/y"}, 5, {"a": object()}]
+)
+def test_an_invalid_schema_is_a_validation_error(schema: Any) -> None:
+    assert refusal(schema, {}).startswith("not a JSON Schema: ")
+
+
+def test_defaults_are_filled_behind_references_as_deep_as_the_value_goes() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/Tree"}},
+        "$defs": {
+            "Tree": {
+                "type": "object",
+                "properties": {
+                    "size": {"type": "integer", "default": 1},
+                    "left": {"$ref": "#/$defs/Tree"},
+                    "others": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+                },
+            }
+        },
+    }
+
+    filled = validate_tool_args(schema, {"tree": {"left": {}, "others": [{"size": 2}, {}]}})
+
+    assert filled == {
+        "tree": {"size": 1, "left": {"size": 1}, "others": [{"size": 2}, {"size": 1}]}
+    }
+
+
+TREE = {"$ref": "#/$defs/Tree"}
+
+
+@pytest.mark.parametrize(
+    ("child", "default"), [(TREE, {}), ({"type": "array", "items": TREE}, [{}])]
+)
+def test_a_default_that_holds_its_own_type_is_put_in_as_it_is(child: Any, default: Any) -> None:
+    tree = parameters(size={**INTEGER, "default": 1}, child={**child, "default": default})
+    schema = {**parameters(tree=TREE), "$defs": {"Tree": tree}}
+
+    assert validate_tool_args(schema, {"tree": {}}) == {"tree": {"size": 1, "child": default}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, {"$ref": "#/nowhere"}],
+)
+def test_references_that_lead_nowhere_are_told_or_hold_no_defaults(schema: dict[str, Any]) -> None:
+    with suppress(ValidationError):
+        assert validate_tool_args({"type": "object", "properties": {"a": schema}}, {}) == {}
+
+
+def test_where_nothing_may_be_given_that_is_said() -> None:
+    with pytest.raises(ValidationError, match=r"\$.a: nothing may be given, found 1"):
+        validate_tool_args({"type": "object", "properties": {"a": False}}, {"a": 1})
+
+
+def test_checked_arguments_share_nothing_with_what_was_given() -> None:
+    given: dict[str, Any] = {"a": [{"b": [1]}], "c": (1, 2)}
+
+    checked = validate_tool_args({"type": "object"}, given)
+    checked["a"][0]["b"].append(2)
+
+    assert given == {"a": [{"b": [1]}], "c": (1, 2)}
+    assert checked["c"] == [1, 2]
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """Types that each refer to the next in two alternatives."""
+    chain: dict[str, Any] = {
+        f"T{i}": {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {"next": {"$ref": f"#/$defs/T{i + 1}"}},
+                    "required": [key, "next"],
+                }
+                for key in ("a", "b")
+            ]
+        }
+        for i in range(levels)
+    }
+    chain[f"T{levels}"] = {"type": "integer"}
+    return {**parameters(x={"$ref": "#/$defs/T0"}), "$defs": chain}
+
+
+def nested(levels: int, last: Any) -> Any:
+    for _ in range(levels):
+        last = {"a": 1, "b": 1, "next": last}
+    return last
+
+
+def test_types_that_double_with_each_level_are_checked_in_no_time() -> None:
+    for levels in (5, 60):
+        assert validate_tool_args(doubling(levels), {"x": nested(levels, 1)})
+        assert "$.x" in refusal(doubling(levels), {"x": nested(levels, "1")})
+
+
+def test_what_cannot_be_checked_in_time_is_refused() -> None:
+    schema = doubling(60)
+    schema["$defs"]["T59"]["patternProperties"] = {"^a": True}
+
+    assert refusal(schema, {"x": nested(60, "1")}).startswith("checking it would take too long")

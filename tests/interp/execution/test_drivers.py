@@ -1,0 +1,283 @@
+"""The short forms of running an agent: what they take, and what they refuse before they ask."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gram import ArgumentError, GramError, Pattern, loads_one
+from interp import (
+    ConfigurationError,
+    ConversationContext,
+    Message,
+    ScriptedModel,
+    ToolBindingError,
+    ToolContext,
+    ToolLibrary,
+    UserRole,
+    ValidationError,
+    arun,
+    astream,
+    begin,
+    bind_agent_tools,
+    empty_context,
+    empty_tool_library,
+    execute_agent,
+    execute_agent_with_library,
+    hello_world_tool_library,
+    run,
+    start,
+    stream,
+    tool,
+    validate_agent_pattern,
+)
+from lenses_ext import parse
+from tests.interp.model_server import tool_calls
+
+TALKER = loads_one('[talker:Agent {instruction: "Talk.", model: "OpenAI/x"}]')
+EARLIER = ConversationContext([Message(UserRole, "I'm Alice.")])
+CALL = tool_calls(("c", "sayHello", {"personName": "Alice"}))
+GREETED = "Hello, Alice! Nice to meet you."
+
+
+def test_an_agent_is_executed_without_a_library_after_the_conversation_before() -> None:
+    model = ScriptedModel(["Hi, Alice."])
+
+    response = execute_agent(TALKER, "hi", EARLIER, model=model)
+
+    (request,) = model.requests
+    assert [message.content for message in request.messages] == ["I'm Alice.", "hi"]
+    assert [message.content for message in response.context] == ["I'm Alice.", "hi", "Hi, Alice."]
+    assert execute_agent(TALKER, "hi", model=ScriptedModel(["Hi."])).content == "Hi."
+
+
+def test_without_a_library_no_tool_is_bound(hello_world: Pattern) -> None:
+    with pytest.raises(ToolBindingError, match="it has no tools"):
+        execute_agent(hello_world, "hi", model=ScriptedModel([CALL]))
+
+
+def test_an_agent_is_executed_with_the_context_before_the_library(hello_world: Pattern) -> None:
+    model = ScriptedModel([CALL, "Done."])
+
+    response = execute_agent_with_library(
+        hello_world, "hi", EARLIER, hello_world_tool_library, model=model
+    )
+
+    assert [message.content for message in model.requests[0].messages] == ["I'm Alice.", "hi"]
+    assert [each.result for each in response.tools_used] == [GREETED]
+
+
+def test_executing_takes_the_keywords_of_run(hello_world: Pattern) -> None:
+    seen: list[Any] = []
+
+    def observe(effect: Any, event: Any) -> None:
+        seen.append(effect)
+
+    execute_agent(TALKER, "hi", model=ScriptedModel(["a"]), observe=observe)
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY is not set"):
+        execute_agent_with_library(
+            hello_world, "hi", empty_context, hello_world_tool_library, observe=observe
+        )
+
+    assert len(seen) == 1
+
+
+SWAPPED: list[Callable[..., Any]] = [
+    lambda agent: run(agent, "hi", EARLIER, hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: run(agent, "hi", EARLIER),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: run(agent, "hi", context=hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: asyncio.run(arun(agent, "hi", EARLIER)),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: stream(agent, "hi", EARLIER),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: begin(agent, "hi", EARLIER),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: execute_agent(agent, "hi", hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
+    lambda agent: execute_agent_with_library(
+        agent,
+        "hi",
+        hello_world_tool_library,  # type: ignore[arg-type]  # wrong on purpose
+        EARLIER,  # type: ignore[arg-type]  # wrong on purpose
+    ),
+    # both are empty, and so equal to nothing at all: only their types tell them apart
+    lambda agent: execute_agent_with_library(
+        agent,
+        "hi",
+        empty_tool_library,  # type: ignore[arg-type]  # wrong on purpose
+        empty_context,  # type: ignore[arg-type]  # wrong on purpose
+    ),
+]
+
+
+@pytest.mark.parametrize("swapped", SWAPPED)
+def test_a_library_and_a_context_that_are_swapped_are_recognised(
+    hello_world: Pattern, swapped: Callable[..., Any]
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        swapped(hello_world)
+
+    assert str(caught.value) == (
+        "the library and the context are swapped: run(agent, user_input, library, context), "
+        "execute_agent_with_library(agent, user_input, context, library)"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"user_input": None},
+        {"library": []},
+        {"context": []},
+        {"limits": 3},
+        {"policy": "ask"},
+        {"settings": 5},
+        {"observe": 5},
+        {"watch": 5},
+        {"observe": asyncio.sleep},
+        {"on_tool_error": "ignore"},
+        {"observes": print},
+        {"match": "nam"},
+    ],
+)
+def test_an_argument_of_another_type_is_refused_before_the_model_is_asked(
+    hello_world: Pattern, options: dict[str, Any]
+) -> None:
+    model = ScriptedModel(["hi"])
+
+    with pytest.raises(GramError):
+        run(hello_world, **{"user_input": "hi", "model": model, **options})
+
+    assert model.requests == []
+
+
+@pytest.mark.parametrize("program", [None, "hello_world.gram", 5, [5]])
+def test_what_is_not_a_program_is_refused(program: Any) -> None:
+    for attempt in (
+        lambda: run(program, "hi", model=ScriptedModel(["a"])),
+        lambda: start(program, "hi"),
+        lambda: bind_agent_tools(program, empty_tool_library),
+    ):
+        with pytest.raises(ArgumentError, match="must be a"):
+            attempt()
+
+
+def test_a_document_is_run_and_one_of_its_agents_chosen() -> None:
+    program = parse(
+        """
+        [greet:Tool {description: "Greets"} | (name::String)==>(::String)]
+        [one:Agent {instruction: "One.", model: "OpenAI/x"} | greet]
+        [two:Agent {instruction: "Two.", model: "OpenAI/x"}]
+        """
+    )
+
+    @tool
+    def greet(name: str) -> str:
+        """Greets"""
+        return f"Hello, {name}!"
+
+    library, model = ToolLibrary.of([greet]), ScriptedModel(["a"] * 4)
+
+    async def aran() -> list[Any]:
+        response = await arun(program, "hi", model=model, agent="two")
+        return [
+            response,
+            *[each async for each in astream(program, "hi", model=model, agent="two")],
+        ]
+
+    run(program, "hi", library, model=model, agent="one")
+    list(stream(program, "hi", library, model=model, agent="one"))
+    asyncio.run(aran())
+    instructions = [request.instruction for request in model.requests]
+    assert instructions == ["One.", "One.", "Two.", "Two."]
+    assert start(program, "hi", agent="two")[0].agent == program.patterns[2]
+    assert [each.name for each in bind_agent_tools(program, library, agent="one")] == ["greet"]
+    with pytest.raises(ValidationError, match="2 agents"):
+        run(program, "hi", model=model)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", "\t \r\n", "\u3000"])
+def test_nothing_said_is_refused_before_the_model_is_asked(text: str) -> None:
+    model = ScriptedModel(["a"] * 3)
+
+    async def watched() -> None:
+        async for _ in astream(TALKER, text, model=model):
+            pass
+
+    for attempt in (
+        lambda: run(TALKER, text, model=model),
+        lambda: execute_agent(TALKER, text, model=model),
+        lambda: asyncio.run(arun(TALKER, text, model=model)),
+        lambda: list(stream(TALKER, text, model=model)),
+        lambda: asyncio.run(watched()),
+    ):
+        with pytest.raises(ValidationError, match="the user's message is empty"):
+            attempt()
+
+    assert model.requests == []
+
+
+def test_the_faults_of_an_invalid_program_are_in_the_error() -> None:
+    agent = loads_one('[a:Agent {instruction: "", model: "b"}]')
+
+    with pytest.raises(ValidationError) as caught:
+        run(agent, "hi", model=ScriptedModel(["a"]))
+
+    codes = [fault.code for fault in caught.value.faults]
+    assert codes == [fault.code for fault in validate_agent_pattern(agent)]
+    assert "empty-instruction" in codes
+
+
+# --- the context of a call
+
+WATCHER = loads_one(
+    '[watcher:Agent {instruction: "Look.", model: "OpenAI/x"} | '
+    '[whereAmI:Tool {description: "Says where it is"} | (n::Integer)==>(::Any)]]'
+)
+LOOK = tool_calls(("a", "whereAmI", {"n": 1}), ("b", "whereAmI", {"n": 2}))
+
+
+@tool(name="whereAmI", description="Says where it is")
+def where_am_i(n: int, context: ToolContext) -> Any:
+    said = [message.content for message in context.conversation]
+    return [context.agent_name, context.tool_name, len(context.conversation), said[0]]
+
+
+@tool(name="whereAmI", description="Says where it is")
+async def where_am_i_later(n: int, context: ToolContext) -> Any:
+    await asyncio.sleep(0)
+    return where_am_i(n=n)
+
+
+def by_run(library: ToolLibrary, **options: Any) -> Any:
+    return run(WATCHER, "hi", library, model=ScriptedModel([LOOK, LOOK, "Done."]), **options)
+
+
+def by_arun(library: ToolLibrary, **options: Any) -> Any:
+    model = ScriptedModel([LOOK, LOOK, "Done."])
+    return asyncio.run(arun(WATCHER, "hi", library, model=model, **options))
+
+
+@pytest.mark.parametrize("drive", [by_run, by_arun])
+@pytest.mark.parametrize("implementation", [where_am_i, where_am_i_later])
+def test_a_run_tells_each_tool_where_it_is_called(drive: Any, implementation: Any) -> None:
+    response = drive(ToolLibrary.of([implementation]))
+
+    # the user's words and the reply that calls; a round later also two results and a reply
+    assert [each.result or each.error for each in response.tools_used] == [
+        ["watcher", "whereAmI", 2, "hi"],
+        ["watcher", "whereAmI", 2, "hi"],
+        ["watcher", "whereAmI", 5, "hi"],
+        ["watcher", "whereAmI", 5, "hi"],
+    ]
+
+
+@pytest.mark.parametrize("drive", [by_run, by_arun])
+def test_after_a_run_there_is_no_context(drive: Any) -> None:
+    @tool(name="whereAmI", description="Says where it is")
+    def maybe(n: int, context: ToolContext | None = None) -> Any:
+        return context is None
+
+    response = drive(ToolLibrary.of([maybe]))
+
+    assert [each.result for each in response.tools_used] == [False] * 4
+    assert maybe(n=1) is True

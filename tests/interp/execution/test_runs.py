@@ -1,0 +1,460 @@
+"""Runs: what hangs, fails or is interrupted leaves a state from which the run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import loads_one
+from interp import (
+    AgentError,
+    AgentResponse,
+    CallModel,
+    CallTool,
+    ConfigurationError,
+    LimitError,
+    Limits,
+    Message,
+    ModelError,
+    Request,
+    Run,
+    ScriptedModel,
+    State,
+    Status,
+    ToolLibrary,
+    arun,
+    begin,
+    create_tool,
+    resume_run,
+    run,
+    start,
+    tool,
+)
+from tests.interp.model_server import tool_calls
+from tests.paths import ROOT
+
+AGENT = loads_one(
+    """
+    [a:Agent {instruction: "Help.", model: "OpenAI/x"} |
+      [work:Tool {description: "Works"} | (n::Integer)==>(::Any)]]
+    """
+)
+
+
+def working(function: Callable[[int], Any]) -> ToolLibrary:
+    """A library with the agent's tool, which does what the function does."""
+
+    @tool(name="work", description="Works")
+    def work(n: int) -> Any:
+        return function(n)
+
+    return ToolLibrary.of([work])
+
+
+def aworking(function: Callable[[int], Any]) -> ToolLibrary:
+    """The same with a tool that is a coroutine function."""
+
+    @tool(name="work", description="Works")
+    async def work(n: int) -> Any:
+        return await function(n)
+
+    return ToolLibrary.of([work])
+
+
+DOUBLE = working(lambda n: 2 * n)
+
+
+def asking(*numbers: int) -> dict[str, Any]:
+    """A reply that calls the tool with each of the numbers."""
+    return tool_calls(*((f"c{n}", "work", {"n": n}) for n in numbers))
+
+
+def by_run(library: ToolLibrary, replies: Any, **options: Any) -> AgentResponse:
+    return run(AGENT, "hi", library, model=ScriptedModel(replies), match="types", **options)
+
+
+def by_arun(library: ToolLibrary, replies: Any, **options: Any) -> AgentResponse:
+    return asyncio.run(
+        arun(AGENT, "hi", library, model=ScriptedModel(replies), match="types", **options)
+    )
+
+
+either_driver = pytest.mark.parametrize("drive", [by_run, by_arun])
+
+
+# --- tools that fail
+
+
+def raising(error: BaseException) -> Callable[[int], Any]:
+    def work(n: int) -> Any:
+        raise error
+
+    return work
+
+
+@either_driver
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (raising(ValueError("no")), 'tool "work" failed: ValueError: no'),
+        (raising(SystemExit(3)), 'tool "work" failed: SystemExit: 3'),
+        (raising(TimeoutError()), 'tool "work" failed: TimeoutError: '),
+        (raising(RecursionError("deep")), 'tool "work" failed: RecursionError: deep'),
+        (raising(OSError("\udcff")), "\\udcff"),
+        (lambda n: {1: 2}, 'tool "work" returned what is not JSON'),
+        (lambda n: float("nan"), 'tool "work" returned what is not JSON'),
+        (lambda n: object(), 'tool "work" returned what is not JSON'),
+        (lambda n: "\udcff", 'tool "work" returned what is not JSON'),
+    ],
+)
+def test_a_tool_that_fails_is_told_to_the_model_and_the_run_goes_on(
+    drive: Any, function: Any, message: str
+) -> None:
+    library = ToolLibrary.of(
+        [create_tool("work", "Works", working(function)["work"].schema, lambda a: function(1))]
+    )
+
+    response = drive(library, [asking(1), "Done."])
+
+    assert message in response.tools_used[0].error
+    assert response.content == "Done."
+
+
+@either_driver
+def test_a_tool_that_hangs_is_left_behind(drive: Any) -> None:
+    released = threading.Event()
+    library = working(lambda n: released.wait(60) if n == 1 else n)
+
+    response = drive(library, [asking(1, 2), "Done."], limits=Limits(tool_seconds=0.05))
+    released.set()
+
+    assert response.tools_used[0].error == 'tool "work" did not answer within 0.05 s'
+    assert response.tools_used[1].result == 2
+
+
+@either_driver
+def test_a_coroutine_that_hangs_is_cancelled(drive: Any) -> None:
+    library = aworking(lambda n: asyncio.sleep(60 if n == 1 else 0))
+
+    response = drive(library, [asking(1, 2), "Done."], limits=Limits(tool_seconds=0.05))
+
+    assert response.tools_used[0].error == 'tool "work" did not answer within 0.05 s'
+
+
+@either_driver
+def test_a_coroutine_that_cancels_itself_is_told_to_the_model(drive: Any) -> None:
+    async def work(n: int) -> int:
+        raise asyncio.CancelledError
+
+    response = drive(aworking(work), [asking(1), "Done."])
+
+    assert response.content == "Done."
+    assert 'tool "work" failed' in response.tools_used[0].error
+
+
+@either_driver
+def test_a_tool_may_run_an_agent_itself(drive: Any) -> None:
+    def work(n: int) -> str:
+        return by_run(DOUBLE, [asking(n), f"inner {n}"]).content
+
+    response = drive(working(work), [asking(1, 2), "Done."])
+
+    assert [each.result for each in response.tools_used] == ["inner 1", "inner 2"]
+
+
+def test_a_process_ends_although_a_tool_hangs() -> None:
+    code = """
+import time
+from interp import *
+from tests.interp.execution.test_runs import AGENT, asking, by_run, by_arun, working
+hanging = working(lambda n: time.sleep(60))
+for drive in (by_run, by_arun):
+    print(drive(hanging, [asking(1), "Done."], limits=Limits(tool_seconds=0.05)).content)
+"""
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "Done.\nDone.\n"
+    assert time.monotonic() - began < 30
+
+
+@either_driver
+def test_ctrl_c_in_a_tool_is_the_users(drive: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        drive(working(raising(KeyboardInterrupt())), [asking(1), "Done."])
+
+
+def test_tools_of_a_turn_run_at_once_without_blocking() -> None:
+    together = threading.Barrier(3, timeout=5)
+
+    def work(n: int) -> int:
+        together.wait()
+        return n
+
+    library = working(work)
+
+    response = by_arun(library, [asking(1, 2, 3), "Done."])
+
+    assert [each.result for each in response.tools_used] == [1, 2, 3]
+
+
+def test_without_a_limit_of_time_tools_run_in_the_thread_of_the_caller() -> None:
+    library = working(lambda n: threading.get_ident())
+
+    response = by_run(library, [asking(1), "x"], limits=Limits(tool_seconds=None))
+
+    assert response.tools_used[0].result == threading.get_ident()
+
+
+@given(st.permutations(range(4)), st.sets(st.integers(0, 3)))
+def test_both_drivers_end_the_same_in_whatever_order_tools_finish(
+    order: list[int], failing: set[int]
+) -> None:
+    async def work(n: int) -> int:
+        for _ in range(order.index(n)):
+            await asyncio.sleep(0)
+        if n in failing:
+            raise ValueError(n)
+        return n
+
+    replies = [asking(*range(4)), "Done."]
+
+    assert by_arun(aworking(work), replies) == by_run(aworking(work), replies)
+
+
+# --- time
+
+
+class Slow:
+    """A model that takes its time."""
+
+    def complete(self, request: Request) -> str:
+        time.sleep(5)
+        return "late"
+
+
+class Stalled:
+    """A model that begins to speak and stops."""
+
+    def complete(self, request: Request) -> str:
+        raise AssertionError("it is only streamed")
+
+    def stream(self, request: Request) -> Any:
+        yield "Hel"
+        time.sleep(5)
+        yield "lo"
+
+
+@pytest.mark.parametrize("limits", [Limits(run_seconds=0.05)])
+def test_a_model_that_takes_too_long_stops_the_run(limits: Limits) -> None:
+    async def watched() -> None:
+        async for _ in begin(AGENT, "hi", DOUBLE, model=Stalled(), limits=limits).astream():
+            pass
+
+    for attempt in (
+        lambda: run(AGENT, "hi", DOUBLE, model=Slow(), limits=limits),
+        lambda: asyncio.run(arun(AGENT, "hi", DOUBLE, model=Slow(), limits=limits)),
+        lambda: list(begin(AGENT, "hi", DOUBLE, model=Stalled(), limits=limits).stream()),
+        lambda: asyncio.run(watched()),
+    ):
+        began = time.monotonic()
+        with pytest.raises(LimitError, match=r"0\.05 seconds \(limit: run_seconds\)") as caught:
+            attempt()
+
+        assert time.monotonic() - began < 4
+        assert caught.value.state is not None
+        assert caught.value.state.status is Status.LIMITED
+        resumed = resume_run(caught.value.state, DOUBLE, model=ScriptedModel(["On."]))
+        assert resumed.content == "On."
+
+
+@either_driver
+@pytest.mark.parametrize(
+    "limits", [Limits(tool_seconds=1e10), Limits(run_seconds=1e308), Limits(tool_seconds=10**300)]
+)
+def test_a_limit_may_be_longer_than_threads_can_wait(drive: Any, limits: Limits) -> None:
+    assert drive(DOUBLE, REPLIES, limits=limits).content == drive(DOUBLE, REPLIES).content
+
+
+@either_driver
+def test_the_time_of_a_run_may_be_up_while_tools_run(drive: Any) -> None:
+    released = threading.Event()
+    limits = Limits(run_seconds=0.1)
+
+    with pytest.raises(LimitError) as caught:
+        drive(working(lambda n: released.wait(60)), [asking(1, 2)], limits=limits)
+    released.set()
+
+    state = caught.value.state
+    assert state is not None
+    response = resume_run(state, DOUBLE, model=ScriptedModel(["Done."]), match="types")
+    assert [each.result for each in response.tools_used] == [2, 4]
+
+
+# --- going on
+
+
+REPLIES = [asking(1, 2), asking(3), "Done."]
+
+
+class Breaking:
+    """A model that answers by the length of the conversation, and fails where it is told to."""
+
+    def __init__(self, broken: int) -> None:
+        self.broken = broken
+
+    def complete(self, request: Request) -> Any:
+        turn = sum(bool(message.tool_calls) for message in request.messages)
+        if turn == self.broken:
+            self.broken = -1
+            raise ModelError("oops")
+        return REPLIES[turn]
+
+
+def test_a_run_goes_on_from_any_state_it_was_ever_in() -> None:
+    states: list[State] = []
+
+    def watch(effect: Any, event: Any, state: State) -> None:
+        states.append(state)
+
+    whole = begin(AGENT, "hi", DOUBLE, model=Breaking(-1), match="types", watch=watch)
+    states.append(whole.state)
+    expected = whole.finish()
+
+    assert len(states) == 7
+    for state in states:
+        kept = pickle.loads(pickle.dumps(state))
+        assert kept == state
+        assert resume_run(kept, DOUBLE, model=Breaking(-1), match="types") == expected
+        again = Run(kept, DOUBLE, model=Breaking(-1), match="types")
+        assert asyncio.run(again.afinish()) == expected
+        assert again.state == whole.state
+
+
+@either_driver
+@pytest.mark.parametrize("broken", [0, 1, 2])
+def test_a_model_that_fails_at_any_step_leaves_a_state_to_go_on_from(
+    drive: Any, broken: int
+) -> None:
+    expected = by_run(DOUBLE, REPLIES)
+    model = Breaking(broken)
+    begun = begin(AGENT, "hi", DOUBLE, model=model, match="types")
+
+    with pytest.raises(ModelError) as caught:
+        begun.finish() if drive is by_run else asyncio.run(begun.afinish())
+
+    assert caught.value.state is begun.state
+    assert begun.finish() == expected
+    state = caught.value.state
+    assert state is not None
+    assert resume_run(state, DOUBLE, model=model, match="types") == expected
+
+
+def test_a_cancelled_run_leaves_a_state_to_go_on_from_and_cancels_its_tools() -> None:
+    ended = []
+
+    async def work(n: int) -> int:
+        try:
+            await asyncio.sleep(0 if n == 1 else 60)
+        finally:
+            ended.append(n)
+        return n
+
+    async def cancelled() -> State:
+        model = ScriptedModel([asking(1, 2)])
+        begun = begin(AGENT, "hi", aworking(work), model=model, match="types")
+        task = asyncio.ensure_future(begun.afinish())
+        while 1 not in ended:
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len(asyncio.all_tasks()) == 1
+        return begun.state
+
+    state = asyncio.run(cancelled())
+
+    assert sorted(ended) == [1, 2]
+    assert sorted(state.answers) == [0]
+    assert sorted(state.waiting) == [1]
+    response = resume_run(state, DOUBLE, model=ScriptedModel(["Done."]), match="types")
+    assert [each.result for each in response.tools_used] == [1, 4]
+
+
+def test_ctrl_c_leaves_a_state_to_go_on_from() -> None:
+    def interrupted(n: int) -> int:
+        if n == 2 and not stopped:
+            stopped.append(n)
+            signal.pthread_kill(main, signal.SIGINT)
+            time.sleep(5)
+        return 2 * n
+
+    stopped: list[int] = []
+    main = threading.main_thread().ident or 0
+    model = ScriptedModel([asking(1, 2), "Done."])
+    begun = begin(AGENT, "hi", working(interrupted), model=model, match="types")
+
+    with pytest.raises(KeyboardInterrupt):
+        begun.finish()
+
+    assert sorted(begun.state.answers) == [0]
+    assert [each.result for each in begun.finish().tools_used] == [2, 4]
+
+
+def test_errors_before_a_run_has_begun_have_no_state() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        run(AGENT, "hi", DOUBLE, match="types")
+
+    assert caught.value.state is None
+    assert isinstance(caught.value, AgentError)
+
+
+def test_a_limit_can_be_raised_when_the_run_goes_on() -> None:
+    with pytest.raises(LimitError, match="limit: iterations") as caught:
+        by_run(DOUBLE, REPLIES, limits=Limits(iterations=1))
+
+    state = caught.value.state
+    assert state is not None
+    assert resume_run(state, DOUBLE, model=Breaking(-1), limits=Limits(), match="types") == by_run(
+        DOUBLE, REPLIES
+    )
+
+
+@either_driver
+def test_at_a_limit_a_last_answer_can_be_asked_for(drive: Any) -> None:
+    model_replies = [asking(1), asking(2), "So far."]
+
+    response = drive(DOUBLE, model_replies, limits=Limits(iterations=1, on_limit="answer"))
+
+    assert response.content == "So far."
+    assert "not run" in response.tools_used[1].error
+
+
+def test_the_observer_sees_every_effect_with_its_event() -> None:
+    seen: list[Any] = []
+
+    by_run(DOUBLE, REPLIES, observe=lambda effect, event: seen.append(effect))
+
+    assert [type(each) for each in seen] == [
+        CallModel, CallTool, CallTool, CallModel, CallTool, CallModel
+    ]  # fmt: skip
+
+
+def test_a_state_that_was_begun_by_hand_is_driven_the_same() -> None:
+    state, _ = start(AGENT, "hi")
+
+    assert resume_run(state, DOUBLE, model=Breaking(-1), match="types") == by_run(DOUBLE, REPLIES)
+    assert isinstance(state.context[0], Message)

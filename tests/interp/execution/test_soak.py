@@ -1,0 +1,90 @@
+"""Thousands of runs leave nothing behind: neither memory, nor threads, nor sockets."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.paths import ROOT
+
+CODE = """
+import asyncio, gc, os, threading, tracemalloc
+from interp import LimitError, Limits, ScriptedModel, arun, run, stream
+from interp import OpenAIModel
+from tests.interp.model_server import serving
+from tests.interp.execution.test_runs import AGENT, DOUBLE, asking
+
+def scripted(count):
+    for number in range(count):
+        model = ScriptedModel([asking(1, 2), asking(3), f"Done {number}."])
+        kind = number % 4
+        if kind == 0:
+            run(AGENT, "hi", DOUBLE, model=model, match="types")
+        elif kind == 1:
+            list(stream(AGENT, "hi", DOUBLE, model=model, match="types"))
+        elif kind == 2:
+            for _ in stream(AGENT, "hi", DOUBLE, model=model, match="types"):
+                break
+        else:
+            try:
+                run(AGENT, "hi", DOUBLE, model=model, match="types", limits=Limits(iterations=1))
+            except LimitError:
+                pass
+
+async def many(count):
+    for number in range(count):
+        model = ScriptedModel([asking(1, 2), f"Done {number}."])
+        await arun(AGENT, "hi", DOUBLE, model=model, match="types")
+
+def over_http(count):
+    for number in range(count):
+        server.will_say(asking(1), f"Done {number}.")
+        if number % 3 == 0:
+            run(AGENT, "hi", DOUBLE, match="types", model=shared)
+        elif number % 3 == 1:
+            list(stream(AGENT, "hi", DOUBLE, match="types", model=shared))
+        else:
+            for _ in stream(AGENT, "hi", DOUBLE, match="types", model=shared):
+                break
+            server.answers.clear()
+
+def settled():
+    server.requests.clear(), server.headers.clear()
+    gc.collect()
+    for _ in range(30):  # threads need a moment to end
+        if threading.active_count() <= baseline[0]:
+            break
+        threading.Event().wait(0.01)
+    files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc") else 0
+    return threading.active_count(), files
+
+with serving() as server:
+    shared = OpenAIModel(server.url, "key")
+    baseline = (3, 0)
+    scripted(100); asyncio.run(many(20)); over_http(9)
+    baseline = settled()
+    scripted(1500); asyncio.run(many(100)); over_http(100)
+    after = settled()
+    tracemalloc.start()
+    scripted(20); asyncio.run(many(5)); over_http(9)
+    settled()
+    before = tracemalloc.get_traced_memory()[0]
+    scripted(80); asyncio.run(many(20)); over_http(9)
+    settled()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    shared.close()
+print(after[0] - baseline[0], after[1] - baseline[1], grown // 1000)
+"""
+
+
+def test_thousands_of_runs_leave_no_memory_threads_or_sockets_behind() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", CODE],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    threads, files, kilobytes = map(int, done.stdout.split())
+
+    assert done.stderr == ""
+    assert threads <= 2  # those of the server, one for each connection it keeps
+    assert files <= 4  # these connections, at both ends
+    assert kilobytes < 70  # 100 runs of more than a kilobyte each

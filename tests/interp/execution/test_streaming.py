@@ -1,0 +1,317 @@
+"""Streams: what is shown while a run goes on, and that it ends as any other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from gram import Pattern
+from interp import (
+    Finished,
+    GramError,
+    ModelError,
+    Observation,
+    OpenAIModel,
+    Request,
+    ScriptedModel,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    arun,
+    astream,
+    begin,
+    hello_world_tool_library,
+    run,
+    stream,
+)
+from tests.interp.model_server import (
+    DONE,
+    USAGE,
+    Answer,
+    Line,
+    ModelServer,
+    completion,
+    delta,
+    function_call,
+    part,
+    tool_calls,
+)
+
+TWO_CALLS = tool_calls(
+    ("c1", "sayHello", {"personName": "Alice"}), ("c2", "sayHello", {}), content="Let me see."
+)
+
+
+def observed(agent: Pattern, **options: Any) -> list[Observation]:
+    """A streamed run."""
+    return list(stream(agent, "hi", hello_world_tool_library, **options))
+
+
+def aobserved(agent: Pattern, **options: Any) -> list[Observation]:
+    """A streamed run without blocking."""
+
+    async def collected() -> list[Observation]:
+        try:
+            observations = astream(agent, "hi", hello_world_tool_library, **options)
+            return [each async for each in observations]
+        finally:
+            if isinstance(options.get("model"), OpenAIModel):
+                await options["model"].aclose()
+
+    return asyncio.run(collected())
+
+
+def text_of(observations: list[Observation], turn: int) -> str:
+    """What was said in a turn."""
+    deltas = [each for each in observations if isinstance(each, TextDelta)]
+    return "".join(each.text for each in deltas if each.at == (turn,))
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_a_stream_shows_words_calls_results_and_the_response(
+    hello_world: Pattern, model_server: ModelServer, watch: Any
+) -> None:
+    model_server.will_say(TWO_CALLS, "All done.")
+
+    observations = watch(hello_world)
+
+    assert text_of(observations, 0) == "Let me see."
+    assert text_of(observations, 1) == "All done."
+    assert len([each for each in observations if isinstance(each, TextDelta)]) > 4
+    assert [each.call.at[-1] for each in observations if isinstance(each, ToolStarted)] == [0, 1]
+    assert sorted(
+        each.invocation.result for each in observations if isinstance(each, ToolFinished)
+    ) == ["Hello, Alice! Nice to meet you.", "Hello, world! Nice to meet you."]
+    assert isinstance(observations[-1], Finished)
+    assert model_server.requests[0]["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize("reply", [TWO_CALLS, function_call("sayHello", {"personName": "B"})])
+def test_a_streamed_run_ends_in_the_state_an_unstreamed_one_ends_in(
+    hello_world: Pattern, model_server: ModelServer, reply: dict[str, Any]
+) -> None:
+    model_server.will_say(*[reply, "Done."] * 4)
+
+    plain = run(hello_world, "hi", hello_world_tool_library)
+
+    assert observed(hello_world)[-1] == Finished(plain)
+    assert aobserved(hello_world)[-1] == Finished(plain)
+    assert asyncio.run(arun(hello_world, "hi", hello_world_tool_library)) == plain
+
+
+def test_what_led_to_calls_goes_back_with_them_as_it_came_in_pieces(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    asked = {
+        **tool_calls(("c1", "sayHello", {"personName": "Al"}), ("c2", "sayHello", {})),
+        "reasoning": "Who is it?",
+        "reasoning_details": [{"type": "reasoning.text", "text": t} for t in ("Who ", "is it?")],
+        "extra_content": {"google": {"thought_signature": "whole"}},
+    }
+    asked["tool_calls"][1]["extra_content"] = {"google": {"thought_signature": "second"}}
+    model_server.will_say(asked, "Done.")
+
+    observed(hello_world)
+
+    assert model_server.requests[1]["messages"][2] == asked
+
+
+BROKEN = {
+    "cut without a finish": (Answer(events=[delta("Hel"), delta("lo")]), "ended before"),
+    "cut in a call": (
+        Answer(events=[delta(tool_calls=[part(0, '{"personName"', id="c", name="sayHello")])]),
+        "ended before",
+    ),
+    "a lost connection": (Answer(events=[delta("Hel")], drop=True), "broke in the middle"),
+    "an error line": (Answer(events=[delta("Hel"), Line('error: {"message": "oops"}')]), "oops"),
+    "an error event": (
+        Answer(events=[delta("Hel"), Line('event: error\ndata: {"message": "oops"}')]),
+        "oops",
+    ),
+    "an error beside the events": (
+        Answer(events=[delta("Hel"), Line('{"error": {"message": "oops"}}')]),
+        "oops",
+    ),
+    "an error in the middle": (
+        Answer(events=[delta("Hel"), {"error": {"message": "oops", "code": "server_error"}}]),
+        "oops",
+    ),
+    "what is not JSON": (Answer(events=[delta("Hel"), "<html>"]), "not JSON"),
+    "what is nested too deep": (Answer(events=[delta("Hel"), "[" * 100_000]), "nested too deep"),
+    "what is nested too deep at first": (Answer(events=["[" * 100_000]), "nested too deep"),
+    "what is no chunk": (Answer(events=[delta("Hel"), [1]]), "not a chunk"),
+    "a filter": (Answer(events=[delta("Hel"), delta(finish="content_filter")]), "content filter"),
+    "nothing said": (Answer(events=[delta(finish="stop"), DONE]), "empty"),
+    "a call without a name": (
+        Answer(events=[delta(tool_calls=[part(0, "{}", id="c")]), delta(finish="stop")]),
+        "does not name",
+    ),
+}
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+@pytest.mark.parametrize(("answer", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_stream_is_a_model_error_and_nothing_of_it_is_run(
+    hello_world: Pattern, model_server: ModelServer, watch: Any, answer: Answer, message: str
+) -> None:
+    model_server.will_say(answer)
+    called = []
+    model = OpenAIModel(model_server.url, "key", attempts=1)
+
+    with pytest.raises(ModelError, match=message) as caught:
+        watch(hello_world, model=model, observe=lambda *both: called.append(both))
+
+    model.close()
+    assert called == []
+    assert caught.value.state is not None
+    assert len(caught.value.state.context) == 1
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+@pytest.mark.parametrize(
+    "first",
+    [
+        Answer({"error": {"message": "slow down"}}, 429, {"retry-after": "0"}),
+        Answer(events=[]),
+        Answer(events=[{"error": {"message": "busy", "code": 503}}]),
+    ],
+)
+def test_a_stream_that_brought_nothing_is_asked_for_again(
+    hello_world: Pattern, model_server: ModelServer, watch: Any, first: Answer
+) -> None:
+    model_server.will_say(first, "Here.")
+
+    observations = watch(hello_world)
+
+    assert text_of(observations, 0) == "Here."
+    assert len(model_server.requests) == 2
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_calls_that_are_not_run_are_shown_with_what_is_wrong(
+    hello_world: Pattern, watch: Any
+) -> None:
+    reply = tool_calls(("a", "nope", {}), ("b", "sayHello", {}), ("c", "sayHello", "{"))
+
+    observations = watch(hello_world, model=ScriptedModel([reply, "Done."]))
+
+    started = [each.call.at[-1] for each in observations if isinstance(each, ToolStarted)]
+    finished = [each for each in observations if isinstance(each, ToolFinished)]
+    assert started == [1]
+    assert [each.at[-1] for each in finished] == [0, 2, 1]
+    shown = {each.at[-1]: each.invocation for each in finished}
+    assert observations[-1].response.tools_used == (shown[0], shown[1], shown[2])
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_calls_that_are_denied_are_shown(hello_world: Pattern, watch: Any) -> None:
+    model = ScriptedModel([TWO_CALLS, "Done."])
+    options = {"approve": lambda ask: ask.at[-1] == 1, "match": "types"}
+
+    observations = watch(hello_world, model=model, **options)
+
+    finished = [each for each in observations if isinstance(each, ToolFinished)]
+    assert sorted((each.at[-1], each.invocation.error) for each in finished) == [
+        (0, "denied, not run"),
+        (1, None),
+    ]
+
+
+def test_a_server_that_does_not_stream_is_asked_once(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    plain = Answer(raw=json.dumps(completion({"content": "Here."})).encode())
+    model_server.will_say(plain, plain)
+
+    assert observed(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]  # the last observation is Finished
+    assert aobserved(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]  # the last observation is Finished
+
+
+def test_usage_may_come_with_the_last_chunk_or_not_at_all(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(
+        Answer(events=[delta("a"), delta(finish="stop"), USAGE]),
+        Answer(events=[delta("a"), delta(finish="odd")]),
+    )
+
+    used = [observed(hello_world)[-1].response.usage.total_tokens for _ in range(2)]  # type: ignore[union-attr]  # the last observation is Finished
+
+    assert used == [15, None]
+
+
+class Plain:
+    """A model that cannot stream."""
+
+    def complete(self, request: Request) -> str:
+        return "Hello there."
+
+
+class Words:
+    """A model that gives its words and nothing else."""
+
+    def complete(self, request: Request) -> str:
+        raise AssertionError("it is only streamed")
+
+    def stream(self, request: Request) -> Any:
+        yield from ("Hello", " ", "there.")
+
+
+class AsyncWords:
+    """A model that gives its words only to those that do not block."""
+
+    def complete(self, request: Request) -> str:
+        return "Hello there."
+
+    async def astream(self, request: Request) -> Any:
+        for word in ("Hello", " ", "there."):
+            yield word
+
+
+def test_a_model_that_streams_only_without_blocking_comes_whole_otherwise(
+    hello_world: Pattern,
+) -> None:
+    whole, pieces = (watch(hello_world, model=AsyncWords()) for watch in (observed, aobserved))
+
+    assert [type(each) for each in whole] == [Finished]
+    assert len([each for each in pieces if isinstance(each, TextDelta)]) == 3
+    assert whole[-1] == pieces[-1]
+
+
+@pytest.mark.parametrize("watch", [observed, aobserved])
+def test_models_stream_as_far_as_they_can(hello_world: Pattern, watch: Any) -> None:
+    whole, pieces = watch(hello_world, model=Plain()), watch(hello_world, model=Words())
+
+    assert [type(each) for each in whole] == [Finished]
+    assert text_of(pieces, 0) == "Hello there."
+    assert whole[-1] == pieces[-1]
+
+
+def test_the_rehearsal_and_scripts_stream_words(hello_world: Pattern) -> None:
+    rehearsed = observed(hello_world, model="Offline/rehearsal")
+    scripted = observed(hello_world, model=ScriptedModel(["One two."]))
+
+    assert len([each for each in rehearsed if isinstance(each, TextDelta)]) > 1
+    assert [each.text for each in scripted if isinstance(each, TextDelta)] == ["One ", "two."]
+
+
+def test_a_reader_who_stops_leaves_a_run_that_goes_on(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(TWO_CALLS, "Never read.", "Done.")
+    begun = begin(hello_world, "hi", hello_world_tool_library)
+
+    for observation in begun.stream():
+        if isinstance(observation, TextDelta) and observation.at == (1,):
+            break
+
+    assert begun.finish().content == "Done."
+    assert len(begun.state.invocations) == 2
+
+
+def test_errors_of_a_stream_are_ours(hello_world: Pattern) -> None:
+    with pytest.raises(GramError):
+        observed(hello_world, model=OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1))

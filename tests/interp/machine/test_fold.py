@@ -1,0 +1,455 @@
+"""The machine: a pure fold whose outcome no order of answers changes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pickle
+import tracemalloc
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import Pattern, loads_one
+from interp import (
+    TRANSITIONS,
+    ApprovalPolicy,
+    ApprovalRule,
+    Ask,
+    AssistantRole,
+    CallFailed,
+    CallModel,
+    CallTool,
+    ConversationContext,
+    Decided,
+    FunctionRole,
+    Limits,
+    Message,
+    ModelReplied,
+    ProtocolError,
+    Resumed,
+    State,
+    Status,
+    TimeUp,
+    ToolCall,
+    ToolReturned,
+    Usage,
+    UserRole,
+    ValidationError,
+    pending,
+    response,
+    resume,
+    start,
+    step,
+)
+from interp.machine.effects import Event
+from interp.models.reply_reading import well_formed
+from tests.interp.strategies import odd_json
+from tests.paths import ROOT
+
+AGENT = loads_one(
+    """
+    [a:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
+      [add:ToolSpecification {description: "Adds"} |
+        (x::Integer)==>(y::Integer {default: 1})==>(::Integer)],
+      [say:Tool {description: "Says"} | (text::String)==>(::Any)]]
+    """
+)
+
+
+def calls(*named: tuple[str, Any]) -> Message:
+    """A reply that calls tools."""
+    return Message(
+        AssistantRole,
+        "",
+        tuple(
+            ToolCall(f"c{i}", name, args if isinstance(args, str) else json.dumps(args))
+            for i, (name, args) in enumerate(named)
+        ),
+    )
+
+
+def told(state: State) -> list[str]:
+    """What the tools' messages say."""
+    return [m.content for m in state.context if isinstance(m.role, FunctionRole)]
+
+
+def after(reply: Message, **more: Any) -> tuple[State, tuple[Any, ...]]:
+    """The step after a first reply."""
+    state, _ = start(AGENT, "hi", **more)
+    return step(state, ModelReplied((0,), reply))
+
+
+def test_a_run_begins_by_asking_the_model_with_what_the_pattern_says() -> None:
+    state, (effect,) = start(AGENT, "hi")
+
+    assert isinstance(effect, CallModel)
+    assert effect.request.instruction == "Help."
+    assert [m.content for m in effect.request.messages] == ["hi"]
+    assert effect.request.tools == AGENT.elements
+    assert state.agent is AGENT
+
+
+def test_a_reply_without_calls_ends_the_run() -> None:
+    state, effects = after(Message(AssistantRole, "hello"))
+
+    assert effects == ()
+    assert state.status is Status.DONE
+    assert response(state).content == "hello"
+
+
+def test_calls_become_effects_with_defaults_filled_in() -> None:
+    _, effects = after(calls(("add", {"x": 2}), ("say", {"text": "ok"})))
+
+    assert [(e.at, e.name, e.args) for e in effects] == [
+        ((0, 0), "add", {"x": 2, "y": 1}),
+        ((0, 1), "say", {"text": "ok"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("ad", {}, 'error: there is no tool "ad"; the tools are: add, say'),
+        (
+            "add",
+            '{"x": 1',
+            "error: arguments of \"add\" are not valid JSON: Expecting ',' delimiter at char 7, "
+            'near …{"x": 1…. Call the tool again with one JSON object.',
+        ),
+        (
+            "add",
+            "[1]",
+            'error: arguments of "add" are not an object but an array. '
+            "Call the tool again with one JSON object.",
+        ),
+        (
+            "add",
+            {"x": "1"},
+            'error: arguments of "add" are refused:\n$.x: "1" is not of type "integer"',
+        ),
+        ("add", "", 'error: arguments of "add" are refused:\n$: missing required "x"'),
+    ],
+)
+def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected: str) -> None:
+    state, (effect,) = after(calls((name, arguments)))
+
+    assert told(state) == [expected]
+    assert isinstance(effect, CallModel)
+    assert state.invocations[0].error is not None
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1e999", "-1e999", '"\\ud800"', '{"\\udc00": 1}', "[" * 900 + "]" * 900, "9" * 5000, "NaN"],
+)
+@pytest.mark.parametrize("policy", [ApprovalPolicy(), ApprovalPolicy([ApprovalRule("ask")])])
+@pytest.mark.parametrize("name", ["anything", "add"])
+def test_arguments_that_no_json_can_carry_are_told_to_the_model(
+    value: str, policy: ApprovalPolicy, name: str
+) -> None:
+    agent = loads_one(
+        """[a:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
+          [anything:Tool {description: "Takes all"} | (x::Any)==>(::Any)],
+          [add:Tool {description: "Adds"} | (x::Integer)==>(::Integer)]]"""
+    )
+    state, _ = start(agent, "hi", policy=policy)
+
+    state, _ = step(state, ModelReplied((0,), calls((name, f'{{"x": {value}}}'))))
+
+    assert state.status is Status.AWAITING_MODEL
+    assert told(state)[0].startswith("error: arguments of")
+
+
+@given(st.text() | odd_json().map(json.dumps))
+def test_whatever_arguments_a_model_writes_are_run_or_told(arguments: str) -> None:
+    state, effects = after(calls(("say", well_formed(arguments)), ("add", well_formed(arguments))))
+
+    assert effects
+    assert pickle.loads(pickle.dumps(state)) == state
+
+
+def test_calls_of_a_reply_that_was_cut_off_are_not_run() -> None:
+    state, _ = start(AGENT, "hi")
+
+    state, (effect,) = step(state, ModelReplied((0,), calls(("add", {"x": 1})), truncated=True))
+
+    assert isinstance(effect, CallModel)
+    assert "cut off" in told(state)[0]
+
+
+@given(st.permutations(range(4)), st.lists(st.booleans(), min_size=4, max_size=4))
+def test_any_order_of_answers_ends_in_the_same_state(order: list[int], fails: list[bool]) -> None:
+    reply = calls(("say", {"text": "a"}), ("nope", {}), ("add", {"x": 1}), ("say", {"text": "b"}))
+
+    def folded(indices: list[int]) -> State:
+        state, effects = after(reply)
+        waiting = {e.at[-1] for e in effects if isinstance(e, CallTool)}
+        for index in indices:
+            if index in waiting:
+                answer = (
+                    CallFailed((0, index), "broke")
+                    if fails[index]
+                    else ToolReturned((0, index), "1")
+                )
+                state, _ = step(state, answer)
+        return state
+
+    assert folded(order) == folded(sorted(order))
+    assert folded(order).status is Status.AWAITING_MODEL
+
+
+def test_results_are_told_in_the_order_of_the_calls() -> None:
+    state, _ = after(calls(("say", {"text": "a"}), ("say", {"text": "b"})))
+
+    state, _ = step(state, ToolReturned((0, 1), '"second"'))
+    state, _ = step(state, ToolReturned((0, 0), '{"k":[1]}'))
+
+    assert told(state) == ['{"k":[1]}', "second"]
+    assert [m.call_id for m in state.context if m.call_id] == ["c0", "c1"]
+
+
+def test_a_state_can_be_pickled_at_every_step_and_goes_on_the_same() -> None:
+    state, effects = start(AGENT, "hi")
+    events = [
+        ModelReplied((0,), calls(("say", {"text": "a"}), ("add", {"x": 1}))),
+        ToolReturned((0, 1), "2"),
+        CallFailed((0, 0), "broke"),
+        ModelReplied((1,), Message(AssistantRole, "done")),
+    ]
+    for event in events:
+        copied = pickle.loads(pickle.dumps(state))
+        assert copied == state
+        assert pending(copied) == pending(state)
+        assert step(copied, event) == step(state, event)
+        state, effects = step(state, event)
+
+    assert effects == ()
+    assert response(state).content == "done"
+
+
+def test_the_eleventh_round_of_calls_is_the_limit_and_more_can_be_allowed() -> None:
+    state, _ = start(AGENT, "hi")
+    for turn in range(10):
+        state, _ = step(state, ModelReplied((turn,), calls(("say", {"text": "a"}))))
+        state, _ = step(state, ToolReturned((turn, 0), "1"))
+
+    state, effects = step(state, ModelReplied((10,), calls(("say", {"text": "a"}))))
+    assert (state.status, effects) == (Status.LIMITED, ())
+    assert state.stopped == "10 rounds of tool calls (limit: iterations)"
+
+    state, effects = resume(state, Limits(iterations=11))
+    assert [type(effect) for effect in effects] == [CallTool]
+
+
+def test_the_limit_of_tool_calls_counts_all_rounds() -> None:
+    state, effects = after(calls(("say", {"text": "a"}), ("nope", {})), limits=Limits(tool_calls=1))
+
+    assert (state.status, effects) == (Status.LIMITED, ())
+    assert state.stopped == "1 tool calls (limit: tool_calls)"
+
+
+def _states() -> dict[Status, State]:
+    begun, _ = start(AGENT, "hi")
+    policy = ApprovalPolicy([ApprovalRule("ask", "add")])
+    reply = calls(("say", {"text": "a"}), ("add", {"x": 1}), ("say", {"text": "b"}))
+    acting, _ = after(reply, policy=policy)
+    done, _ = after(Message(AssistantRole, "hello"))
+    limited, _ = after(calls(("say", {"text": "a"})), limits=Limits(iterations=0))
+    agent = loads_one('[a:Agent {instruction: "x", model: "A/b"} | (:Answer:Integer)]')
+    unusable, _ = start(agent, "hi")
+    for turn in range(2):
+        unusable, _ = step(unusable, ModelReplied((turn,), Message(AssistantRole, "no number")))
+    return {state.status: state for state in (begun, acting, done, limited, unusable)}
+
+
+EVENTS = [
+    ModelReplied((0,), Message(AssistantRole, "x")),
+    ToolReturned((0, 0), "1"),
+    CallFailed((0, 0), "e"),
+    Decided((0, 1), True),
+    Decided((0, 1), False, "no"),
+    TimeUp(),
+    Resumed(Limits(iterations=9)),
+]
+
+
+def test_all_statuses_and_events_are_looked_at() -> None:
+    assert set(_states()) == set(Status)
+    assert {type(event) for event in EVENTS} == set(get_args(Event))
+
+
+@pytest.mark.parametrize(("status", "event"), list(itertools.product(Status, EVENTS)))
+def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
+    status: Status, event: Any
+) -> None:
+    state = _states()[status]
+
+    if type(event) in TRANSITIONS[status]:
+        after, _ = step(state, event)
+        assert after != state
+        assert after.status in TRANSITIONS[status][type(event)].leads_to
+    else:
+        with pytest.raises(ProtocolError):
+            step(state, event)
+
+
+def test_an_answer_to_another_turn_or_call_is_refused() -> None:
+    state = _states()[Status.AWAITING_TOOLS]
+
+    wrong = [ToolReturned((1, 0), "1"), ToolReturned((0, 7), "1"), TimeUp((0,))]
+    wrong += [ToolReturned((0, 1), "1"), CallFailed((0, 1), "e"), Decided((0, 0), True)]
+    for event in wrong:
+        with pytest.raises(ProtocolError):
+            step(state, event)
+
+
+def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
+    acting = _states()[Status.AWAITING_TOOLS]
+
+    allowed, effects = step(acting, Decided((0, 1), True))
+    refused, none = step(acting, Decided((0, 1), False, "too dear"))
+
+    assert acting.asks == (Ask((0, 1), "add", '{"x":1,"y":1}'),)
+    assert effects == (CallTool((0, 1), "add", '{"x":1,"y":1}'),)
+    assert none == ()
+    assert refused.answers[1].error == "denied, not run: too dear"
+    assert allowed.asks == refused.asks == ()
+
+
+def test_what_the_policy_denies_is_told_to_the_model() -> None:
+    state, _ = after(calls(("say", {"text": "a"})), policy=ApprovalPolicy(otherwise="deny"))
+
+    assert told(state) == ["error: denied, not run: the policy of this run forbids it"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "stopped"),
+    [
+        ({"iterations": 0}, "0 rounds of tool calls (limit: iterations)"),
+        ({"tool_calls": 1}, "1 tool calls (limit: tool_calls)"),
+        ({"calls_per_tool": 1}, '1 calls of "say" (limit: calls_per_tool)'),
+        ({"tokens": 12}, "12 of 12 tokens (limit: tokens)"),
+        ({"input_tokens": 9}, "10 of 9 tokens (limit: input_tokens)"),
+        ({"output_tokens": 2}, "2 of 2 tokens (limit: output_tokens)"),
+    ],
+)
+def test_each_limit_stops_the_run_and_is_named(limits: dict[str, Any], stopped: str) -> None:
+    reply = ModelReplied((0,), calls(("say", {"text": "a"}), ("say", {"text": "b"})), Usage(10, 2))
+    state, _ = start(AGENT, "hi", limits=Limits(**limits))
+
+    state, effects = step(state, reply)
+
+    assert (state.status, state.stopped, effects) == (Status.LIMITED, stopped, ())
+    assert [type(each) for each in resume(state, Limits())[1]] == [CallTool, CallTool]
+
+
+def test_an_answer_that_is_there_is_given_whatever_it_cost() -> None:
+    state, _ = start(AGENT, "hi", limits=Limits(tokens=1))
+
+    state, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x"), Usage(10, 2)))
+
+    assert state.status is Status.DONE
+
+
+def test_at_a_limit_the_model_can_be_asked_for_a_last_answer_without_tools() -> None:
+    limits = Limits(tool_calls=1, on_limit="answer")
+    reply = calls(("say", {"text": "a"}), ("add", {"x": 1}))
+    state, (effect,) = after(reply, limits=limits)
+
+    assert isinstance(effect, CallModel)
+    assert effect.request.tools == ()
+    assert all("not run: the run has reached 1 tool calls" in text for text in told(state))
+    assert pickle.loads(pickle.dumps(state)) == state
+    assert pending(resume(state)[0]) == (effect,)
+
+    answered, _ = step(state, ModelReplied((1,), Message(AssistantRole, "x")))
+    again, _ = step(state, ModelReplied((1,), calls(("say", {"text": "a"}))))
+    assert (answered.status, again.status) == (Status.DONE, Status.LIMITED)
+
+
+def test_when_the_time_is_up_a_run_can_go_on_where_it_was() -> None:
+    states = _states()
+    for status in (Status.AWAITING_MODEL, Status.AWAITING_TOOLS):
+        state, effects = step(states[status], TimeUp())
+
+        assert (state.status, effects, pending(state)) == (Status.LIMITED, (), ())
+        assert state.stopped == "600 seconds (limit: run_seconds)"
+        assert resume(state) == resume(states[status])
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"iterations": -1}, {"iterations": True}, {"tool_calls": 1.5}, {"tokens": 0},
+        {"tool_seconds": 0}, {"tool_seconds": "1"}, {"run_seconds": float("nan")},
+        {"run_seconds": float("inf")}, {"on_limit": "stop"}, {"calls_per_tool": None},
+        {"run_seconds": 10**400}, {"tool_seconds": 10**5000}, {"tokens": -(10**5000)},
+    ],
+)  # fmt: skip
+def test_limits_that_are_none_are_refused_by_name(limits: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=f"the limit {next(iter(limits))} is"):
+        Limits(**limits)
+
+
+def test_a_message_that_utf_8_cannot_carry_is_refused() -> None:
+    with pytest.raises(ValidationError, match="not UTF-8"):
+        start(AGENT, "\udcff")
+
+
+def test_only_an_agent_can_be_run(hello_world: Pattern) -> None:
+    with pytest.raises(ValidationError, match="there is no agent here"):
+        start(hello_world.elements[0], "hi")
+
+
+def test_a_step_of_a_long_conversation_costs_what_one_of_a_short_one_costs() -> None:
+    def peak(length: int) -> int:
+        context = ConversationContext([Message(UserRole, f"m{i}") for i in range(length)])
+        tracemalloc.start()
+        state, _ = start(AGENT, "hi", context)
+        state, _ = step(state, ModelReplied((0,), calls(("say", {"text": "a"}))))
+        step(state, ToolReturned((0, 0), "1"))
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    peak(1)
+    assert peak(20_000) < peak(1) + 4_000
+
+
+def test_a_result_of_another_type_than_declared_is_told_as_an_error() -> None:
+    state, _ = after(calls(("add", {"x": 1})))
+
+    state, _ = step(state, ToolReturned((0, 0), '"two"'))
+
+    assert told(state) == [
+        'error: the result of "add" is not what it declares:\n$: "two" is not of type "integer"'
+    ]
+
+
+def test_a_run_may_allow_results_of_any_type() -> None:
+    state, _ = after(calls(("add", {"x": 1})), check_results=False)
+
+    state, _ = step(state, ToolReturned((0, 0), '"two"'))
+
+    assert told(state) == ["two"]
+
+
+def test_the_diagram_in_the_docs_is_made_of_the_table() -> None:
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for status, row in TRANSITIONS.items():
+        for event, transition in row.items():
+            for after in transition.leads_to:
+                if after is not status or event is not Resumed:  # most that is resumed goes on
+                    arrows.setdefault((status.name, after.name), []).append(event.__name__)
+    lines = [
+        "stateDiagram-v2",
+        "    [*] --> AWAITING_MODEL",
+        *(
+            f"    {before} --> {after}: {', '.join(events)}"
+            for (before, after), events in arrows.items()
+        ),
+    ]
+
+    assert f"```mermaid\n{chr(10).join(lines)}\n```" in (ROOT / "docs" / "runs.md").read_text()

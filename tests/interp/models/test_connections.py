@@ -1,0 +1,205 @@
+"""Connections to models: shared between runs, closed at the end, safe across threads and forks."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from gram import Pattern
+from interp import (
+    ConfigurationError,
+    ConversationContext,
+    Message,
+    Model,
+    ModelError,
+    OpenAIModel,
+    Request,
+    UserRole,
+    arun,
+    astream,
+    run,
+)
+from lenses_ext import agent_tool_specs, put
+from tests.interp.model_server import Answer, ModelServer, completion
+from tests.paths import ROOT
+
+QUESTION = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
+
+
+@pytest.fixture
+def agent(hello_world: Pattern) -> Pattern:
+    """An agent without tools."""
+    return put(agent_tool_specs, (), hello_world)
+
+
+def test_runs_one_after_another_share_a_connection(
+    agent: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(*["Hi."] * 5)
+
+    for _ in range(5):
+        run(agent, "hi")
+
+    assert model_server.connections == 1
+
+
+def test_runs_in_one_event_loop_share_a_connection_that_is_closed_with_it(
+    agent: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(*["Hi."] * 8)
+
+    async def three() -> None:
+        for _ in range(3):
+            await arun(agent, "hi")
+        async for _ in astream(agent, "hi"):
+            pass
+
+    for _ in range(2):
+        asyncio.run(three())
+        gc.collect()  # an open socket would warn, and warnings are errors here
+
+    assert model_server.connections <= 4  # a stream that has ended may close its own
+
+
+def test_models_with_other_keys_or_addresses_share_nothing(model_server: ModelServer) -> None:
+    model_server.will_say(*["Hi."] * 6)
+    models = [
+        OpenAIModel(model_server.url, "one"),
+        OpenAIModel(model_server.url, "two"),
+        OpenAIModel(model_server.url.replace("127.0.0.1", "localhost"), "one"),
+    ]
+
+    for model in [*models, *models]:
+        model.complete(QUESTION)
+
+    keys = [headers["authorization"] for headers in model_server.headers]
+    assert model_server.connections == 3
+    assert keys == ["Bearer one", "Bearer two", "Bearer one"] * 2
+
+
+def test_threads_may_ask_at_once(model_server: ModelServer) -> None:
+    model_server.will_say(*["Hi."] * 40)
+
+    def ask(_: int) -> str:
+        return OpenAIModel(model_server.url, "key").complete(QUESTION).message.content
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(40))) == ["Hi."] * 40
+
+    assert model_server.connections <= 8
+
+
+def test_closing_one_model_leaves_the_requests_of_others(model_server: ModelServer) -> None:
+    model_server.will_say(Answer(completion({"content": "late"}), silence=0.5))
+    slow, other = OpenAIModel(model_server.url, "key"), OpenAIModel(model_server.url, "key")
+    found: list[str] = []
+
+    thread = threading.Thread(target=lambda: found.append(slow.complete(QUESTION).message.content))
+    thread.start()
+    while not model_server.requests:
+        pass
+    other.close()
+    thread.join()
+
+    assert found == ["late"]
+
+
+def test_a_model_that_is_closed_does_not_send_its_request_again(
+    model_server: ModelServer,
+) -> None:
+    busy = Answer({"error": {"message": "busy"}}, 503, {"retry-after": "0.3"})
+    model_server.will_say(busy, "never")
+    model = OpenAIModel(model_server.url, "key")
+    errors: list[ModelError] = []
+
+    def ask() -> None:
+        try:
+            model.complete(QUESTION)
+        except ModelError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while not model_server.requests:
+        pass
+    model.close()
+    thread.join()
+
+    assert len(model_server.requests) == 1
+    assert "given up" in str(errors[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_process_opens_its_own_connections(model_server: ModelServer) -> None:
+    model_server.will_say("parent", "child", "parent again")
+    model = OpenAIModel(model_server.url, "key")
+    assert model.complete(QUESTION).message.content == "parent"
+
+    child = os.fork()
+    if child == 0:
+        said = ""
+        try:
+            said = model.complete(QUESTION).message.content
+        finally:
+            os._exit(0 if said == "child" else 1)
+    _, status = os.waitpid(child, 0)
+
+    assert status == 0
+    assert model.complete(QUESTION).message.content == "parent again"
+    assert model_server.connections == 2
+
+
+def test_the_connections_to_many_servers_are_not_all_kept(model_server: ModelServer) -> None:
+    model_server.will_say(*["Hi."] * 41)
+    first = OpenAIModel(model_server.url, "key 0")
+    for number in range(40):
+        OpenAIModel(model_server.url, f"key {number}").complete(QUESTION)
+    gc.collect()
+
+    first.complete(QUESTION)
+
+    assert model_server.connections == 41
+
+
+def test_a_process_ends_without_a_word_about_its_connections(model_server: ModelServer) -> None:
+    model_server.will_say("Hi.", "Hi.")
+    code = (
+        "import asyncio; from gram import loads_one; from interp import arun, run; "
+        'a = loads_one(\'[a:Agent {instruction: "x", model: "OpenAI/m"}]\'); '
+        "run(a, 'hi'); asyncio.run(arun(a, 'hi'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error::ResourceWarning", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "OPENAI_BASE_URL": model_server.url, "OPENAI_API_KEY": "sk-test-key"},
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_model_can_be_copied_and_pickled(model_server: ModelServer) -> None:
+    model_server.will_say("Hi.", "Hi.", "Hi.")
+    model = OpenAIModel(model_server.url, "a-long-key")
+    model.complete(QUESTION)
+
+    for each in (copy.copy(model), pickle.loads(pickle.dumps(model))):
+        assert each.complete(QUESTION).message.content == "Hi."
+
+
+def test_asking_without_blocking_needs_an_event_loop_of_asyncio() -> None:
+    asking = OpenAIModel("http://127.0.0.1:9/v1", "key").acomplete(QUESTION)
+
+    with pytest.raises(ConfigurationError, match="asyncio"):
+        asking.send(None)

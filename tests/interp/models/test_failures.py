@@ -1,0 +1,311 @@
+"""What failures of a provider mean: for the user, and for asking again."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from gram import Pattern
+from interp import (
+    ConfigurationError,
+    Finished,
+    ModelError,
+    begin,
+    hello_world_tool_library,
+    run,
+)
+from interp.models.failures import failed
+from tests.interp.model_server import (
+    Answer,
+    ModelServer,
+    completion,
+    delta,
+    tool_calls,
+)
+
+UNUSABLE = [
+    (Answer({"error": {"message": "m", "code": "context_length_exceeded"}}, 400), "shorten it"),
+    (Answer({"error": {"message": "too long"}}, 400), "400: too long"),
+    (Answer({"error": {"message": "bad model"}}, 404), "404: bad model.*the program's `model`"),
+    (Answer({"error": {"message": "m"}}, 413), "shorten it"),
+    (Answer({"error": {"message": "m"}}, 422), "does not accept this request"),
+    (Answer({"error": "just words"}, 400), "just words"),
+    (Answer({"detail": "no such field"}, 422), "no such field"),
+    (Answer(raw=b"<html>teapot</html>", status=418), "418"),
+    (Answer(raw=b"<html>oops</html>"), "the reply is not JSON"),
+    (Answer(raw=b"", status=200), "not JSON"),
+    (Answer(raw=b'{"choices": [NaN]}'), "NaN is not JSON"),
+    (Answer([1]), "is list, not a message"),
+    (Answer({"error": {"message": "overloaded", "code": "busy"}}), "overloaded"),
+    (Answer(completion({"content": "x"}, choice={"error": {"message": "mid"}})), "mid"),
+    (Answer({"id": "c1"}), "no message"),
+    (Answer({"choices": [{"finish_reason": "stop"}]}), "no message"),
+    (Answer({"choices": None}), "no choices"),
+    (Answer({"choices": [None]}), "no choices"),
+    (Answer(tool_calls(("c", None, {}))), "does not name a tool"),  # type: ignore[arg-type]  # wrong on purpose
+    (
+        Answer(completion({"role": "assistant"}, choice={"finish_reason": "content_filter"})),
+        "content filter",
+    ),
+]
+
+
+@pytest.mark.parametrize(("answer", "message"), UNUSABLE)
+def test_what_asking_again_cannot_help_is_reported_at_once(
+    hello_world: Pattern, model_server: ModelServer, answer: Answer, message: str
+) -> None:
+    model_server.will_say(answer, "never")
+
+    with pytest.raises(ModelError) as caught:
+        run(hello_world, "hi", hello_world_tool_library)
+
+    assert re.search(message, str(caught.value), re.DOTALL)
+    assert len(model_server.requests) == 1
+    assert caught.value.status == (answer.status if answer.status != 200 else None)
+    assert caught.value.state is not None
+
+
+def test_an_exhausted_quota_is_not_tried_again(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    error = {"error": {"message": "no quota", "code": "insufficient_quota"}}
+    model_server.will_say(Answer(error, 429), "never")
+
+    with pytest.raises(ModelError, match="no quota") as caught:
+        run(hello_world, "hello", hello_world_tool_library)
+
+    assert "the billing" in str(caught.value)
+    assert caught.value.status == 429
+    assert caught.value.code == "insufficient_quota"
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_is_not_tried_again(
+    hello_world: Pattern, model_server: ModelServer, status: int
+) -> None:
+    model_server.will_say(Answer({"error": {"message": "bad key"}}, status), "never")
+
+    with pytest.raises(
+        ConfigurationError, match=rf"refused the key \({status}\): bad key"
+    ) as caught:
+        run(hello_world, "hi", hello_world_tool_library)
+
+    assert len(model_server.requests) == 1
+    assert caught.value.state is not None
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+def test_what_asking_again_may_help_is_asked_three_times(
+    hello_world: Pattern, model_server: ModelServer, status: int
+) -> None:
+    soon = {"retry-after": "0", "x-request-id": "r-1"}
+    model_server.will_say(*[Answer({"error": {"message": "later"}}, status, soon)] * 3)
+
+    with pytest.raises(ModelError, match="later") as caught:
+        run(hello_world, "hi", hello_world_tool_library)
+
+    assert len(model_server.requests) == 3
+    assert (caught.value.status, caught.value.request_id) == (status, "r-1")
+    assert "hint: " in str(caught.value)
+
+
+def waiting(header: str) -> float | None:
+    """How long a provider asks to wait in a header."""
+    error = failed("m", status=429, headers={"retry-after": header})
+    assert isinstance(error, ModelError)
+    return error.retry_after
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("2", 2),
+        ("0.5", 0.5),
+        ("", None),
+        ("soon", None),
+        ("-1", None),
+        ("١", 1),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2024 00:00:00 +99999999999999999", None),
+    ],
+)
+def test_retry_after_is_read_in_seconds(header: str, seconds: float | None) -> None:
+    assert waiting(header) == seconds
+
+
+def test_retry_after_is_read_as_a_date() -> None:
+    now = datetime.now(UTC)
+    later, past = (format_datetime(now + timedelta(seconds=s), usegmt=True) for s in (30, -30))
+
+    found = waiting(later) or 0
+
+    assert 25 < found <= 30
+    assert waiting(past) == 0
+
+
+# --- what providers really say
+
+OVERFLOWS = [
+    (400, {"message": "This model's maximum context length is 8192 tokens. However, …"}),
+    (400, {"message": "prompt is too long: 200001 tokens > 200000 maximum"}),  # Anthropic
+    (400, {"message": "The input token count (1048577) exceeds the maximum"}),  # Google
+    (400, {"code": 400, "type": "exceed_context_size_error", "message": "the request exceeds the "
+           "available context size, try increasing it"}),  # llama.cpp
+    (500, {"message": "Requested tokens (2050) exceed context window of 2048"}),  # llama-cpp-python
+    (413, {"message": "Request too large: reduce the input, it exceeds the model's context"}),
+    (422, {"message": "Input is too long for requested model"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "error"), OVERFLOWS)
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_context_that_is_too_long_has_one_name(
+    hello_world: Pattern, model_server: ModelServer, status: int, error: object, streaming: bool
+) -> None:
+    answer = Answer(events=[{"error": error}]) if streaming else Answer({"error": error}, status)
+    model_server.will_say(answer, "never")
+    begun = begin(hello_world, "hi", hello_world_tool_library)
+
+    with pytest.raises(ModelError) as caught:
+        for _ in begun.stream() if streaming else [begun.finish()]:
+            pass
+
+    assert caught.value.code == "context_length_exceeded"
+    assert "shorten it" in str(caught.value)
+    assert len(model_server.requests) == 1
+
+
+WRONG_KEYS = [
+    (401, {"detail": "Unauthorized"}),
+    (401, {"error": "invalid x-api-key"}),
+    (401, [{"error": {"code": 401, "message": "bad", "status": "UNAUTHENTICATED"}}]),
+    (400, [{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}]),
+    (400, {"error": {"message": "m", "details": [], "code": "invalid_api_key"}}),
+    (400, {"detail": [{"msg": "missing API key"}]}),
+    (403, {"message": "Invalid API Key"}),
+    (200, {"error": {"message": "Incorrect API key provided"}}),
+]
+
+
+@pytest.mark.parametrize(("status", "body"), WRONG_KEYS)
+def test_a_wrong_key_is_a_configuration_error_in_any_shape(
+    hello_world: Pattern, model_server: ModelServer, status: int, body: object
+) -> None:
+    model_server.will_say(Answer(body, status), "never")
+
+    with pytest.raises(ConfigurationError, match="refused the key"):
+        run(hello_world, "hi", hello_world_tool_library)
+
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "litellm.BadRequestError: OpenAIException - …", "code": "500"},
+        {"message": "JSON schema conversion failed: …", "type": "server_error", "code": 500},
+        {"message": "m", "type": "invalid_request_error"},
+        {"message": "this chat template does not support tools", "type": "server_error"},
+    ],
+)
+def test_a_500_that_is_a_bad_request_is_not_sent_again(
+    hello_world: Pattern, model_server: ModelServer, error: object
+) -> None:
+    model_server.will_say(Answer({"error": error}, 500, {"retry-after": "0"}), "never")
+
+    with pytest.raises(ModelError, match="does not accept this request"):
+        run(hello_world, "hi", hello_world_tool_library)
+
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "raw", ['{"error": {"message": "too hot"}}', "too hot", {"message": "too hot"}]
+)
+def test_what_the_provider_behind_a_gateway_says_is_told(raw: object) -> None:
+    metadata = {"raw": raw, "provider_name": "Fireworks"}
+
+    found = failed({"message": "Provider returned error", "code": 429, "metadata": metadata})
+
+    assert "Provider returned error (Fireworks: too hot)" in str(found)
+    assert isinstance(found, ModelError)
+    assert (found.status, found.retriable) == (429, True)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("written", "arguments"),
+    [
+        ('<function=sayHello{"personName": "Al"</function>', None),
+        ('{"name": "sayHello", "arguments": {"personName": "Al"}}', {"personName": "Al"}),
+        ('[{"name": "sayHello", "parameters": {"personName": 3}}]', None),
+    ],
+)
+def test_a_call_that_its_provider_could_not_read_is_told_to_the_model(
+    hello_world: Pattern,
+    model_server: ModelServer,
+    written: str,
+    arguments: object,
+    streaming: bool,
+) -> None:
+    error = {"message": "Failed to call a function.", "code": "tool_use_failed"}
+    error["failed_generation"] = written
+    answer = (
+        Answer(events=[delta("a"), {"error": error}])
+        if streaming
+        else Answer({"error": error}, 400)
+    )
+    model_server.will_say(answer, "Done.")
+    begun = begin(hello_world, "hi", hello_world_tool_library)
+
+    if streaming:
+        *_, last = begun.stream()
+        assert isinstance(last, Finished)
+        response = last.response
+    else:
+        response = begun.finish()
+
+    (used,) = response.tools_used
+    assert response.content == "Done."
+    assert (used.tool_name, used.error is None) == ("sayHello", arguments is not None)
+    assert arguments is None or used.args == arguments
+
+
+def test_a_server_that_dies_in_the_middle_is_said_to(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(Answer(events=[delta("Hel")], drop=True))
+
+    with pytest.raises(ModelError, match=rf"connection to {model_server.url} broke in the middle"):
+        list(begin(hello_world, "hi", hello_world_tool_library).stream())
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [
+        ('<tool_call>{"name": "sayHello", "arguments": {}}</tool_call>', True),
+        ('<function=sayHello>{"personName": "A"}</function>', True),
+        ('[TOOL_CALLS] [{"name": "sayHello", "arguments": {}}]', True),
+        ('```json\n{"name": "sayHello", "parameters": {"personName": "A"}}\n```', True),
+        ('{"name": "another", "arguments": {}}', False),
+        ("I can sayHello to you.", False),
+    ],
+)
+def test_a_call_that_was_written_as_text_is_warned_about(
+    hello_world: Pattern,
+    model_server: ModelServer,
+    caplog: pytest.LogCaptureFixture,
+    text: str,
+    warned: bool,
+) -> None:
+    model_server.will_say(text)
+
+    assert run(hello_world, "hi", hello_world_tool_library).content == text
+
+    said = [record.getMessage() for record in caplog.records if record.name == "interp.model"]
+    assert bool(said) == warned
+    assert not warned or "wrote a call of sayHello as text" in said[0]

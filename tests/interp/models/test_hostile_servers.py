@@ -1,0 +1,280 @@
+"""Servers that attack: they get no key, no memory and no word into an error."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import json
+import logging
+import socket
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from interp import (
+    AgentError,
+    ConfigurationError,
+    ConversationContext,
+    Message,
+    Model,
+    ModelError,
+    OpenAIModel,
+    Request,
+    UserRole,
+)
+from tests.interp.model_server import DONE, Answer, Line, ModelServer, completion, delta, serving
+
+QUESTION = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
+KEY = "sk-proj-0123456789abcdefghij"
+WAYS = ["complete", "acomplete", "stream", "astream"]
+
+
+def ask(model: OpenAIModel, way: str) -> Any:
+    """What a model answers, asked in one of four ways; the model is closed."""
+
+    async def asked() -> Any:
+        try:
+            if way == "acomplete":
+                return await model.acomplete(QUESTION)
+            return [each async for each in model.astream(QUESTION)][-1]
+        finally:
+            await model.aclose()
+
+    if way.startswith("a"):
+        return asyncio.run(asked())
+    try:
+        return model.complete(QUESTION) if way == "complete" else list(model.stream(QUESTION))[-1]
+    finally:
+        model.close()
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[ModelServer]:
+    """Another server, on another port."""
+    with serving() as server:
+        yield server
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(
+    "to", ["{other}/chat/completions", "https://127.0.0.1/v1", "//x/", "http://["]
+)
+def test_a_redirect_to_another_server_is_not_followed(
+    model_server: ModelServer, elsewhere: ModelServer, way: str, status: int, to: str
+) -> None:
+    location = to.format(other=elsewhere.url)
+    model_server.will_say(Answer({}, status, {"location": location}), "never")
+
+    with pytest.raises(ModelError, match="redirects"):
+        ask(OpenAIModel(model_server.url, KEY), way)
+
+    assert elsewhere.requests == []
+    assert len(model_server.requests) == 1
+
+
+def test_a_redirect_on_the_same_server_is_followed(model_server: ModelServer) -> None:
+    model_server.will_say(Answer({}, 307, {"location": "/v1/chat/completions"}), "Here.")
+
+    assert ask(OpenAIModel(model_server.url, KEY), "complete").message.content == "Here."
+    assert model_server.requests[0] == model_server.requests[1]
+
+
+def bombs() -> dict[str, Answer]:
+    """Replies that are too large, whole and streamed, plain and compressed, and as errors."""
+    large = b'{"choices": "' + b"x" * 2_000_000 + b'"}'
+    packed = {"content-encoding": "gzip"}
+    several = b"".join(gzip.compress(b" " * 300_000) for _ in range(7))
+    event = json.dumps(delta("x" * 100_000))
+    return {
+        "plain": Answer(raw=large),
+        "gzip": Answer(raw=gzip.compress(large), headers=packed),
+        "gzip in several members": Answer(raw=several, headers=packed),
+        "gzip of nothing": Answer(raw=gzip.compress(b"") * 60_000, headers=packed),
+        "deflate": Answer(raw=zlib.compress(large), headers={"content-encoding": "deflate"}),
+        "an error": Answer(raw=gzip.compress(large), status=400, headers=packed),
+        "an overload": Answer(raw=large, status=503),
+        "events": Answer(events=[event] * 20 + [DONE]),
+        "a line without end": Answer(events=[Line("x" * 100_000)] * 20),
+    }
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("bomb", bombs())
+def test_a_reply_that_is_too_large_is_not_read(
+    model_server: ModelServer, way: str, bomb: str
+) -> None:
+    model_server.will_say(bombs()[bomb], "never")
+
+    with pytest.raises(ModelError, match="of more than 1,000,000 bytes") as caught:
+        ask(OpenAIModel(model_server.url, KEY, max_reply_bytes=1_000_000), way)
+
+    assert caught.value.code == "too_large"
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate"])
+def test_a_compressed_reply_is_read(model_server: ModelServer, way: str, encoding: str) -> None:
+    plain = json.dumps(completion({"content": "Hi " * 100_000})).encode()
+    packed = zlib.compress(plain) if encoding == "deflate" else gzip.compress(plain)
+    model_server.will_say(Answer(raw=packed, headers={"content-encoding": encoding}))
+
+    found = ask(OpenAIModel(model_server.url, KEY), way)
+
+    assert found.message.content == "Hi " * 100_000
+    assert model_server.headers[0]["accept-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "gzip"])
+def test_a_reply_that_cannot_be_decompressed_is_a_model_error(
+    model_server: ModelServer, encoding: str
+) -> None:
+    model_server.will_say(Answer(raw=b"not compressed", headers={"content-encoding": encoding}))
+
+    with pytest.raises(ModelError, match="compressed"):
+        ask(OpenAIModel(model_server.url, KEY), "complete")
+
+
+def echoes(secret: str) -> dict[str, Answer]:
+    """Answers of a server that gives a secret back in every place it can."""
+    error = {"message": f"bad {secret}", "code": secret, "type": secret}
+    cut = {"message": f"bad {secret[:12]}*** or ***{secret[-9:]}"}
+    far = {"message": "x" * 490 + secret + "y" * 1000}
+    twice = f'{{"{secret}": 1, "{secret}": 2}}'.encode()
+    named = {"x-request-id": secret}
+    return {
+        "an error": Answer({"error": error}, 400, named),
+        "a refused key": Answer({"error": error}, 401, named),
+        "a failure": Answer({"error": error}, 500, {**named, "retry-after": "0"}),
+        "a cut key": Answer({"error": cut}, 400),
+        "a key where the quote ends": Answer({"error": far}, 400),
+        "a page": Answer(raw=f"<html>{secret}</html>".encode(), status=502),
+        "no JSON": Answer(raw=f"{secret} {{".encode()),
+        "a key twice": Answer(raw=twice),
+        "an error with status 200": Answer({"error": error}),
+        "a text as error": Answer({"error": secret}),
+        "a detail": Answer({"detail": [{"msg": secret}]}, 422),
+        "a raw error": Answer({"error": {"message": "m", "metadata": {"raw": secret}}}, 400),
+        "a redirect": Answer({}, 307, {"location": f"http://{secret}.example/{secret}?{secret}"}),
+        "an odd encoding": Answer(raw=b"x", headers={"content-encoding": secret}),
+        "an odd role": Answer(completion({"role": secret, "content": "x"})),
+        "an error in a stream": Answer(events=[delta("a"), {"error": error}]),
+        "an event that is not JSON": Answer(events=[delta("a"), f"{secret} {{"]),
+        "an error line": Answer(events=[delta("a"), Line(f"error: {secret}")]),
+    }
+
+
+def all_that_is_said(error: BaseException) -> str:
+    """All texts of an error, of what caused it and of what it was raised while handling."""
+    said = ""
+    seen: list[BaseException | None] = [error]
+    for each in seen:
+        if each is not None:
+            said += f"{each} {each!r} {vars(each)} {getattr(each, 'doc', '')}"
+            seen += [more for more in (each.__cause__, each.__context__) if more not in seen]
+    return said
+
+
+def parts_of(secret: str) -> Iterator[str]:
+    """The parts of a secret that are long enough to be of use."""
+    yield from (secret[at : at + 8] for at in range(len(secret) - 7))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("answer", echoes(KEY))
+def test_a_key_that_a_server_echoes_is_in_no_error(
+    model_server: ModelServer, way: str, answer: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    model_server.will_say(echoes(KEY)[answer])
+    model = OpenAIModel(model_server.url, KEY, attempts=1)
+
+    with caplog.at_level(logging.INFO), pytest.raises(AgentError) as caught:
+        ask(model, way)
+
+    said = all_that_is_said(caught.value) + repr(model) + caplog.text
+    assert [part for part in parts_of(KEY) if part in said] == []
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_password_in_an_address_is_sent_and_shown_nowhere(
+    model_server: ModelServer, way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = "pass word/" + KEY
+    address = model_server.url.replace("://", "://me:pass%20word%2F" + KEY + "@")
+    basic = base64.b64encode(f"me:{secret}".encode()).decode()
+    echo = {"error": {"message": f"{secret} {address} {basic}"}}
+    model_server.will_say(*[Answer(echo, 400)] * 2)
+    model = OpenAIModel(address, "some-other-key", attempts=1)
+
+    with caplog.at_level(logging.DEBUG, "httpx2"), pytest.raises(AgentError) as caught:
+        ask(model, way)
+
+    sent = model_server.headers[0]["authorization"].removeprefix("Basic ")
+    assert base64.b64decode(sent).decode() == f"me:{secret}"
+    said = all_that_is_said(caught.value) + repr(model) + caplog.text
+    assert [part for part in (*parts_of(KEY), basic) if part in said] == []
+
+
+@pytest.mark.parametrize(("scheme", "key"), [("ftp", "k"), ("http", "ä"), ("http", f"{KEY}\n")])
+def test_an_address_or_a_key_that_cannot_be_used_is_shown_without_secrets(
+    scheme: str, key: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        OpenAIModel(f"{scheme}://me:{KEY}@host", key)
+
+    assert [part for part in parts_of(KEY) if part in all_that_is_said(caught.value)] == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_connecting_has_a_timeout_of_its_own(way: str) -> None:
+    with socket.socket() as full:  # a port whose queue of connections is full: nothing is answered
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        address = full.getsockname()
+        waiting = [socket.socket() for _ in range(3)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(address)
+        model = OpenAIModel(
+            f"http://127.0.0.1:{address[1]}/v1", KEY, connect_timeout=0.2, attempts=1
+        )
+        with pytest.raises(ModelError, match=r"cannot connect to http://127\S+/v1 within 0\.2 s"):
+            ask(model, way)
+        for each in waiting:
+            each.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_proxy_from_the_environment_is_used(
+    model_server: ModelServer, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_server.takes_any_path = True  # it is the proxy here
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", model_server.url.removesuffix("/v1"))
+    monkeypatch.setenv("http_proxy", model_server.url.removesuffix("/v1"))
+    model_server.will_say("Through the proxy.", Answer({}, 307, {"location": "http://evil/"}))
+
+    found = ask(OpenAIModel("http://a.model.example/v1", KEY), way)
+
+    assert found.message.content == "Through the proxy."
+    assert model_server.headers[0]["host"] == "a.model.example"
+    with pytest.raises(ModelError, match="redirects"):
+        ask(OpenAIModel("http://a.model.example/v1", KEY), way)
+
+
+def test_a_proxy_that_cannot_be_used_is_a_configuration_error(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"odd://me:{KEY}@host")
+
+    with pytest.raises(ConfigurationError, match="proxies") as caught:
+        ask(OpenAIModel(model_server.url, "k"), "complete")
+
+    assert [part for part in parts_of(KEY) if part in all_that_is_said(caught.value)] == []

@@ -1,0 +1,177 @@
+"""Models behind an OpenAI-compatible address, spoken to over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+
+import pytest
+
+from gram import Pattern
+from interp import (
+    ConfigurationError,
+    LimitError,
+    Limits,
+    ModelError,
+    OpenAIModel,
+    Run,
+    arun,
+    begin,
+    hello_world_tool_library,
+    run,
+)
+from tests.interp.model_server import (
+    Answer,
+    ModelServer,
+    completion,
+    delta,
+    tool_calls,
+)
+
+CALL = tool_calls(("c1", "sayHello", {"personName": "Alice"}))
+
+
+def test_an_asynchronous_run_says_the_same(hello_world: Pattern, model_server: ModelServer) -> None:
+    model_server.will_say(CALL, "Done.", CALL, "Done.")
+
+    once = run(hello_world, "hi", hello_world_tool_library)
+    again = asyncio.run(arun(hello_world, "hi", hello_world_tool_library))
+
+    assert once == again
+    assert model_server.requests[:2] == model_server.requests[2:]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer({"error": {"message": "slow down"}}, 429, {"retry-after": "0"}),
+        Answer({"error": {"message": "oops"}}, 503, {"retry-after": "0"}),
+        Answer({"error": {"message": "busy", "code": 503}}),  # an overload with status 200
+        Answer(raw=b'{"choices": ', drop=True),
+    ],
+)
+def test_what_may_pass_is_tried_again(
+    hello_world: Pattern, model_server: ModelServer, answer: Answer
+) -> None:
+    model_server.will_say(answer, "Here I am.")
+
+    assert run(hello_world, "hello", hello_world_tool_library).content == "Here I am."
+    assert model_server.requests[0] == model_server.requests[1]
+
+
+@pytest.mark.parametrize(
+    "first", [Answer({"error": {"message": "busy", "code": 503}}), Answer(raw=b"{", drop=True)]
+)
+def test_an_asynchronous_run_asks_again_by_the_same_policy(
+    hello_world: Pattern, model_server: ModelServer, first: Answer
+) -> None:
+    model_server.will_say(first, "Here.", Answer({"error": {"message": "bad key"}}, 401))
+
+    assert asyncio.run(arun(hello_world, "hi", hello_world_tool_library)).content == "Here."
+    with pytest.raises(ConfigurationError, match="refused the key"):
+        asyncio.run(arun(hello_world, "hi", hello_world_tool_library))
+
+
+def test_a_wait_that_is_too_long_is_not_waited_for(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(Answer({"error": {"message": "m"}}, 429, {"retry-after": "3600"}))
+
+    with pytest.raises(ModelError) as caught:
+        run(hello_world, "hi", hello_world_tool_library)
+
+    assert caught.value.retry_after == 3600
+    assert len(model_server.requests) == 1
+
+
+def test_silence_is_a_model_error(hello_world: Pattern, model_server: ModelServer) -> None:
+    model_server.will_say(Answer(completion({"content": "late"}), silence=0.5))
+    model = OpenAIModel(model_server.url, "key", timeout=0.05, attempts=1)
+
+    with pytest.raises(ModelError, match=r"did not answer within 0\.05 s"):
+        run(hello_world, "hi", hello_world_tool_library, model=model)
+    model.close()
+
+
+def test_a_connection_lost_in_the_middle_is_a_model_error(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(Answer(raw=b'{"choices": ', drop=True))
+    model = OpenAIModel(model_server.url, "key", attempts=1)
+
+    with pytest.raises(ModelError, match=r"the connection to .* broke"):
+        run(hello_world, "hi", hello_world_tool_library, model=model)
+    model.close()
+
+
+def test_an_address_where_nobody_answers_is_a_model_error(
+    hello_world: Pattern,
+) -> None:
+    model = OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1)
+
+    with pytest.raises(ModelError, match=r"cannot connect to http://127\.0\.0\.1:9/v1"):
+        run(hello_world, "hello", hello_world_tool_library, model=model)
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("localhost:8000", "k"), ("ftp://x", "k"), ("http://[x", "k"), ("http://x:99999", "k"),
+        ("http://", "k"), ("http://x", "…"), ("http://x", "a\nb"), ("http://x", " "),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_an_address_or_a_key_is_a_configuration_error(url: str, key: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"is not a server address|cannot be sent"):
+        OpenAIModel(url, key)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_request_that_was_given_up_is_not_sent_again(
+    hello_world: Pattern, model_server: ModelServer, streaming: bool
+) -> None:
+    late = Answer(completion({"content": "late"}), silence=0.5)
+    model_server.will_say("once", late, "again")
+    run(
+        hello_world, "hi", hello_world_tool_library
+    )  # the first request imports the network library
+    limits = Limits(run_seconds=0.2)
+    begun = begin(hello_world, "hi", hello_world_tool_library, limits=limits)
+
+    with pytest.raises(LimitError, match="run_seconds"):
+        for _ in begun.stream() if streaming else [begun.finish()]:
+            pass
+    time.sleep(1.5)  # the answer has come, and the first pause before another attempt is over
+
+    assert len(model_server.requests) <= 2  # none, where this machine is slow
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_run_that_is_cancelled_lets_go_of_its_connection(
+    hello_world: Pattern, model_server: ModelServer, streaming: bool
+) -> None:
+    slow = [delta("Hel"), 5.0, delta("lo", "stop")]
+    model_server.will_say(
+        Answer(events=slow) if streaming else Answer(completion({"content": "late"}), silence=5)
+    )
+
+    async def cancelled() -> Run:
+        begun = begin(hello_world, "hi", hello_world_tool_library)
+
+        async def watch() -> None:
+            async for _ in begun.astream():
+                pass
+
+        task = asyncio.ensure_future(watch() if streaming else begun.afinish())
+        while not model_server.requests:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return begun
+
+    begun = asyncio.run(cancelled())
+    gc.collect()  # an open socket would warn, and warnings are errors here
+    model_server.will_say("Here.")
+    assert begun.finish().content == "Here."

@@ -1,0 +1,149 @@
+"""Replies of models: what is read from them, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from gram import Pattern
+from interp import (
+    AssistantRole,
+    GramError,
+    Message,
+    ModelError,
+    ScriptedModel,
+    ToolCall,
+    detect_tool_call,
+    hello_world_tool_library,
+    run,
+)
+from interp.models.reply_reading import read_reply
+from tests.interp.model_server import (
+    Answer,
+    ModelServer,
+    completion,
+    function_call,
+    tool_calls,
+)
+from tests.interp.strategies import completions, odd_json
+
+
+@pytest.mark.parametrize("ids", [(None, None), ("", ""), ("c", "c"), ("call_1", None)])
+def test_missing_and_repeated_ids_are_made_up_for(ids: tuple[str | None, str | None]) -> None:
+    reply = tool_calls(*((id_, "sayHello", {}) for id_ in ids))  # type: ignore[misc]  # ids may be missing
+
+    found = [call.id for call in read_reply(reply).message.tool_calls]
+
+    assert all(found)
+    assert len(set(found)) == 2
+
+
+def test_arguments_may_come_as_an_object_or_not_at_all() -> None:
+    reply = tool_calls(("a", "x", ""), ("b", "x", ""), ("c", "x", ""))
+    reply["tool_calls"][0]["function"]["arguments"] = {"a": [1]}
+    reply["tool_calls"][1]["function"]["arguments"] = None
+
+    assert [call.arguments for call in read_reply(reply).message.tool_calls] == [
+        '{"a":[1]}',
+        "",
+        "",
+    ]
+
+
+def test_the_older_dialect_is_read(hello_world: Pattern, model_server: ModelServer) -> None:
+    model_server.will_say(function_call("sayHello", {"personName": "Bob"}), "Done.")
+
+    response = run(hello_world, "hello", hello_world_tool_library)
+
+    assert response.tools_used[0].args == {"personName": "Bob"}
+
+
+def test_text_beside_calls_is_not_the_answer(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(tool_calls(("c1", "sayHello", {}), content="One moment."), "Done.")
+
+    response = run(hello_world, "hi", hello_world_tool_library)
+
+    assert response.content == "Done."
+    assert model_server.requests[1]["messages"][2]["content"] == "One moment."
+
+
+@pytest.mark.parametrize("finish", ["stop", "tool_calls", "odd", None])
+def test_calls_are_run_whatever_the_finish_reason(
+    hello_world: Pattern, model_server: ModelServer, finish: str | None
+) -> None:
+    asked = completion(tool_calls(("c1", "sayHello", {})), choice={"finish_reason": finish})
+    model_server.will_say(Answer(asked), "Done.")
+
+    assert len(run(hello_world, "hi", hello_world_tool_library).tools_used) == 1
+
+
+def test_calls_cut_off_at_the_length_limit_are_told_and_not_run(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    asked = completion(tool_calls(("c1", "sayHello", {})), choice={"finish_reason": "length"})
+    model_server.will_say(Answer(asked), "Done.")
+
+    response = run(hello_world, "hi", hello_world_tool_library)
+
+    assert "cut off" in (response.tools_used[0].error or "")
+
+
+def test_a_refusal_is_an_answer_that_says_so(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say({"role": "assistant", "content": None, "refusal": "I will not."}, "Ok.")
+
+    response = run(hello_world, "hi", hello_world_tool_library)
+    again = run(hello_world, "please", hello_world_tool_library, response.context)
+
+    assert (response.content, response.refused, again.refused) == ("I will not.", True, False)
+    assert model_server.requests[1]["messages"][2] == {
+        "role": "assistant",
+        "content": None,
+        "refusal": "I will not.",
+    }
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        Message(AssistantRole, ""),
+        {"role": "assistant", "content": None},
+        {"role": "assistant", "content": "", "tool_calls": []},
+        completion({"role": "assistant", "content": []}),
+    ],
+)
+def test_an_empty_reply_is_a_model_error(hello_world: Pattern, reply: Any) -> None:
+    with pytest.raises(ModelError, match="the model's reply is empty") as caught:
+        run(hello_world, "hi", hello_world_tool_library, model=ScriptedModel([reply]))
+
+    assert caught.value.code == "empty"
+
+
+def test_a_reply_cut_off_before_its_first_word_says_so() -> None:
+    with pytest.raises(ModelError, match="cut off at its length limit before"):
+        read_reply(completion({"content": ""}, choice={"finish_reason": "length"}))
+
+
+def test_a_tool_call_is_detected_in_both_dialects_and_in_values() -> None:
+    current = tool_calls(("c", "f", {"x": 1}), ("d", "g", {}))
+    older = {"function_call": {"name": "f", "arguments": '{"x": 1}'}}
+    value = Message(AssistantRole, "", (ToolCall("", "f", '{"x": 1}'),))
+
+    for reply in (current, completion(current), older, completion(older), value):
+        assert detect_tool_call(reply) == ("f", {"x": 1})
+    for nothing in ("hi", completion({"content": ""}), {"content": None, "tool_calls": None}):
+        assert detect_tool_call(nothing) is None
+
+
+@given(odd_json() | completions())
+def test_whatever_a_model_answers_is_a_reply_or_one_of_our_errors(reply: Any) -> None:
+    for read in (read_reply, detect_tool_call):
+        with contextlib.suppress(GramError):
+            read(reply)

@@ -1,0 +1,233 @@
+"""What is sent to models, in either dialect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from types import FrameType
+from typing import Any
+
+from attrs import evolve
+from hypothesis import given, strategies as st
+
+from gram import Pattern
+from interp import (
+    ConversationContext,
+    Message,
+    Model,
+    OpenAIModel,
+    Request,
+    UserRole,
+    hello_world_tool_library,
+    run,
+)
+from interp.models.request_json import encode_message, request_body, request_content
+from interp.providers.provider import Dialect
+from lenses_ext import Settings, agent_tool_specs, put
+from tests.interp.model_server import (
+    ModelServer,
+    function_call,
+    tool_calls,
+)
+from tests.interp.strategies import contexts
+from tests.paths import ROOT
+
+
+def calls(arguments: str = "") -> dict[str, Any]:
+    """Three calls, the last with some arguments."""
+    return tool_calls(
+        ("c1", "sayHello", {"personName": "A"}), ("c2", "nope", {}), ("c3", "sayHello", arguments)
+    )
+
+
+CALL = tool_calls(("c1", "sayHello", {"personName": "Alice"}))
+
+
+def test_a_tool_call_and_its_result_go_over_the_wire(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(CALL, "Done.")
+
+    response = run(hello_world, "Hello, I'm Alice!", hello_world_tool_library)
+
+    first, second = model_server.requests
+    assert response.content == "Done."
+    assert response.usage.total_tokens == 30
+    assert first["model"] == "gpt-5.6-luna"
+    assert [message["role"] for message in first["messages"]] == ["system", "user"]
+    assert first["tools"][0]["function"]["name"] == "sayHello"
+    assert first["tools"][0]["function"]["parameters"] == {
+        "type": "object",
+        "properties": {"personName": {"type": "string", "default": "world"}},
+        "required": [],
+    }
+    assert second["messages"][2] == CALL
+    assert second["messages"][3] == {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": "Hello, Alice! Nice to meet you.",
+    }
+    assert model_server.headers[0]["authorization"] == "Bearer sk-test-key"
+
+
+def test_every_call_is_answered_in_the_order_of_the_calls(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(calls(), "Done.")
+
+    run(hello_world, "hi", hello_world_tool_library)
+
+    echoed, *answers = model_server.requests[1]["messages"][2:]
+    assert echoed == calls("{}")  # servers refuse empty arguments
+    assert [answer["tool_call_id"] for answer in answers] == ["c1", "c2", "c3"]
+    assert answers[1]["content"].startswith('error: there is no tool "nope"')
+
+
+def test_the_older_dialect_is_spoken_where_asked(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(function_call("sayHello", {"personName": "Bob"}), "Done.")
+    model = OpenAIModel(model_server.url, "key", "functions")
+
+    run(hello_world, "hello", hello_world_tool_library, model=model)
+    model.close()
+
+    first, second = model_server.requests
+    assert first["functions"][0]["name"] == "sayHello"
+    assert "tools" not in first
+    assert second["messages"][2]["function_call"]["name"] == "sayHello"
+    assert second["messages"][3] == {
+        "role": "function",
+        "name": "sayHello",
+        "content": "Hello, Bob! Nice to meet you.",
+    }
+
+
+def test_several_calls_are_one_after_another_in_the_older_dialect(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(calls(), "Done.")
+    model = OpenAIModel(model_server.url, "key", "functions")
+
+    run(hello_world, "hi", hello_world_tool_library, model=model)
+    model.close()
+
+    said = model_server.requests[1]["messages"][2:]
+    assert [message["role"] for message in said] == ["assistant", "function"] * 3
+    assert [call["function_call"]["name"] for call in said[::2]] == ["sayHello", "nope", "sayHello"]
+    assert [answer["name"] for answer in said[1::2]] == ["sayHello", "nope", "sayHello"]
+
+
+def test_without_tools_nothing_is_said_of_them(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say("Hi.")
+
+    run(put(agent_tool_specs, (), hello_world), "hello")
+
+    assert set(model_server.requests[0]) == {"model", "messages"}
+
+
+def test_reasoning_and_signatures_go_back_with_the_calls_they_led_to(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    asked = {**tool_calls(("c1", "sayHello", {})), "reasoning_content": "Hm."}
+    asked["tool_calls"][0]["extra_content"] = {"google": {"thought_signature": "x"}}
+    model_server.will_say(asked, {"role": "assistant", "content": "Done.", "reasoning": "Hm."})
+
+    response = run(hello_world, "hi", hello_world_tool_library)
+
+    assert model_server.requests[1]["messages"][2] == asked
+    assert response.context[-1].echo is None
+
+
+def test_what_a_server_adds_beyond_that_is_left_out(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    asked = tool_calls(("c1", "sayHello", {}))
+    model_server.will_say({**asked, "annotations": [], "audio": None}, "Done.")
+
+    run(hello_world, "hi", hello_world_tool_library)
+
+    assert model_server.requests[1]["messages"][2] == asked
+
+
+MANY_KEYS = """
+[a:Agent {instruction: "x", model: "OpenAI/m",
+  settings: {temperature: 0.5, topP: 0.9, seed: 1, maxTokens: 9, stop: ["a", "b"]}} |
+  [t:Tool {description: "d"} | (b::Integer {minimum: 1, maximum: 9, description: "x", default: 2})
+    ==>(o::Object {default: {c: 1, b: 2, a: {e: 3, d: 4}}})
+    ==>(a::String::Null {enum: ["y", "x"], title: "t"})==>(u::User)==>(::Any),
+    [User:Object | (name::String), (age::Integer {optional: true}), (b::String)]]]
+"""
+
+
+def test_a_request_is_the_same_text_in_every_process() -> None:
+    # The order of a set or of a map of the program changes with how a process hashes texts; a
+    # request that changed with it would never be found in a provider's cache of prompts.
+    code = (
+        "import json; from gram import loads_one; from interp import start; "
+        "from interp.models.request_json import request_body; "
+        f"_, (effect,) = start(loads_one({MANY_KEYS!r}), 'hi'); "
+        "print(json.dumps(request_body(effect.request)))"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            check=True,
+        ).stdout
+        for seed in range(1, 4)
+    }
+
+    assert len(said) == 1
+    assert json.loads(said.pop())["temperature"] == 0.5
+
+
+@given(contexts(), st.sampled_from(["tools", "functions"]), st.sampled_from([None, "a", "b"]))
+def test_the_bytes_of_a_request_are_the_json_of_its_body(
+    context: ConversationContext, dialect: Dialect, server: str | None
+) -> None:
+    request = Request(Model("A", "b"), "x", context, settings=Settings({"temperature": 0}))
+    form: dict[str, Any] = {"dialect": dialect, "server": server}
+    body = request_body(request, **form)
+    whole = json.dumps(body, ensure_ascii=False).encode(errors="replace")
+
+    assert json.loads(request_content(request, **form)) == json.loads(whole)
+    streamed = json.loads(request_content(request, streaming=True, **form))
+    assert streamed.pop("stream") is True
+    assert streamed.pop("stream_options") == {"include_usage": True}
+    assert streamed == json.loads(whole)
+
+
+def test_each_message_is_encoded_once() -> None:
+    messages = [Message(UserRole, f"number {each}") for each in range(100)]
+    request = Request(Model("A", "b"), "x", ConversationContext(messages))
+    encoded: list[str] = []
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is encode_message.__code__:
+            encoded.append("once")
+
+    for last in ("the last", "one more"):
+        request = evolve(request, messages=request.messages.append(Message(UserRole, last)))
+        sys.setprofile(watch)
+        request_content(request)
+        sys.setprofile(None)
+
+    # The last message of each is also looked at for the tool choice.
+    assert len(encoded) == 102 + 2
+
+
+def test_a_body_can_be_changed_by_its_caller() -> None:
+    request = Request(Model("A", "b"), "x", ConversationContext([Message(UserRole, "hi")]))
+
+    request_body(request)["messages"][1]["content"] = "changed"
+
+    assert request_body(request)["messages"][1]["content"] == "hi"
+    assert b"changed" not in request_content(request)

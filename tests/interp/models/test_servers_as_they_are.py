@@ -1,0 +1,301 @@
+"""Replies as servers really send them: read the same, whole and streamed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given, strategies as st
+
+from gram import Pattern
+from interp import (
+    AssistantRole,
+    ConversationContext,
+    Message,
+    Model,
+    ModelError,
+    OpenAIModel,
+    Request,
+    ScriptedModel,
+    ToolCall,
+    Usage,
+    UserRole,
+    hello_world_tool_library,
+    run,
+)
+from interp.models.reply_reading import Reply, read_reply
+from interp.models.stream_reading import EventReader, StreamedReply
+from tests.interp.model_server import (
+    DONE,
+    USAGE,
+    Answer,
+    ModelServer,
+    completion,
+    delta,
+    part,
+    streamed,
+    tool_calls,
+)
+from tests.interp.strategies import completions
+
+QUESTION = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
+
+
+def said(content: str = "", *calls: tuple[str, str], refused: bool = False) -> Message:
+    """A message of the assistant; calls are given as name and arguments."""
+    made = [ToolCall(f"call_{at}", name, given) for at, (name, given) in enumerate(calls)]
+    return Message(AssistantRole, content, made, refused=refused)
+
+
+def call(arguments: Any, **more: Any) -> dict[str, Any]:
+    """A completion's message that calls ``f`` with some arguments, or without any."""
+    given = {} if arguments is ... else {"arguments": arguments}
+    return {"tool_calls": [{"type": "function", "function": {"name": "f", **given}}], **more}
+
+
+BLANK = {"name": "", "arguments": ""}
+WHOLE: dict[str, tuple[dict[str, Any], Message]] = {
+    "content as a list": ({"content": [{"type": "text", "text": "144"}]}, said("144")),
+    "thinking in a list": (
+        {"content": [{"type": "thinking", "thinking": [{"text": "Hm"}]}, {"text": "Yes"}]},
+        said("Yes"),
+    ),
+    "an empty function call": ({"content": "Hi", "function_call": BLANK}, said("Hi")),
+    "an empty object as call": ({"content": "Hi", "function_call": {}}, said("Hi")),
+    "a blank tool call": ({"content": "Hi", "tool_calls": [{"function": BLANK}]}, said("Hi")),
+    "empty lists beside a call": (
+        {"tool_calls": [], "function_call": {"name": "f", "arguments": "{}"}},
+        said("", ("f", "{}")),
+    ),
+    "arguments null": (call(None), said("", ("f", ""))),
+    "arguments null as text": (call("null"), said("", ("f", ""))),
+    "arguments empty": (call(""), said("", ("f", ""))),
+    "arguments missing": (call(...), said("", ("f", ""))),
+    "arguments as an object": (call({"a": 1}), said("", ("f", '{"a":1}'))),
+    "a role in capitals": ({"role": "Assistant", "content": "Hi"}, said("Hi")),
+    "an empty role": ({"role": "", "content": "Hi"}, said("Hi")),
+    "a refusal": ({"content": None, "refusal": "No."}, said("No.", refused=True)),
+    "a refusal as a list": ({"refusal": [{"text": "No."}]}, said("No.", refused=True)),
+}
+EVENTS: dict[str, tuple[list[Any], Message]] = {
+    "Mistral's content as a list": (
+        [delta([{"type": "text", "text": "1"}]), delta("44", "stop")],  # type: ignore[arg-type]  # as it is sent
+        said("144"),
+    ),
+    "done without a finish": (
+        [delta("Hel"), delta("lo", function_call=BLANK), DONE],
+        said("Hello"),
+    ),
+    "a message in place of a delta": (
+        [{"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}],
+        said("Hi"),
+    ),
+    "arguments null in the parts": (
+        [delta(tool_calls=[{"index": 0, "function": {"name": "f", "arguments": None}}]), DONE],
+        said("", ("f", "")),
+    ),
+    "a refusal under a filter": (
+        [delta(refusal="No."), delta(finish="content_filter")],
+        said("No.", refused=True),
+    ),
+}
+
+
+def ask(model_server: ModelServer, way: str) -> Reply:
+    """The reply of the server's next answer, asked for in one of four ways."""
+    model = OpenAIModel(model_server.url, "key", attempts=1)
+
+    async def asked() -> Any:
+        try:
+            if way == "acomplete":
+                return await model.acomplete(QUESTION)
+            return [each async for each in model.astream(QUESTION)]
+        finally:
+            await model.aclose()
+
+    found: Any
+    if way.startswith("a"):
+        found = asyncio.run(asked())
+    else:
+        found = model.complete(QUESTION) if way == "complete" else list(model.stream(QUESTION))
+        model.close()
+    if isinstance(found, list):
+        words, reply = "".join(found[:-1]), found[-1]
+        assert words == ("" if reply.message.refused else reply.message.content)
+        return reply
+    return found  # type: ignore[no-any-return]  # the reply
+
+
+WAYS = ["complete", "acomplete", "stream", "astream"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("message", "expected"), WHOLE.values(), ids=WHOLE)
+def test_a_reply_is_read_right(
+    model_server: ModelServer, message: dict[str, Any], expected: Message, way: str
+) -> None:
+    body = completion(message)
+    model_server.will_say(Answer(events=streamed(body)) if "stream" in way else Answer(body))
+
+    assert ask(model_server, way).message == expected
+
+
+@pytest.mark.parametrize("way", ["stream", "astream"])
+@pytest.mark.parametrize(("events", "expected"), EVENTS.values(), ids=EVENTS)
+def test_a_stream_is_read_right(
+    model_server: ModelServer, events: list[Any], expected: Message, way: str
+) -> None:
+    model_server.will_say(Answer(events=events))
+
+    assert ask(model_server, way).message == expected
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_server_may_always_stream_or_never(model_server: ModelServer, way: str) -> None:
+    whole, events = Answer(completion({"content": "Hi"})), Answer(events=[delta("Hi"), DONE])
+    if "stream" in way:
+        raw = json.dumps(whole.body).encode()
+        model_server.will_say(Answer(raw=raw))
+        model = OpenAIModel(model_server.url, "key")
+        *words, reply = model.stream(QUESTION)
+        model.close()
+        assert (words, reply) == ([], read_reply(whole.body))
+    else:
+        model_server.will_say(events)
+        assert ask(model_server, way).message.content == "Hi"
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/octet-stream", "Application/JSON"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_whole_reply_is_read_under_any_name_of_its_kind(
+    model_server: ModelServer, kind: str, indent: int | None
+) -> None:
+    raw = b"\n" + json.dumps(completion({"content": "Hi"}), indent=indent).encode()
+    model_server.will_say(*[Answer(raw=raw, headers={"content-type": kind})] * 2)
+    model = OpenAIModel(model_server.url, "key")
+
+    assert list(model.stream(QUESTION)) == [model.complete(QUESTION)]
+
+
+@pytest.mark.parametrize("role", ["user", "system", "tool", "function", "developer", 3])
+def test_a_message_of_another_role_is_not_a_reply(role: object) -> None:
+    reply = StreamedReply()
+    reply.add(delta("Hi", "stop", role=role))
+
+    for found in ({"role": role, "content": "Hi"}, reply.completion()):
+        with pytest.raises(ModelError, match="role"):
+            read_reply(found)
+    with pytest.raises(ModelError, match="role"):
+        read_reply(Message(UserRole, "Hi"))
+
+
+def test_an_empty_reply_after_a_tool_s_result_ends_the_run(hello_world: Pattern) -> None:
+    calls = tool_calls(("a", "sayHello", {}))
+    for empty in ({"content": ""}, {"content": None}, ""):
+        model = ScriptedModel([calls, empty])
+        response = run(hello_world, "hi", hello_world_tool_library, model=model)
+
+        assert (response.content, len(response.tools_used)) == ("", 1)
+
+
+@pytest.mark.parametrize("arguments", ["", "null", "[1]", '"x"', '{"a": 1', "x", '{"a":1,"a":2}'])
+def test_arguments_that_are_no_object_go_back_as_an_empty_one(
+    hello_world: Pattern, model_server: ModelServer, arguments: str
+) -> None:
+    model_server.will_say(tool_calls(("c1", "sayHello", arguments)), "Done.")
+
+    response = run(hello_world, "hi", hello_world_tool_library)
+
+    echoed = model_server.requests[1]["messages"][2]["tool_calls"][0]["function"]["arguments"]
+    kept = response.context[1].tool_calls[0].arguments
+    assert (json.loads(echoed), kept) == ({}, "" if arguments == "null" else arguments)
+
+
+def test_reasoning_goes_back_only_to_the_server_that_sent_it(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    asked = {**tool_calls(("c1", "sayHello", {})), "reasoning_content": "Hm."}
+    asked["tool_calls"][0]["extra_content"] = {"signature": "x"}
+    model_server.will_say(asked, "Done.")
+    response = run(hello_world, "hi", hello_world_tool_library)
+    request = evolve(QUESTION, messages=response.context)
+    same, other = OpenAIModel(model_server.url, "k"), OpenAIModel("http://other/v1", "k")
+
+    assert same.body(request)["messages"][2] == asked
+    assert other.body(request)["messages"][2] == tool_calls(("c1", "sayHello", {}))
+
+
+@pytest.mark.parametrize("usage", [..., None, {}, {"prompt_tokens": None}])
+def test_usage_that_is_not_told_is_unknown(usage: Any) -> None:
+    found = completion({"content": "Hi"})
+    del found["usage"]
+    whole = found if usage is ... else {**found, "usage": usage}
+
+    assert read_reply(whole).usage == Usage()
+    assert read_reply({**found, "usage": USAGE["usage"]}).usage == Usage(10, 5)
+
+
+def events_of(data: bytes, cuts: Iterable[int]) -> Any:
+    """The reply in the bytes of a stream that come in pieces, or the error."""
+    reader, reply = EventReader(), StreamedReply()
+    ends = [0, *sorted(cuts), len(data)]
+    try:
+        for start, end in pairwise(ends):
+            for event in reader.feed(data[start:end]):
+                reply.add(event)
+        for event in reader.rest():
+            reply.add(event)
+        return read_reply(reply.completion())
+    except ModelError as error:
+        return str(error)
+
+
+@given(completions(), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.data())
+def test_a_reply_is_the_same_whole_and_streamed_in_any_cut(
+    whole: dict[str, Any], line_end: str, ends_with_blank: bool, data: st.DataObject
+) -> None:
+    blank = line_end if ends_with_blank else ""
+    lines = [
+        f"data: {each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)}"
+        for each in streamed(whole)
+    ]
+    sent = (": hello" + line_end + "".join(line + line_end + blank for line in lines)).encode()
+    cuts = data.draw(st.lists(st.integers(0, len(sent)), max_size=8))
+    try:
+        expected: Any = read_reply(whole)
+    except ModelError as error:
+        expected = str(error)
+
+    assert events_of(sent, cuts) == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from([0, 0, 1, 2]), st.sampled_from("abc"))))
+def test_of_several_replies_at_once_the_first_counts(said: list[tuple[int, str]]) -> None:
+    reply = StreamedReply()
+    for index, text in [(0, "x"), *said]:
+        choice = {"index": index, "delta": {"content": text}, "finish_reason": None}
+        reply.add({"choices": [choice]})
+    reply.add(delta(finish="stop"))
+
+    expected = "x" + "".join(text for index, text in said if index == 0)
+    assert read_reply(reply.completion()).message.content == expected
+
+
+def test_an_event_may_have_several_lines_of_data() -> None:
+    sent = b'\xef\xbb\xbfdata: {"choices": [{"delta":\ndata:{"content": "a"}}]}\n\ndata: [DONE]'
+
+    assert events_of(sent, []).message.content == "a"
+
+
+def test_a_part_without_a_call_before_it_is_one_of_its_own() -> None:
+    reply = StreamedReply()
+    reply.add(delta(tool_calls=[part(None, "{}", name="f")]))
+    reply.add(delta(finish="stop"))
+
+    assert read_reply(reply.completion()).message == said("", ("f", "{}"))

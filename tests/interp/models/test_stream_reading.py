@@ -1,0 +1,150 @@
+"""Chunks of streamed replies: put together again, whatever way they were cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import example, given, strategies as st
+
+from interp import ModelError
+from interp.models.reply_reading import read_reply
+from interp.models.stream_reading import StreamedReply
+from tests.interp.model_server import DONE, delta, part, streamed
+from tests.interp.strategies import completions, odd_json
+
+
+@given(completions())
+def test_any_completion_cut_into_chunks_is_read_as_the_same_reply(whole: dict[str, Any]) -> None:
+    chunks = StreamedReply()
+    try:
+        expected: Any = read_reply(whole)
+    except ModelError as error:
+        expected = str(error)
+
+    for event in streamed(whole):
+        if event != DONE:
+            chunks.add(event)
+    try:
+        found: Any = read_reply(chunks.completion())
+    except ModelError as error:
+        found = str(error)
+
+    assert expected == found
+
+
+ODD_PARTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "index": st.integers(0, 2) | odd_json(),
+        "id": st.sampled_from(["a", "b"]) | odd_json(),
+        "function": st.fixed_dictionaries({"name": st.just("one"), "arguments": odd_json()})
+        | odd_json(),
+        "extra_content": odd_json(),
+    },
+)
+ODD_CALLS = st.lists(ODD_PARTS | odd_json(), max_size=3).map(lambda parts: delta(tool_calls=parts))
+
+
+@given(st.lists(odd_json() | ODD_CALLS), st.none() | st.just("stop"))
+@example([delta(tool_calls=[{"index": []}])], "stop")
+@example([delta(tool_calls=[{"id": {}}])], "stop")
+def test_any_chunks_are_a_reply_or_a_model_error(events: list[Any], finish: str | None) -> None:
+    chunks = StreamedReply()
+    try:
+        for event in [*events, delta(finish=finish)]:
+            chunks.add(event)
+        read_reply(chunks.completion())
+    except ModelError:
+        pass
+
+
+def test_an_index_or_an_id_that_is_none_counts_as_missing() -> None:
+    chunks = StreamedReply()
+    chunks.add(delta(tool_calls=[{"index": [], "id": {}, "function": {"name": "one"}}]))
+    chunks.add(delta(tool_calls=[{"index": "0", "function": {"arguments": "{}"}}]))
+    chunks.add(delta(finish="stop"))
+
+    (call,) = read_reply(chunks.completion()).message.tool_calls
+
+    assert (call.id, call.name, call.arguments) == ("call_0", "one", "{}")
+
+
+def test_whole_calls_under_one_index_are_told_apart_by_their_ids() -> None:
+    chunks = StreamedReply()
+    for id_, name in (("a", "one"), ("b", "two")):
+        chunks.add(delta(tool_calls=[part(0, "{}", id=id_, name=name)]))
+    chunks.add(delta(finish="stop"))
+
+    calls = read_reply(chunks.completion()).message.tool_calls
+
+    assert [(call.id, call.name, call.arguments) for call in calls] == [
+        ("a", "one", "{}"),
+        ("b", "two", "{}"),
+    ]
+
+
+def test_calls_without_an_index_are_put_together_by_their_order() -> None:
+    chunks = StreamedReply()
+    for piece in (
+        part(None, '{"a"', id="a", name="one"),
+        part(None, ":1}"),
+        part(None, "{}", id="b", name="two"),
+    ):
+        chunks.add(delta(tool_calls=[piece]))
+    chunks.add(delta(finish="stop"))
+
+    calls = read_reply(chunks.completion()).message.tool_calls
+
+    assert [call.arguments for call in calls] == ['{"a":1}', "{}"]
+
+
+def test_a_surrogate_pair_cut_in_two_is_put_together_again() -> None:
+    chunks = StreamedReply()
+    chunks.add(delta("\ud83d"))
+    chunks.add(delta("\ude00", "stop"))
+
+    assert read_reply(chunks.completion()).message.content == "\U0001f600"
+
+
+def completed(*deltas: dict[str, Any]) -> dict[str, Any]:
+    """The message that some deltas are parts of."""
+    chunks = StreamedReply()
+    for each in deltas:
+        chunks.add(delta(**each))
+    chunks.add(delta(finish="stop"))
+    message: dict[str, Any] = chunks.completion()["choices"][0]["message"]
+    return message
+
+
+def test_reasoning_comes_in_pieces_of_text_and_in_lists_of_details() -> None:
+    message = completed(
+        {"reasoning": "Hm"},
+        {"reasoning_details": [{"text": "H"}, {"text": "m"}]},
+        {"reasoning": ".", "reasoning_details": [{"text": "."}]},
+        {"reasoning_details": None},
+        {"content": "Yes."},
+    )
+
+    assert message["reasoning"] == "Hm."
+    assert message["reasoning_details"] == [{"text": "H"}, {"text": "m"}, {"text": "."}]
+    assert message["content"] == "Yes."
+
+
+def test_a_signature_of_the_reply_or_of_a_call_is_kept_whichever_chunk_brings_it() -> None:
+    message = completed(
+        {"tool_calls": [part(0, id="a", name="one")]},
+        {"tool_calls": [part(0, "{}", extra_content={"s": 1})]},
+        {"tool_calls": [part(1, "{}", id="b", name="two", extra_content={"s": 2})]},
+        {"tool_calls": [part(1, "", extra_content=None)]},
+        {"extra_content": {"s": 3}},
+        {"extra_content": None, "content": ""},
+    )
+
+    assert [call.get("extra_content") for call in message["tool_calls"]] == [{"s": 1}, {"s": 2}]
+    assert message["extra_content"] == {"s": 3}
+
+
+def test_what_was_not_there_is_not_added() -> None:
+    assert completed({"content": "a"}) == {"role": "assistant", "content": "a"}
+    (call,) = completed({"tool_calls": [part(0, "{}", id="a", name="one")]})["tool_calls"]
+    assert set(call) == {"id", "type", "function"}

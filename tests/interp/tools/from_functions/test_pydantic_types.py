@@ -1,0 +1,318 @@
+"""Pydantic models as the types of parameters and results."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import ipaddress
+import pathlib
+import subprocess
+import sys
+import uuid
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict
+
+import annotated_types as at
+import attrs
+import pydantic
+import pytest
+
+from gram import loads
+from interp import bind_tool, explain_binding, invoke_tool, tool_spec_from_function
+from interp.contracts import check
+from interp.contracts.arguments import validate_tool_args
+from interp.errors import ToolError, ValidationError
+from interp.json_text import Json
+from interp.tools import ToolLibrary
+from interp.tools.from_functions.function_tools import tool
+from interp.tools.from_functions.type_forms import TypeForms
+from lenses_ext import dumps
+from tests.interp.tools.from_functions.test_type_forms import SCHEMAS
+
+
+class Address(pydantic.BaseModel):
+    street_name: str
+    title: str = pydantic.Field("home", title="What it is called")
+
+
+class Person(pydantic.BaseModel):
+    """A person."""
+
+    name: str = pydantic.Field(description="full name", min_length=1)
+    born: Optional[datetime.date] = None  # noqa: UP045  # the older spelling is read, too
+    address: Optional[Address] = None  # noqa: UP045  # the older spelling is read, too
+
+
+class Node(pydantic.BaseModel):
+    next: Optional[Node] = None  # noqa: UP045  # the older spelling is read, too
+
+
+def test_a_model_gives_its_own_schema_without_made_up_titles() -> None:
+    forms = TypeForms()
+
+    assert forms.of(Person).schema == {
+        "type": "object",
+        "description": "A person.",
+        "properties": {
+            "name": {"type": "string", "minLength": 1, "description": "full name"},
+            "born": {
+                "anyOf": [{"type": "string", "format": "date"}, {"type": "null"}],
+                "default": None,
+            },
+            "address": {"anyOf": [{"$ref": "#/$defs/Address"}, {"type": "null"}], "default": None},
+        },
+        "required": ["name"],
+    }
+    assert forms.definitions.schemas == {
+        "Address": {
+            "type": "object",
+            "properties": {
+                "street_name": {"type": "string"},
+                "title": {"type": "string", "title": "What it is called", "default": "home"},
+            },
+            "required": ["street_name"],
+        }
+    }
+
+
+def test_a_model_is_read_and_written_by_its_own_rules() -> None:
+    @tool
+    def older(person: Person, since: Person | None = None) -> Person:
+        """Makes a person older."""
+        assert person.born is not None
+        assert since is None
+        return person.model_copy(update={"born": person.born.replace(year=1990)})
+
+    result = older(person={"name": "Ann", "born": "2000-02-03"})
+
+    assert result == {"name": "Ann", "born": "1990-02-03", "address": None}
+
+
+def test_a_model_that_contains_itself_is_defined_once() -> None:
+    @tool
+    def depth(node: Node, other: list[Node]) -> int:
+        """How deep it is."""
+        return 0 if node.next is None else 1
+
+    assert depth.schema["properties"] == {
+        "node": {"$ref": "#/$defs/Node"},
+        "other": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+    }
+    assert depth(node={"next": {}}, other=[]) == 1
+
+
+def test_two_definitions_of_one_name_are_refused() -> None:
+    other = pydantic.create_model("Address", zip=(int, ...))
+    holder = pydantic.create_model("Holder", address=(other, ...))
+    forms = TypeForms()
+    forms.of(Person)
+
+    with pytest.raises(ToolError) as error:
+        forms.of(holder)
+
+    assert str(error.value) == 'two different types are named "Address"; rename one'
+
+
+def test_a_model_without_a_schema_is_refused() -> None:
+    class Opaque(pydantic.BaseModel, arbitrary_types_allowed=True):
+        thing: type(subprocess)  # type: ignore[valid-type]  # wrong on purpose
+
+    with pytest.raises(ToolError, match=r"^pydantic has no schema for Opaque: "):
+        TypeForms().of(Opaque)
+
+
+def test_tools_without_models_do_not_import_pydantic() -> None:
+    program = (
+        "import sys\n"
+        "from interp.tools.from_functions.function_tools import tool\n"
+        "def f(x: int | None = None) -> list[str]: ...\n"
+        "tool(f)\n"
+        "assert 'pydantic' not in sys.modules\n"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+DAY = datetime.date(2026, 11, 22)
+KEY = uuid.UUID(int=1)
+
+
+@pydantic.dataclasses.dataclass
+class Order:
+    count: pydantic.PositiveInt
+    due: datetime.date = DAY
+
+
+@dataclass
+class Payment:
+    at: datetime.date
+    amount: decimal.Decimal = decimal.Decimal("1.5")
+
+
+@attrs.frozen
+class Token:
+    id: uuid.UUID
+
+
+class Entry(TypedDict):
+    day: datetime.date
+    cost: NotRequired[decimal.Decimal]
+
+
+class Pair(NamedTuple):
+    number: int
+    day: datetime.date
+
+
+class Strict(pydantic.BaseModel, strict=True):
+    day: datetime.date
+
+
+class Cat(pydantic.BaseModel):
+    kind: Literal["cat"]
+
+
+class Dog(pydantic.BaseModel):
+    kind: Literal["dog"]
+
+
+TYPES: list[tuple[Any, Json, Any]] = [
+    (datetime.date, "2026-11-22", DAY),
+    (datetime.datetime, "2026-11-22T01:02:03", datetime.datetime(2026, 11, 22, 1, 2, 3)),
+    (datetime.time, "01:02:03", datetime.time(1, 2, 3)),
+    (datetime.timedelta, "PT1H", datetime.timedelta(hours=1)),
+    (uuid.UUID, str(KEY), KEY),
+    (decimal.Decimal, "0.10", decimal.Decimal("0.10")),
+    (pathlib.Path, "a/b", pathlib.Path("a/b")),
+    (ipaddress.IPv4Address, "127.0.0.1", ipaddress.IPv4Address("127.0.0.1")),
+    (collections.deque[int], [1, 2], collections.deque([1, 2])),
+    (Pair, [1, "2026-11-22"], Pair(1, DAY)),
+    (Order, {"count": 1, "due": "2026-11-22"}, Order(1)),
+    (Payment, {"at": "2026-11-22", "amount": "2"}, Payment(DAY, decimal.Decimal(2))),
+    (Token, {"id": str(KEY)}, Token(KEY)),
+    (Entry, {"day": "2026-11-22", "cost": "1"}, {"day": DAY, "cost": decimal.Decimal(1)}),
+    (Strict, {"day": "2026-11-22"}, Strict(day=DAY)),
+    (list[datetime.date], ["2026-11-22"], [DAY]),
+    (dict[str, datetime.date], {"a": "2026-11-22"}, {"a": DAY}),
+    (tuple[datetime.date, int], ["2026-11-22", 1], (DAY, 1)),
+    (datetime.date | None, None, None),
+    (datetime.date | None, "2026-11-22", DAY),
+    (datetime.date | str, "someday", "someday"),
+    (pydantic.PositiveInt, 1, 1),
+    (Annotated[Cat | Dog, pydantic.Field(discriminator="kind")], {"kind": "dog"}, Dog(kind="dog")),
+    (Annotated[str, pydantic.StringConstraints(to_upper=True)], "A", "A"),
+]
+
+
+@pytest.mark.parametrize(("hint", "value", "expected"), TYPES)
+def test_a_type_that_pydantic_knows_is_read_and_written(
+    hint: Any, value: Json, expected: Any
+) -> None:
+    read = []
+
+    def echo(x: Any) -> Any:
+        """Gives back what it got."""
+        read.append(x)
+        return x
+
+    echo.__annotations__ = {"x": hint, "return": hint}
+    made = tool(echo)
+
+    result = invoke_tool(made, validate_tool_args(made.schema, {"x": value}))
+
+    assert (read[0], type(read[0])) == (expected, type(expected))
+    assert result == value
+    assert made(x=expected) == value
+    assert made.result_schema is not None
+    check(made.result_schema, result)
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "message"),
+    [
+        (datetime.date, "someday", "x: Input should be a valid date"),
+        (Annotated[decimal.Decimal, pydantic.Field(gt=0)], "0", "x: Input should be greater than"),
+        (Annotated[datetime.date, at.Gt(DAY)], "2026-11-22", "x: Input should be greater than"),
+        (Payment, {"at": "someday"}, "x: Payment: at: Input should be a valid date"),
+        (Strict, {"day": "someday"}, "x: day: Input should be a valid date"),
+    ],
+)
+def test_a_value_that_pydantic_refuses_is_told_with_its_path(
+    hint: Any, value: Json, message: str
+) -> None:
+    def echo(x: Any) -> None:
+        """Takes something."""
+
+    echo.__annotations__["x"] = hint
+    made = tool(echo)
+
+    with pytest.raises(ValidationError) as error:
+        made.invoke(validate_tool_args(made.schema, {"x": value}))
+
+    assert str(error.value).startswith(message)
+
+
+def test_a_description_is_added_to_a_type_of_pydantic_s() -> None:
+    hint = Annotated[datetime.date, "the day", {"examples": ["2026-11-22"]}]
+
+    assert TypeForms().of(hint).schema == {
+        "type": "string",
+        "format": "date",
+        "description": "the day",
+        "examples": ["2026-11-22"],
+    }
+
+
+def test_a_default_of_such_a_type_is_written_as_json_and_passed_as_it_is() -> None:
+    def plan(day: datetime.date = DAY) -> bool:
+        """Plans a day."""
+        return day is not None and day == DAY
+
+    made = tool(plan)
+
+    assert made.schema["properties"]["day"]["default"] == "2026-11-22"
+    assert made.invoke(validate_tool_args(made.schema, {})) is True
+
+
+HINTS = [*(hint for hint, _ in SCHEMAS), *(hint for hint, _, _ in TYPES)]
+
+
+@pytest.mark.parametrize("hint", HINTS, ids=str)
+def test_a_function_of_any_hint_binds_to_the_specification_it_writes(hint: Any) -> None:
+    def echo(x: Any) -> Any:
+        """Gives back what it got."""
+        return x
+
+    echo.__annotations__ = {"x": hint, "return": hint}
+    made = tool(echo)
+    (specification,) = loads(dumps(tool_spec_from_function(made)))
+
+    assert explain_binding(specification, ToolLibrary.of(made)) is None
+
+
+def test_a_function_with_such_types_binds_to_the_specification_it_writes() -> None:
+    def pay(at: datetime.date, amount: decimal.Decimal, key: uuid.UUID | None = None) -> Payment:
+        """Pays."""
+        return Payment(at, amount)
+
+    made = tool(pay)
+
+    assert bind_tool(tool_spec_from_function(pay), ToolLibrary.of([made])) is made
+
+
+def test_a_type_that_pydantic_only_tells_from_others_is_refused() -> None:
+    class Plain:
+        pass
+
+    for hint in (Plain, bytes, complex, type[int], collections.abc.Hashable):
+        with pytest.raises(ToolError, match="has no JSON form"):
+            TypeForms().of(hint)
+
+
+def test_a_default_that_pydantic_refuses_is_told_where_the_tool_is_defined() -> None:
+    def plan(day: datetime.date = "someday") -> None:  # type: ignore[assignment]  # wrong on purpose
+        """Plans a day."""
+
+    with pytest.raises(ToolError, match="its default 'someday' does not fit its type: Input"):
+        tool(plan)

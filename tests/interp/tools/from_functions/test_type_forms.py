@@ -1,0 +1,396 @@
+"""Type hints become schemas, and JSON that a schema accepts becomes the Python value."""
+
+from __future__ import annotations
+
+import collections.abc as abc
+import typing
+from dataclasses import dataclass, field
+from enum import Enum, Flag, IntEnum
+from typing import Annotated, Any, Literal, NewType, Optional, Union
+
+import pytest
+from attrs import frozen
+from hypothesis import given, strategies as st
+from typing_extensions import TypeAliasType
+
+from interp.contracts.validity import check
+from interp.errors import ToolError, ValidationError
+from interp.json_text import Json
+from interp.tools.from_functions.json_values import to_json_value
+from interp.tools.from_functions.type_forms import TypeForms
+
+UserId = NewType("UserId", int)
+Distance = TypeAliasType("Distance", Annotated[float, "in metres"])
+
+
+class Unit(Enum):
+    CELSIUS = "celsius"
+    KELVIN = "kelvin"
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Mixed(Enum):
+    ON = True
+    NOTHING = None
+
+
+class Access(Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Empty(Enum):
+    pass
+
+
+class Shape(Enum):
+    UNIT = (1, 1)
+
+
+@frozen
+class Point:
+    x: float
+    y: float = 0
+
+
+@dataclass(frozen=True)
+class Folder:
+    name: str
+    parent: Folder | None = None
+    inside: tuple[Folder, ...] = ()
+
+
+@dataclass
+class Husband:
+    wife: Wife | None = None
+
+
+@dataclass
+class Wife:
+    husband: Husband | None = None
+
+
+@dataclass(frozen=True)
+class Cat:
+    name: str
+
+
+@dataclass(frozen=True)
+class Dog:
+    name: str
+    barks: bool = True
+
+
+@dataclass
+class Stamp:
+    at: bytes
+
+
+@dataclass
+class Holder:
+    stamps: list[Stamp] = field(default_factory=list)
+
+
+POINT = {
+    "type": "object",
+    "properties": {"x": {"type": "number"}, "y": {"type": "number", "default": 0}},
+    "required": ["x"],
+}
+
+SCHEMAS: list[tuple[Any, dict[str, Json]]] = [
+    (str, {"type": "string"}),
+    (int, {"type": "integer"}),
+    (float, {"type": "number"}),
+    (bool, {"type": "boolean"}),
+    (None, {"type": "null"}),
+    (type(None), {"type": "null"}),
+    (Any, {}),
+    (object, {}),
+    (list, {"type": "array"}),
+    (typing.List, {"type": "array"}),  # noqa: UP006  # the older spelling is read, too
+    (list[Any], {"type": "array"}),
+    (list[str], {"type": "array", "items": {"type": "string"}}),
+    (abc.Sequence[str], {"type": "array", "items": {"type": "string"}}),
+    (abc.Iterable[int], {"type": "array", "items": {"type": "integer"}}),
+    (set[str], {"type": "array", "items": {"type": "string"}, "uniqueItems": True}),
+    (frozenset, {"type": "array", "uniqueItems": True}),
+    (tuple, {"type": "array"}),
+    (typing.Tuple, {"type": "array"}),  # noqa: UP006  # the older spelling is read, too
+    (tuple[int, ...], {"type": "array", "items": {"type": "integer"}}),
+    (tuple[()], {"type": "array", "minItems": 0, "maxItems": 0}),
+    (
+        tuple[int, str],
+        {
+            "type": "array",
+            "prefixItems": [{"type": "integer"}, {"type": "string"}],
+            "minItems": 2,
+            "maxItems": 2,
+        },
+    ),
+    (dict, {"type": "object"}),
+    (dict[str, Any], {"type": "object"}),
+    (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+    (abc.Mapping[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+    (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+    (Literal["a", 1, None], {"type": ["string", "integer", "null"], "enum": ["a", 1, None]}),
+    (Literal[Unit.KELVIN], {"type": "string", "enum": ["kelvin"]}),
+    (Unit, {"type": "string", "enum": ["celsius", "kelvin"]}),
+    (Level, {"type": "integer", "enum": [1, 2]}),
+    (Optional[str], {"type": ["string", "null"]}),  # noqa: UP045  # the older spelling is read, too
+    (None | int | str, {"type": ["string", "integer", "null"]}),
+    (Union[int, float], {"type": ["integer", "number"]}),
+    (Any | None, {}),
+    (
+        list[int] | None,
+        {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]},
+    ),
+    (Unit | None, {"anyOf": [{"type": "string", "enum": ["celsius", "kelvin"]}, {"type": "null"}]}),
+    (Annotated[int, "how many"], {"type": "integer", "description": "how many"}),
+    (
+        Annotated[str | None, {"format": "email"}],
+        {"type": ["string", "null"], "format": "email"},
+    ),
+    (UserId, {"type": "integer"}),
+    (Distance, {"type": "number", "description": "in metres"}),
+    (Point, POINT),
+    (list[Point], {"type": "array", "items": POINT}),
+]
+
+
+@pytest.mark.parametrize(("hint", "schema"), SCHEMAS, ids=[str(hint) for hint, _ in SCHEMAS])
+def test_a_hint_becomes_its_schema(hint: Any, schema: dict[str, Json]) -> None:
+    forms = TypeForms()
+
+    assert forms.of(hint).schema == schema
+    assert forms.definitions.schemas == {}
+
+
+KNOWN = (
+    "use str, int, float, bool, list, dict, Literal, an Enum, a record class, Any or a type that "
+    "pydantic can write as JSON"
+)
+
+REFUSED: list[tuple[Any, str]] = [
+    (bytes, f"bytes has no JSON form; {KNOWN}"),
+    (complex, f"complex has no JSON form; {KNOWN}"),
+    (bytearray, f"bytearray has no JSON form; {KNOWN}"),
+    (abc.Callable[[int], int], f"collections.abc.Callable[[int], int] has no JSON form; {KNOWN}"),
+    (abc.Iterator[int], f"collections.abc.Iterator[int] has no JSON form; {KNOWN}"),
+    (type[int], f"type[int] has no JSON form; {KNOWN}"),
+    (typing.TypeVar("T"), f"~T has no JSON form; {KNOWN}"),
+    (list[bytes], f"bytes has no JSON form; {KNOWN}"),
+    (int | bytes, f"bytes has no JSON form; {KNOWN}"),
+    ([int], f"[<class 'int'>] has no JSON form; {KNOWN}"),
+    (3, f"3 has no JSON form; {KNOWN}"),
+    (Union, f"typing.Union has no JSON form; {KNOWN}"),
+    (Annotated, f"typing.Annotated has no JSON form; {KNOWN}"),
+    (Literal, "typing.Literal has no members"),
+    (list[int, str], "list[int, str] does not have 1 type in its brackets"),  # type: ignore[type-arg]  # wrong on purpose
+    (dict[str], "dict[str] does not have 2 types in its brackets"),  # type: ignore[type-arg]  # wrong on purpose
+    (dict[int, str], "the keys of a JSON object are str, not int"),
+    (Literal[b"a"], "typing.Literal[b'a'] has the value b'a', which is not a JSON scalar"),
+]
+
+
+@pytest.mark.parametrize(("hint", "message"), REFUSED, ids=[str(hint) for hint, _ in REFUSED])
+def test_a_hint_without_a_json_form_is_refused_by_name(hint: Any, message: str) -> None:
+    with pytest.raises(ToolError) as error:
+        TypeForms().of(hint)
+
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("hint", "message"),
+    [
+        (Shape, "Shape has the value (1, 1), which is not a JSON scalar"),
+        (Empty, "Empty has no members"),
+        (Access, f"Access has no JSON form; {KNOWN}"),
+        (
+            Holder,
+            f'Holder field "stamps": Stamp field "at": bytes has no JSON form; {KNOWN}',
+        ),
+    ],
+)
+def test_a_class_without_a_json_form_is_refused_by_name(hint: Any, message: str) -> None:
+    with pytest.raises(ToolError) as error:
+        TypeForms().of(hint)
+
+    assert str(error.value).replace(f"{__name__}.", "") == message
+
+
+def test_a_type_that_contains_itself_is_defined_once() -> None:
+    forms = TypeForms()
+
+    form = forms.of(list[Folder])
+
+    folder = {"$ref": "#/$defs/Folder"}
+    assert form.schema == {"type": "array", "items": folder}
+    assert forms.definitions.schemas == {
+        "Folder": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "parent": {"anyOf": [folder, {"type": "null"}], "default": None},
+                "inside": {"type": "array", "items": folder, "default": []},
+            },
+            "required": ["name"],
+        }
+    }
+    assert form.read([{"name": "a", "inside": [{"name": "b"}]}]) == [
+        Folder("a", inside=(Folder("b"),))
+    ]
+
+
+def test_types_that_contain_each_other_are_read() -> None:
+    form = TypeForms().of(Husband)
+
+    assert form.read({"wife": {"husband": {"wife": None}}}) == Husband(Wife(Husband()))
+
+
+class Nested:
+    """What ``type Nested = dict[str, Nested] | int`` makes, from Python 3.12 on."""
+
+    __name__ = "Nested"
+
+    @property
+    def __value__(self) -> Any:
+        return dict[str, nested] | int  # type: ignore[valid-type]  # wrong on purpose
+
+
+nested = Nested()
+
+
+def test_an_alias_that_contains_itself_is_defined_by_its_name() -> None:
+    forms = TypeForms()
+
+    form = forms.of(nested)
+
+    assert form.schema == {"$ref": "#/$defs/Nested"}
+    assert form.read({"a": {"b": 1.0}}) == {"a": {"b": 1}}
+
+
+def test_two_recursive_types_of_one_name_get_two_definitions() -> None:
+    @dataclass
+    class Folder:  # not the one above
+        up: Folder | None = None
+
+    forms = TypeForms()
+
+    assert forms.of(globals()["Folder"]).schema == {"$ref": "#/$defs/Folder"}
+    assert forms.of(Folder).schema == {"$ref": "#/$defs/Folder2"}
+
+
+READINGS: list[tuple[Any, Json, Any]] = [
+    (int, 3.0, 3),
+    (float, 3, 3.0),
+    (Unit, "kelvin", Unit.KELVIN),
+    (Level, 2, Level.HIGH),
+    (Mixed, True, Mixed.ON),
+    (Literal[True, 1], 1, 1),
+    (Literal[True, 1], True, True),
+    (Literal[1], 1.0, 1),
+    (Mixed, None, Mixed.NOTHING),
+    (Literal[Unit.KELVIN, "hot"], "kelvin", Unit.KELVIN),
+    (tuple[int, ...], [1.0, 2], (1, 2)),
+    (tuple[Unit, int], ["kelvin", 1], (Unit.KELVIN, 1)),
+    (set[Unit], ["kelvin"], {Unit.KELVIN}),
+    (abc.Set[int], [1], frozenset({1})),
+    (dict[str, list[Unit]], {"a": ["kelvin"]}, {"a": [Unit.KELVIN]}),
+    (Point, {"x": 1}, Point(1.0)),
+    (dict[str, Point] | None, {"a": {"x": 1, "y": 2}}, {"a": Point(1.0, 2.0)}),
+    (Unit | None, None, None),
+    (Unit | int, 1.0, 1),
+    (Cat | Dog, {"name": "Tom"}, Cat("Tom")),
+    (Cat | Dog, {"name": "Rex", "barks": False}, Dog("Rex", barks=False)),
+    (list[Cat | str], ["a", {"name": "Tom"}], ["a", Cat("Tom")]),
+    (Any, {"a": [1.0]}, {"a": [1.0]}),
+]
+
+
+@pytest.mark.parametrize(("hint", "value", "expected"), READINGS)
+def test_json_becomes_what_the_hint_asks_for(hint: Any, value: Json, expected: Any) -> None:
+    found = TypeForms().of(hint).read(value)
+
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"),
+    [
+        (Unit, Unit.KELVIN),
+        (Unit | None, Unit.KELVIN),
+        (Point, Point(1)),
+        (set[int], {1}),
+        (tuple[int, str], (1, "a")),
+        (tuple[int, ...], (1, 2)),
+        (dict[str, Point], {"a": Point(1)}),
+    ],
+)
+def test_python_values_come_back_as_they_are(hint: Any, value: Any) -> None:
+    assert TypeForms().of(hint).read(value) == value
+
+
+def test_a_field_that_no_record_has_is_told_with_the_known_ones() -> None:
+    form = TypeForms().of(list[Cat])
+
+    with pytest.raises(ValidationError) as error:
+        form.read([{"name": "Tom", "lives": 9}])
+
+    assert str(error.value) == 'Cat: unknown "lives"; known: name'
+
+
+def hints_with_values() -> st.SearchStrategy[tuple[Any, st.SearchStrategy[Any]]]:
+    """Hints, each with a strategy for its Python values."""
+    leaves: list[tuple[Any, st.SearchStrategy[Any]]] = [
+        (str, st.text(max_size=3)),
+        (int, st.integers(-9, 9)),
+        (float, st.floats(-9, 9)),
+        (bool, st.booleans()),
+        (None, st.none()),
+        (Unit, st.sampled_from(Unit)),
+        (Level, st.sampled_from(Level)),
+        (Literal["a", 1], st.sampled_from(["a", 1])),
+        (Point, st.builds(Point, st.floats(-9, 9), st.floats(-9, 9))),
+        (
+            Folder,
+            st.builds(Folder, st.text(max_size=3), st.none() | st.builds(Folder, st.just("p"))),
+        ),
+    ]
+    return st.recursive(st.sampled_from(leaves), _containers, max_leaves=4)
+
+
+def _containers(
+    inner: st.SearchStrategy[tuple[Any, st.SearchStrategy[Any]]],
+) -> st.SearchStrategy[tuple[Any, st.SearchStrategy[Any]]]:
+    def of_one(
+        pair: tuple[Any, st.SearchStrategy[Any]],
+    ) -> list[tuple[Any, st.SearchStrategy[Any]]]:
+        hint, values = pair
+        several = st.lists(values, max_size=2)
+        return [
+            (list[hint], several),
+            (tuple[hint, ...], several.map(tuple)),
+            (tuple[hint, str], st.tuples(values, st.text(max_size=2))),
+            (dict[str, hint], st.dictionaries(st.text(max_size=2), values, max_size=2)),
+            (Optional[hint], st.none() | values),  # noqa: UP045  # the older spelling is read, too
+        ]
+
+    return inner.flatmap(lambda pair: st.sampled_from(of_one(pair)))
+
+
+@given(st.data())
+def test_every_value_of_a_hint_is_accepted_by_its_schema_and_read_back(data: st.DataObject) -> None:
+    hint, values = data.draw(hints_with_values(), label="hint")
+    value = data.draw(values, label="value")
+    forms = TypeForms()
+
+    form = forms.of(hint)
+    written = to_json_value(value)
+
+    check(forms.definitions.rooted(form.schema), written)
+    assert form.read(written) == value

@@ -1,0 +1,380 @@
+"""Binding: which implementation stands behind a tool of a program, and why one does not."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import Pattern
+from interp import (
+    ConfigurationError,
+    ToolBindingError,
+    ToolLibrary,
+    bind_agent_tools,
+    bind_tool,
+    create_agent_pattern,
+    create_tool,
+    create_tool_specification,
+    empty_tool_library,
+    explain_binding,
+    hello_world_tool_library,
+    tool,
+)
+from interp.contracts import accepts
+from interp.tools import binding
+from lenses_ext import json_schema_to_type_signature, parse
+
+SPEC = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)")
+SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+
+
+def library(name: str = "add", description: str = "Adds", schema: Any = None) -> ToolLibrary:
+    """A library with one tool."""
+    return ToolLibrary.of([create_tool(name, description, schema or SCHEMA, lambda args: 1)])
+
+
+TYPED = {**SCHEMA, "properties": {"x": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("tools", "binds"),
+    [
+        (library(), ("full", "types", "name")),
+        (library(description="Sums"), ("types", "name")),
+        (library(description=" Adds\r\n"), ("full", "types", "name")),  # how it is laid out
+        (library(schema=TYPED), ("name",)),
+        (library("ad"), ()),
+        (empty_tool_library, ()),
+    ],
+)
+def test_what_has_to_agree_is_for_the_caller_to_say(
+    tools: ToolLibrary, binds: tuple[str, ...]
+) -> None:
+    for match in ("full", "types", "name"):
+        bound = bind_tool(SPEC, tools, match=match)
+        why = explain_binding(SPEC, tools, match=match)
+
+        assert (bound is not None) == (why is None) == (match in binds)
+        if bound is not None:
+            assert bound is tools["add"]
+
+
+def no_limit(query: str) -> str:
+    """Searches."""
+    return query
+
+
+def limit_of_one(query: str, limit: int = 1) -> str:
+    """Searches."""
+    return query
+
+
+def limit_or_none(query: str, limit: int | None = None) -> str:
+    """Searches."""
+    return query
+
+
+def needs_limit(query: str, limit: int) -> str:
+    """Searches."""
+    return query
+
+
+def any_query(query: Any, limit: int = 10) -> str:
+    """Searches."""
+    return str(query)
+
+
+def number_query(query: float | str, limit: float = 10) -> str:
+    """Searches."""
+    return str(query)
+
+
+def returns_number(query: str) -> int:
+    """Searches."""
+    return len(query)
+
+
+def returns_maybe(query: str) -> str | None:
+    """Searches."""
+    return query
+
+
+def returns_anything(query: str):  # type: ignore[no-untyped-def]  # a function without hints is what is tested
+    """Searches."""
+    return query
+
+
+def unit_of_two(unit: Literal["c", "f"]) -> str:
+    """Searches."""
+    return unit
+
+
+def unit_of_three(unit: Literal["c", "f", "k"] = "c") -> str:
+    """Searches."""
+    return unit
+
+
+def several(words: list[str], deep: dict[str, int] | None = None) -> str:
+    """Searches."""
+    return " ".join(words)
+
+
+QUERY = "(query::String)==>(::String)"
+OPTIONAL = "(query::String)==>(limit::Integer {optional: true})==>(::String)"
+TEN = "(query::String)==>(limit::Integer {default: 10})==>(::String)"
+UNIT = '(unit::String {enum: ["c", "f"]})==>(::String)'
+WORDS = '(words::Array {elementType: "String"})==>(::String)'
+
+FITS: list[tuple[str, Callable[..., Any]]] = [
+    (QUERY, no_limit),
+    (QUERY, limit_of_one),  # it may have more parameters that are optional
+    (QUERY, limit_or_none),
+    (QUERY, any_query),  # it may take more
+    (QUERY, number_query),
+    (QUERY, returns_anything),
+    (OPTIONAL, limit_of_one),
+    (OPTIONAL, limit_or_none),
+    (OPTIONAL, number_query),
+    (TEN, any_query),
+    (UNIT, unit_of_two),
+    (UNIT, unit_of_three),
+    (UNIT.replace("==>(::String)", "==>(::Any)"), unit_of_two),
+    (WORDS, several),
+    ("(query::String)==>(::Integer)", returns_number),
+    ("(query::String)==>(::Number)", returns_number),
+    ("(query::String)==>(::Any)", returns_number),
+    ("(query::String)==>(::String::Null)", no_limit),
+    ("(query::String)==>(::String::Null)", returns_maybe),
+    ("(query::String {minLength: 1})==>(::String)", no_limit),
+]
+
+DIFFERS: list[tuple[str, Callable[..., Any], list[str]]] = [
+    (OPTIONAL, no_limit, ["$.properties.limit"]),
+    (OPTIONAL, needs_limit, ["limit"]),
+    (TEN, limit_of_one, ["$.properties.limit.default: spec 10, implementation 1"]),
+    (QUERY, needs_limit, ["limit"]),
+    (QUERY, unit_of_two, ["query", "unit"]),
+    (QUERY, returns_number, ["result $.type: spec "]),
+    (QUERY, returns_maybe, ["result $.type: spec "]),
+    ("(query::Integer)==>(::String)", no_limit, ["$.properties.query.type"]),
+    ("(query::String::Null)==>(::String)", no_limit, ["$.properties.query.type"]),
+    ("(query::Any)==>(::String)", no_limit, ["$.properties.query"]),
+    ("(unit::String)==>(::String)", unit_of_two, ["$.properties.unit.enum"]),
+    (UNIT.replace('"f"', '"x"'), unit_of_two, ["$.properties.unit.enum"]),
+    ("(words::Array)==>(::String)", several, ["$.properties.words"]),
+    ('(words::Array {elementType: "Integer"})==>(::String)', several, ["$.properties.words"]),
+    (
+        "(query::Integer)==>(limit::Integer {default: 10})==>(::Integer)",
+        limit_of_one,
+        ["$.properties.query.type", "$.properties.limit.default", "result $.type"],
+    ),
+]
+
+
+def search(signature: str) -> Pattern:
+    """The specification of a tool of a signature."""
+    return create_tool_specification("search", "Searches.", signature)
+
+
+@pytest.mark.parametrize(("signature", "function"), FITS)
+@pytest.mark.parametrize("match", ["full", "types"])
+def test_an_implementation_may_take_more_and_return_less_than_the_program_says(
+    signature: str, function: Callable[..., Any], match: Any
+) -> None:
+    tools = ToolLibrary.of(tool(function, name="search"))
+
+    assert explain_binding(search(signature), tools, match=match) is None
+    assert bind_tool(search(signature), tools, match=match) is tools["search"]
+
+
+@pytest.mark.parametrize(("signature", "function", "told"), DIFFERS)
+@pytest.mark.parametrize("match", ["full", "types"])
+def test_everything_that_keeps_an_implementation_from_binding_is_told(
+    signature: str, function: Callable[..., Any], told: list[str], match: Any
+) -> None:
+    tools = ToolLibrary.of(tool(function, name="search"))
+
+    lines = (explain_binding(search(signature), tools, match=match) or "").splitlines()
+
+    assert len(lines) >= len(told)
+    for line in lines:
+        assert line.startswith('tool "search" differs: ')
+        assert f"(implemented at {tools['search'].place})" in line
+    assert all(any(part in line for line in lines) for part in told), lines
+    assert bind_tool(search(signature), tools, match=match) is None
+
+
+TYPES = ["string", "integer", "number", "boolean", "null", "array"]
+VALUES = st.sampled_from(["", "a", "bb", 0, 1, 5, 1.5, True, None, [], ["a"], [1]])
+
+
+def part_schemas() -> st.SearchStrategy[dict[str, Any]]:
+    """Schemas of one parameter."""
+    types = st.sampled_from(TYPES) | st.lists(st.sampled_from(TYPES), min_size=2, unique=True)
+    bound = st.integers(0, 2)
+    keywords = {
+        "minimum": bound,
+        "maximum": bound,
+        "minLength": bound,
+        "maxLength": bound,
+        "items": st.fixed_dictionaries({"type": st.sampled_from(TYPES)}),
+        "enum": st.lists(VALUES, min_size=1, max_size=3),
+    }
+    return st.fixed_dictionaries({}, optional={"type": types, **keywords})
+
+
+@st.composite
+def parameter_schemas(draw: st.DrawFn) -> dict[str, Any]:
+    """Schemas of the parameters of a tool, which are called by one of three names."""
+    properties = draw(st.dictionaries(st.sampled_from("abc"), part_schemas(), max_size=3))
+    required = [name for name in sorted(properties) if draw(st.booleans())]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+@given(
+    parameter_schemas(),
+    parameter_schemas(),
+    st.lists(st.dictionaries(st.sampled_from("abc"), VALUES), max_size=8),
+    st.randoms(use_true_random=False),
+)
+def test_a_tool_that_binds_takes_every_call_that_the_program_promises(
+    written: dict[str, Any],
+    implemented: dict[str, Any],
+    calls: list[dict[str, Any]],
+    rng: random.Random,
+) -> None:
+    for name in list(implemented["properties"]):  # more of what is alike, which may bind
+        if name in written["properties"] and rng.random() < 0.7:
+            below = dict(written["properties"][name])
+            for key in list(below):
+                if rng.random() < 0.3:
+                    del below[key]
+            implemented["properties"][name] = below
+    spec = create_tool_specification("search", "Searches.", json_schema_to_type_signature(written))
+    made = create_tool("search", "Searches.", implemented, lambda args: None)
+
+    if bind_tool(spec, ToolLibrary.of(made)) is None:
+        return
+
+    closed = {**written, "additionalProperties": False}
+    for call in calls:
+        if accepts(closed, call, closed):
+            assert accepts(implemented, call, implemented), call
+
+
+def test_the_tool_of_the_data_model_binds_to_the_built_in_library() -> None:
+    written = create_tool_specification(
+        "sayHello",
+        "Returns a friendly greeting message for the given name",
+        "(personName::Text)==>(::String)",
+    )
+
+    assert explain_binding(written, hello_world_tool_library) is None
+
+
+def test_a_comparison_is_made_once_for_a_specification_and_a_tool(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = []
+    differences = binding.differences
+
+    def counted(*args: Any, **options: Any) -> Any:
+        compared.append(args)
+        return differences(*args, **options)
+
+    monkeypatch.setattr(binding, "differences", counted)
+    spec = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)")
+    tools = library()
+
+    assert bind_tool(spec, tools) is bind_tool(spec, tools) is tools["add"]
+    assert len(compared) == 2  # of the parameters and of the result
+
+
+def test_by_default_everything_has_to_agree() -> None:
+    assert bind_tool(SPEC, library(description="Sums")) is None
+    with pytest.raises(ToolBindingError):
+        bind_agent_tools(agent(SPEC), library(description="Sums"))
+
+
+def agent(*specs: Pattern) -> Pattern:
+    """An agent with some tools."""
+    return create_agent_pattern("a", None, "OpenAI/x", "Help.", specs)
+
+
+def test_a_difference_of_words_alone_says_what_would_bind_it() -> None:
+    assert explain_binding(SPEC, library(description="Sums")) == (
+        "tool \"add\" differs: description: spec 'Adds', implementation 'Sums'; "
+        'match="types" would bind it'
+    )
+
+
+def test_a_difference_of_types_says_no_such_thing() -> None:
+    for match in ("full", "types"):
+        problem = explain_binding(SPEC, library(schema=TYPED), match=match) or ""
+
+        assert problem.startswith(
+            'tool "add" differs: $.properties.x.type: spec "integer", implementation "string"; '
+        )
+        assert "match=" not in problem
+
+
+@pytest.mark.parametrize(
+    ("tools", "known"),
+    [
+        (library("ad"), "did you mean ad?"),
+        (ToolLibrary.of([*library("ad").values(), *library("addd").values()]),
+         "did you mean addd or ad?"),
+        (ToolLibrary.of([*library("xyz").values(), *library("mul").values()]), "it has mul, xyz"),
+        (empty_tool_library, "it has no tools"),
+    ],
+)  # fmt: skip
+def test_a_tool_that_is_not_there_is_told_with_the_nearest_names(
+    tools: ToolLibrary, known: str
+) -> None:
+    assert explain_binding(SPEC, tools) == f'tool "add" is not in the library; {known}'
+
+
+def test_places_of_the_program_and_of_the_function_are_cited() -> None:
+    @tool
+    def add(x: int) -> int:
+        """Sums"""
+        return x
+
+    text = '[a:Agent {instruction: "x", model: "A/b"} |\n  [add:Tool {description: "Adds"} |\n'
+    document = parse(text + "    (x::Integer)==>(::Integer)]]", "p.gram")
+    (spec,) = document.patterns[0].elements
+
+    problem = explain_binding(spec, ToolLibrary.of([add])) or ""
+
+    assert problem.startswith('p.gram:2:3: tool "add" differs: ')
+    assert f" (implemented at {add.place}); " in problem
+    assert add.place is not None
+    assert add.place.startswith(f"{__file__}:")
+
+
+def test_every_tool_that_does_not_bind_is_listed() -> None:
+    other = create_tool_specification("mul", "x", "(::Integer)")
+
+    with pytest.raises(ToolBindingError) as caught:
+        bind_agent_tools(agent(SPEC, other), library(description="Sums"))
+
+    assert 'tool "add" differs' in str(caught.value)
+    assert 'tool "mul" is not in the library' in str(caught.value)
+
+
+def test_tools_are_bound_in_the_order_of_the_agent() -> None:
+    names = ["c", "a", "b"]
+    specs = [create_tool_specification(name, "x", "(::Integer)") for name in names]
+    empty = {"type": "object", "properties": {}, "required": []}
+    tools = ToolLibrary.of(create_tool(name, "x", empty, lambda args: 1) for name in "abc")
+
+    assert [each.name for each in bind_agent_tools(agent(*specs), tools)] == names
+
+
+def test_a_way_to_match_that_there_is_not_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigurationError, match="match is one of full, types, name, found 'nam'"):
+        bind_tool(SPEC, library(), match="nam")  # type: ignore[arg-type]  # wrong on purpose

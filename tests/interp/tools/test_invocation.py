@@ -1,0 +1,237 @@
+"""Calling a tool's Python: functions and coroutines, and whatever may go wrong in them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from interp import Tool, ToolError, create_tool, invoke_tool, tool
+from interp.tools.invocation import acall_tool
+
+
+def made(invoke: Callable[[Any], Any]) -> Tool:
+    """A tool that does what a function does."""
+    return create_tool("t", "", {"type": "object"}, invoke)
+
+
+def invoked(called: Tool, args: Any) -> Any:
+    """The result, from a thread that runs no event loop."""
+    return invoke_tool(called, args)
+
+
+def invoked_inside(called: Tool, args: Any) -> Any:
+    """The result, from within a running event loop, as in a notebook."""
+
+    async def inside() -> Any:
+        return invoke_tool(called, args)
+
+    return asyncio.run(inside())
+
+
+def ainvoked(called: Tool, args: Any) -> Any:
+    """The result without blocking, as `arun` calls a tool."""
+    return asyncio.run(acall_tool(called, args)).value
+
+
+either_way = pytest.mark.parametrize("invoke", [invoked, invoked_inside, ainvoked])
+
+
+def twice(args: Any) -> Any:
+    return 2 * args["n"]
+
+
+async def twice_later(args: Any) -> Any:
+    await asyncio.sleep(0)
+    return 2 * args["n"]
+
+
+def twice_promised(args: Any) -> Any:
+    return twice_later(args)
+
+
+@either_way
+@pytest.mark.parametrize("function", [twice, twice_later, twice_promised])
+def test_a_tool_is_called_whether_it_is_a_coroutine_or_not(invoke: Any, function: Any) -> None:
+    assert invoke(made(function), {"n": 21}) == 42
+
+
+@either_way
+def test_a_tool_may_change_its_arguments_without_the_caller_seeing_it(invoke: Any) -> None:
+    args = {"n": 1}
+
+    assert invoke(made(lambda own: own.pop("n")), args) == 1
+    assert args == {"n": 1}
+
+
+@either_way
+def test_a_coroutine_sees_the_context_variables_of_its_caller(invoke: Any) -> None:
+    variable: ContextVar[str] = ContextVar("variable")
+
+    async def read(args: Any) -> str:
+        return variable.get()
+
+    token = variable.set("seen")
+    try:
+        assert invoke(made(read), {}) == "seen"
+    finally:
+        variable.reset(token)
+
+
+def test_a_coroutine_inside_a_running_loop_does_not_run_in_that_loop() -> None:
+    async def inside() -> bool:
+        here = asyncio.get_running_loop()
+
+        @tool
+        async def elsewhere() -> bool:
+            return asyncio.get_running_loop() is not here
+
+        return bool(invoke_tool(elsewhere, {}))
+
+    assert asyncio.run(inside())
+
+
+# --- what goes wrong
+
+
+class Mute(Exception):  # noqa: N818  # a tool's own exception
+    """An exception that cannot say what went wrong."""
+
+    def __str__(self) -> str:
+        raise ValueError
+
+
+class Trap(dict[str, Any]):
+    """A dict that cannot be looked at."""
+
+    def items(self) -> Any:
+        raise RuntimeError
+
+
+def raising(error: BaseException) -> Any:
+    """A tool's function that raises."""
+
+    def invoke(_: Any) -> Any:
+        raise error
+
+    return invoke
+
+
+def raising_later(error: BaseException) -> Any:
+    """The same as a coroutine function."""
+
+    async def invoke(_: Any) -> Any:
+        raise error
+
+    return invoke
+
+
+@either_way
+@pytest.mark.parametrize("kind", [raising, raising_later])
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("no"), "ValueError: no"),
+        (KeyError("k"), "KeyError: 'k'"),
+        (SystemExit(3), "SystemExit: 3"),
+        (OSError("\udcff"), r"OSError: \udcff"),
+        (Mute(), "Mute: (its message cannot be shown)"),
+        (ToolError("inner"), "ToolError: inner"),
+    ],
+)
+def test_a_tool_that_raises_is_told_with_its_name_and_the_error(
+    invoke: Any, kind: Any, error: BaseException, said: str
+) -> None:
+    with pytest.raises(ToolError) as caught:
+        invoke(made(kind(error)), {})
+
+    assert str(caught.value) == f'tool "t" failed: {said}'
+    assert caught.value.__cause__ is error
+
+
+class Stop(BaseException):
+    """A BaseException that is not an Exception."""
+
+
+@either_way
+@pytest.mark.parametrize("kind", [raising, raising_later])
+@pytest.mark.parametrize(
+    "error", [asyncio.CancelledError("c"), GeneratorExit("g"), Stop("s"), SystemExit("e")]
+)
+def test_other_base_exceptions_are_told_like_exceptions(invoke: Any, kind: Any, error: Any) -> None:
+    with pytest.raises(ToolError) as caught:
+        invoke(made(kind(error)), {})
+
+    assert str(caught.value) == f'tool "t" failed: {type(error).__name__}: {error}'
+
+
+@either_way
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [(raising, "StopIteration: 3"), (raising_later, "RuntimeError: coroutine raised Stop")],
+)
+def test_the_end_of_an_iterator_is_told(invoke: Any, kind: Any, said: str) -> None:
+    with pytest.raises(ToolError, match=f'^tool "t" failed: {said}'):
+        invoke(made(kind(StopIteration(3))), {})
+
+
+@either_way
+@pytest.mark.parametrize("function", [lambda _: Trap(a=1), lambda _: {1: 2}])
+def test_whatever_a_tool_returns_is_a_result_or_a_tool_error(invoke: Any, function: Any) -> None:
+    with pytest.raises(ToolError, match='tool "t"'):
+        invoke(made(function), {})
+
+
+@either_way
+@pytest.mark.parametrize("result", [object(), float("nan"), {1: 2}, "\ud800", b"x", (1 + 2j)])
+def test_a_result_that_is_no_json_is_a_tool_error(invoke: Any, result: Any) -> None:
+    with pytest.raises(ToolError, match=r'^tool "t" returned what is not JSON: '):
+        invoke(made(lambda _: result), {})
+
+
+@either_way
+def test_a_coroutine_that_cancels_itself_is_a_tool_error(invoke: Any) -> None:
+    with pytest.raises(ToolError, match='tool "t" failed'):
+        invoke(made(raising_later(asyncio.CancelledError())), {})
+
+
+@either_way
+def test_a_tool_that_cancels_its_task_is_a_tool_error(invoke: Any) -> None:
+    async def cancel_itself(_: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(1)
+
+    with pytest.raises(ToolError, match=r'^tool "t" failed: CancelledError: $'):
+        invoke(made(cancel_itself), {})
+
+
+def test_a_call_that_is_cancelled_is_cancelled_with_its_tool() -> None:
+    ended: list[str] = []
+
+    async def sleep(_: Any) -> None:
+        try:
+            await asyncio.sleep(10)
+        finally:
+            ended.append("tool")
+
+    async def cancel() -> None:
+        call = asyncio.ensure_future(acall_tool(made(sleep), {}))
+        await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(cancel())
+    assert ended == ["tool"]
+
+
+@either_way
+@pytest.mark.parametrize("kind", [raising, raising_later])
+def test_ctrl_c_in_a_tool_goes_on(invoke: Any, kind: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        invoke(made(kind(KeyboardInterrupt())), {})

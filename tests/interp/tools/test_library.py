@@ -1,0 +1,201 @@
+"""Tool libraries: tools by name, and what cannot be registered, restricted or renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from interp import (
+    Tool,
+    ToolError,
+    ToolLibrary,
+    create_tool,
+    empty_tool_library,
+    lookup_tool,
+    register_tool,
+)
+
+
+def made(name: str, description: str = "") -> Tool:
+    """A tool that says its own name."""
+    schema = {"type": "object", "properties": {}, "required": []}
+    return create_tool(name, description, schema, lambda _: name)
+
+
+ADD, SUB = made("add"), made("sub")
+BOTH = ToolLibrary.of([ADD, SUB])
+
+
+def test_a_tool_is_looked_up_by_its_name() -> None:
+    assert lookup_tool("add", BOTH) is ADD
+    assert lookup_tool("sub", BOTH) is SUB
+    assert lookup_tool("Add", BOTH) is None
+    assert lookup_tool("add", empty_tool_library) is None
+
+
+def test_registering_gives_another_library_and_leaves_the_first() -> None:
+    library = register_tool("add", ADD, empty_tool_library)
+
+    assert dict(library) == {"add": ADD}
+    assert dict(empty_tool_library) == {}
+
+
+def test_a_tool_is_registered_in_the_place_of_one_of_the_same_name() -> None:
+    other = made("add", "Another.")
+
+    assert lookup_tool("add", register_tool("add", other, BOTH)) is other
+    assert lookup_tool("add", BOTH) is ADD
+
+
+def test_a_tool_is_registered_under_no_name_but_its_own() -> None:
+    with pytest.raises(ToolError) as caught:
+        register_tool("plus", ADD, BOTH)
+
+    assert str(caught.value) == 'tool "add" cannot be registered as "plus"'
+
+
+def test_a_library_of_functions_makes_tools_of_them() -> None:
+    def greet(name: str) -> str:
+        """Greets."""
+        return f"hello {name}"
+
+    library = ToolLibrary.of([greet, ADD])
+
+    assert library["greet"](name="Ann") == "hello Ann"
+    assert library["add"] is ADD
+
+
+def shout(word: str) -> str:
+    """Shouts."""
+    return word.upper()
+
+
+def whisper(word: str) -> str:
+    """Whispers."""
+    return word.lower()
+
+
+@pytest.mark.parametrize(
+    ("library", "names"),
+    [
+        (ToolLibrary.of(), []),
+        (ToolLibrary.of(ADD), ["add"]),
+        (ToolLibrary.of(shout), ["shout"]),
+        (ToolLibrary.of(shout, whisper), ["shout", "whisper"]),
+        (ToolLibrary.of([shout, whisper]), ["shout", "whisper"]),
+        (ToolLibrary.of(each for each in (shout, whisper)), ["shout", "whisper"]),
+        (ToolLibrary.of(ADD, [shout], BOTH.restrict(["sub"])), ["add", "shout", "sub"]),
+        (ToolLibrary.of({"add": ADD}), ["add"]),
+        (ToolLibrary({"add": ADD}), ["add"]),
+        (register_tool("sub", SUB, ToolLibrary({"add": ADD})), ["add", "sub"]),
+        (BOTH.override(ADD, SUB), ["add", "sub"]),
+    ],
+)
+def test_a_library_is_made_of_tools_and_functions_however_they_are_given(
+    library: ToolLibrary, names: list[str]
+) -> None:
+    assert list(library) == names
+
+
+def test_a_tool_under_another_name_is_refused() -> None:
+    for make in (ToolLibrary, ToolLibrary.of):
+        with pytest.raises(ToolError, match=r'^tool "add" cannot be registered as "plus"$'):
+            make({"plus": ADD})
+
+
+def test_a_library_does_not_change_with_what_it_was_made_of() -> None:
+    tools = {"add": ADD}
+    library = ToolLibrary(tools)
+    tools["sub"] = SUB
+
+    assert list(library) == ["add"]
+
+
+def test_equal_tools_make_equal_libraries() -> None:
+    assert ToolLibrary.of(shout) == ToolLibrary.of([shout]) != ToolLibrary.of(whisper)
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(ToolError, match='two tools are named "add"'):
+        ToolLibrary.of([ADD, SUB, made("add", "Another.")])
+
+
+@given(st.permutations(["b", "a", "c"]))
+def test_names_come_in_the_same_order_whatever_order_they_were_given_in(names: list[str]) -> None:
+    library = ToolLibrary.of(map(made, names))
+
+    assert list(library) == ["a", "b", "c"]
+    assert (len(library), repr(library)) == (3, "ToolLibrary(a, b, c)")
+
+
+def test_of_two_libraries_the_second_wins() -> None:
+    other = made("add", "Another.")
+    more = ToolLibrary.of([other, made("mul")])
+
+    assert lookup_tool("add", BOTH | more) is other
+    assert lookup_tool("add", more | BOTH) is ADD
+    assert list(BOTH | more) == list(more | BOTH) == ["add", "mul", "sub"]
+    assert list(BOTH) == ["add", "sub"]
+
+
+@given(*[st.sets(st.sampled_from("abcd")) for _ in range(3)])
+def test_it_does_not_matter_which_two_libraries_are_joined_first(
+    one: set[str], two: set[str], three: set[str]
+) -> None:
+    first, second, third = (
+        ToolLibrary.of(made(name, description) for name in names)
+        for description, names in (("1", one), ("2", two), ("3", three))
+    )
+
+    assert (first | second) | third == first | (second | third)
+    assert first | empty_tool_library == first == empty_tool_library | first
+
+
+def test_a_library_is_restricted_to_some_names() -> None:
+    assert dict(BOTH.restrict(["sub"])) == {"sub": SUB}
+    assert dict(BOTH.restrict([])) == {}
+    assert BOTH.restrict(BOTH) == BOTH
+
+
+def test_a_renamed_tool_does_the_same_under_another_name() -> None:
+    renamed = BOTH.rename("add", "plus")
+
+    assert list(renamed) == ["plus", "sub"]
+    assert renamed["plus"].name == "plus"
+    assert renamed["plus"]() == "add"
+    assert renamed["plus"].schema == ADD.schema
+    assert list(BOTH) == ["add", "sub"]
+    assert list(BOTH.rename("add", "add")) == ["add", "sub"]
+
+
+def test_what_is_overridden_is_replaced_and_the_rest_stays() -> None:
+    other = made("add", "Another.")
+    library = BOTH.override([other])
+
+    assert (library["add"], library["sub"]) == (other, SUB)
+    assert BOTH["add"] is ADD
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda: BOTH.restrict(["ad"]), 'there is no tool "ad" in the library; did you mean add?'),
+        (lambda: BOTH.restrict(["sub", "x"]), 'no tool "x" in the library; it has add, sub'),
+        (lambda: BOTH.restrict("sub"), 'restrict takes names, such as ["sub"], found one str'),
+        (lambda: BOTH.rename("subb", "x"), 'no tool "subb" in the library; did you mean sub?'),
+        (lambda: BOTH.rename("add", "sub"), 'there is a tool "sub" already'),
+        (lambda: BOTH.rename("add", " "), "a tool needs a name, found ' '"),
+        (lambda: BOTH.override([made("addd")]), 'no tool "addd" in the library; did you mean add?'),
+        (lambda: BOTH.override([ADD, ADD]), 'two tools are named "add"'),
+    ],
+)
+def test_a_name_that_is_not_there_or_taken_is_refused(
+    change: Callable[[], Any], message: str
+) -> None:
+    with pytest.raises(ToolError) as caught:
+        change()
+
+    assert str(caught.value).endswith(message)

@@ -1,0 +1,174 @@
+"""The answer that an agent declares: its schema, its faults, how it is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gram import Pattern, loads_one
+from lenses_ext import (
+    FocusError,
+    agent_answer,
+    agent_answer_schema,
+    agent_tool_specs,
+    dumps,
+    parse,
+    put,
+    resolve,
+    validate_agent_pattern,
+    validate_program,
+    view,
+)
+
+PERSON = "[person::Answer::Object | (name::String), (age::Integer {optional: true})]"
+
+
+def agent(elements: str) -> Pattern:
+    """An agent with the text of its elements."""
+    return loads_one(f'[a:Agent {{instruction: "x", model: "A/b"}} | {elements}]')
+
+
+@pytest.mark.parametrize(
+    ("answer", "schema"),
+    [
+        ("(::Answer::Integer)", {"type": "integer"}),
+        ("(:Answer:Text:Null)", {"type": ["string", "null"]}),
+        ("(::Answer::Any)", {}),
+        (
+            '(::Answer::Array {elementType: "String", description: "Names"})',
+            {"type": "array", "description": "Names", "items": {"type": "string"}},
+        ),
+        (
+            PERSON,
+            {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+                "required": ["name"],
+            },
+        ),
+        (
+            "[::Answer::Type::Object | (next::Answer {optional: true})]",
+            {
+                "$ref": "#/$defs/Answer",
+                "$defs": {
+                    "Answer": {
+                        "type": "object",
+                        "properties": {"next": {"$ref": "#/$defs/Answer"}},
+                    }
+                },
+            },
+        ),
+    ],
+)
+def test_the_type_of_an_answer_is_a_schema(answer: str, schema: dict[str, Any]) -> None:
+    assert validate_agent_pattern(agent(answer)) == ()
+    assert view(agent_answer_schema, agent(answer)) == schema
+
+
+PERSON_SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+}
+
+
+def test_an_answer_may_hold_a_type_and_the_shapes_it_names() -> None:
+    text = (
+        '[a:Agent {instruction: "x", model: "A/b"} | '
+        '[people::Answer | (::Array {elementType: "Person"}), [Person::Object | (name::Text)]]]'
+    )
+    program = loads_one(text)
+
+    assert validate_agent_pattern(program) == ()
+    assert view(agent_answer_schema, program) == {"type": "array", "items": PERSON_SCHEMA}
+    assert dumps(program) == text
+
+
+@pytest.mark.parametrize(
+    ("answer", "schema"),
+    [
+        ("(:Answer:Person)", PERSON_SCHEMA),
+        ('(:Answer:Array {elementType: "Person"})', {"type": "array", "items": PERSON_SCHEMA}),
+        ("[:Answer | (:Person)]", PERSON_SCHEMA),
+        ("(:Answer:Text)", {"type": "string"}),
+    ],
+)
+def test_an_answer_may_name_a_type_that_the_document_shares(
+    answer: str, schema: dict[str, Any]
+) -> None:
+    text = f'[a:Agent {{instruction: "x", model: "A/b"}} | {answer}]\n[Person:Object | (name:Text)]'
+    patterns = parse(text).patterns
+
+    resolved = resolve(patterns)
+
+    assert validate_program(patterns) == ()
+    assert validate_agent_pattern(resolved) == ()
+    assert view(agent_answer_schema, resolved) == schema
+    assert resolve(resolved) == resolved
+
+
+def test_the_schema_is_a_fresh_copy() -> None:
+    program = agent(PERSON)
+
+    schema = view(agent_answer_schema, program)
+    assert schema is not None
+    schema.clear()
+
+    assert view(agent_answer_schema, program)
+
+
+def test_an_agent_without_an_answer_has_none() -> None:
+    assert view(agent_answer, agent("(t:Tool)")) is None
+    assert view(agent_answer_schema, agent("(t:Tool)")) is None
+
+
+def test_the_lens_onto_the_answer_leaves_the_tools_where_they_are() -> None:
+    program = agent(f"(t:Tool), {PERSON}, (u:Tool)")
+    answer = loads_one("(::Answer::Integer)")
+
+    changed = put(agent_answer, answer, program)
+
+    assert view(agent_answer, changed) == answer
+    assert put(agent_answer, view(agent_answer, program), program) == program
+    assert view(agent_tool_specs, put(agent_answer, None, changed)) == view(
+        agent_tool_specs, program
+    )
+
+
+def test_an_answer_is_written_as_the_types_of_signatures_are() -> None:
+    text = f'[a:Agent {{instruction: "x", model: "A/b"}} | {PERSON}]'
+
+    assert dumps(loads_one(text)) == text
+    assert dumps(loads_one(text.replace("::", ":"))) == text
+
+
+@pytest.mark.parametrize(
+    ("elements", "code", "place"),
+    [
+        ("(:Answer)", "no-type", "p.gram:2:1"),
+        ("(:Answer:Txet)", "unknown-type", "p.gram:2:3"),
+        ("[:Answer:Object | (name:Txet)]", "unknown-type", "p.gram:2:25"),
+        ('(:Answer:Integer {minimum: "0"})', None, "p.gram:2:28"),
+        ("(:Answer:Integer), (:Answer:Text)", "duplicate-answer", "p.gram:2:20"),
+        ("[:Answer | (x:Text)-->(:Text)]", "answer-parameters", "p.gram:2:1"),
+        ("[:Answer | (:Txet)]", "unknown-type", "p.gram:2:14"),
+        ("(:Anwser:Integer)", "unexpected-element", "p.gram:2:1"),
+    ],
+)
+def test_a_wrong_answer_is_a_fault_with_its_place(
+    elements: str, code: str | None, place: str
+) -> None:
+    text = f'[a:Agent {{instruction: "x", model: "A/b"}} |\n{elements}]'
+
+    (fault,) = validate_program(parse(text, "p.gram").patterns)
+
+    assert code in (fault.code, None)
+    assert str(fault).startswith(place)
+
+
+def test_the_answer_of_an_invalid_agent_is_a_focus_error() -> None:
+    with pytest.raises(FocusError, match="2 answers"):
+        view(agent_answer, agent("(:Answer:Integer), (:Answer:Text)"))
+    with pytest.raises(FocusError, match="unknown type"):
+        view(agent_answer_schema, agent("(:Answer:Txet)"))

@@ -1,0 +1,418 @@
+"""Every exported optic keeps the laws of its kind, over good and malformed patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from lenses import lens as raw
+
+import lenses_ext
+from gram import Pattern, Subject, dumps, loads, parse
+from lenses_ext import (
+    FocusError,
+    Getter,
+    Lens,
+    Model,
+    ReadOnlyError,
+    Settable,
+    Traversal,
+    agent_answer,
+    agent_answer_schema,
+    agent_description,
+    agent_instruction,
+    agent_model,
+    agent_name,
+    agent_settings,
+    agent_tool_specs,
+    as_agent,
+    as_tool,
+    collect,
+    each_agent,
+    each_agent_tool,
+    each_instruction,
+    over,
+    put,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    tool_spec_type_signature,
+    view,
+)
+from lenses_ext.errors import ManyPartsError
+from lenses_ext.language.parameters import parameter, parameter_names, tool_parameters
+from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
+from lenses_ext.optics.parts import any_property, elements_with
+from tests.gram.strategies import patterns, symbols, texts, values
+from tests.lenses_ext.strategies import (
+    agent_forests,
+    agents,
+    filled_texts,
+    like_agents,
+    like_tools,
+    model_settings,
+    models,
+    programs,
+    signature_texts,
+    tools,
+)
+
+NAMES = texts().filter(bool)
+SET = st.builds(put, st.just(agent_settings), model_settings(), agents(depth=0))
+SOME_TOOLS = st.lists(tools() | symbols().map(lambda name: Pattern(Subject(name))), max_size=3)
+SOME_ANSWERS = st.sampled_from(
+    loads("[:Answer:Object | (name::String)] [n:Answer:Integer] [:Answer:Nope]")
+)
+ANSWERED = st.builds(
+    lambda agent, answers, place: Pattern(
+        agent.value, (*agent.elements[:place], *answers, *agent.elements[place:])
+    ),
+    like_agents(),
+    st.lists(SOME_ANSWERS, max_size=2),
+    st.integers(0, 3),
+)
+"""Agents with none, one or two answers, anywhere among their elements."""
+
+ANSWERED_LAST = ANSWERED.filter(
+    lambda agent: not any("Answer" in each.value.labels for each in agent.elements[:-1])
+)
+FLAT = st.lists(
+    agents(depth=0) | patterns(3).filter(lambda each: not collect(each_agent, (each,))), max_size=3
+).map(tuple)
+"""Documents whose agents have no agents inside."""
+
+LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any], bool]] = [
+    (agent_name, like_agents(), NAMES, True),
+    (agent_description, like_agents(), texts() | st.none(), True),
+    (agent_instruction, like_agents(), texts(), True),
+    (agent_model, like_agents(), models(), True),
+    (agent_settings, like_agents() | SET, st.none() | model_settings(), True),
+    (agent_tool_specs, agents(depth=0), SOME_TOOLS.map(tuple), True),
+    (agent_tool_specs, like_agents(), SOME_TOOLS.map(tuple), False),
+    (agent_answer, ANSWERED, SOME_ANSWERS, True),
+    (agent_answer, ANSWERED_LAST, st.none() | SOME_ANSWERS, True),
+    (agent_answer, ANSWERED, st.none() | SOME_ANSWERS, False),
+    (tool_spec_name, like_tools(), NAMES, True),
+    (tool_spec_description, like_tools(), texts(), True),
+    (tool_spec_type_signature, like_tools(), signature_texts(), True),
+]
+"""The exported lenses, and whether they keep put-put there."""
+
+GETTERS: list[tuple[Getter[Any, Any], st.SearchStrategy[Any]]] = [
+    (agent_answer_schema, ANSWERED),
+    (tool_spec_schema, like_tools()),
+]
+PRISMS = [
+    (as_agent, like_agents() | patterns(), agents()),
+    (as_tool, like_tools() | patterns(), tools()),
+]
+TRAVERSALS: list[tuple[Traversal[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any]]] = [
+    (each_agent, FLAT, agents(depth=0)),
+    (each_agent_tool, like_agents(), tools()),
+    (each_instruction, agent_forests() | programs(), texts()),
+    (each_agent & agent_model, agent_forests() | programs(), models()),
+    (each_agent_tool & tool_spec_description, like_agents(), texts()),
+    (as_agent & agent_name, like_agents(), NAMES),
+]
+
+
+X_NODES = ["(x::Integer {default: 1})", "(x)", '(::Text {paramName: "x"})']
+WITH_X = [
+    *(f"{node}==>(::String)" for node in X_NODES),
+    "(a::Text)==>(x::Integer)==>(b::Text)==>(::String)",
+    "(x::Integer)==>(x::String)",
+    "(x::Integer)==>(x::Text)==>(x::Integer)==>(::String)",
+    "(x::Integer)==>(b::Text)<==(x::String)",
+    '(x::Integer {paramName: "y"})==>(::String)',
+    "(::Text)==>(::Text)==>(x::String)",
+    "[:`Gram.Walk` | [a | b], x]",
+    "(x)",
+]
+HAS_X = st.sampled_from(WITH_X).map(lambda text: loads(f"[t:Tool | {text}]")[0]) | like_tools()
+NESTED = st.sampled_from(
+    loads("(a) (a {s: 1}) (a {s: {}}) (a {s: {t: 1}}) (a {s: {t: {u: 1, v: 2}}}) (a {s: {t: {}}})")
+)
+MADE: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any], bool]] = [
+    (any_property("s"), NESTED | patterns(3), st.none() | values(), True),
+    (any_property("s", "t"), NESTED, values(), True),
+    (any_property("s", "t"), NESTED, st.none() | values(), False),
+    (any_property("s", "t", "u"), NESTED, st.none() | values(), False),
+    (parameter("x"), HAS_X, st.sampled_from([loads(node)[0] for node in X_NODES]), True),
+]
+"""Lenses that a function makes, and whether they keep put-put."""
+
+
+def names_of(rows: list[Any]) -> list[str]:
+    return [repr(row[0]) for row in rows]
+
+
+def test_every_exported_optic_is_in_these_tables() -> None:
+    exported = [
+        optic
+        for name in lenses_ext.__all__
+        if isinstance(optic := getattr(lenses_ext, name), (Getter, Settable))
+    ]
+    listed = [row[0] for table in (LENSES, GETTERS, PRISMS, TRAVERSALS) for row in table]
+
+    assert len(exported) >= 17
+    assert [each for each in exported if not any(each is one for one in listed)] == []
+
+
+@pytest.mark.parametrize(("lens", "states", "values", "put_put"), LENSES, ids=names_of(LENSES))
+def test_a_lens_keeps_the_laws(lens: Any, states: Any, values: Any, put_put: bool) -> None:
+    check_lens(lens, states, values, put_put=put_put)
+
+
+@pytest.mark.parametrize(("getter", "states"), GETTERS, ids=names_of(GETTERS))
+def test_a_getter_keeps_the_laws(getter: Any, states: Any) -> None:
+    check_getter(getter, states)
+
+
+@pytest.mark.parametrize(("lens", "states", "values", "put_put"), MADE, ids=names_of(MADE))
+def test_a_lens_that_is_made_keeps_the_laws_it_promises(
+    lens: Any, states: Any, values: Any, put_put: bool
+) -> None:
+    check_lens(lens, states, values, put_put=put_put)
+
+
+@pytest.mark.parametrize(("prism", "states", "values"), PRISMS, ids=names_of(PRISMS))
+def test_a_prism_keeps_the_laws(prism: Any, states: Any, values: Any) -> None:
+    check_prism(prism, states, values)
+
+
+@pytest.mark.parametrize(("traversal", "states", "values"), TRAVERSALS, ids=names_of(TRAVERSALS))
+def test_a_traversal_keeps_the_laws(traversal: Any, states: Any, values: Any) -> None:
+    check_traversal(traversal, states, values)
+
+
+def test_put_put_of_filtered_elements_fails_where_the_docstring_says_so() -> None:
+    tool, other = Pattern(Subject("t", {"Tool"})), Pattern(Subject("other", {"Note"}))
+    agent = Pattern(Subject("a", {"Agent"}), [tool, other])
+
+    emptied_first = put(agent_tool_specs, (tool,), put(agent_tool_specs, (), agent))
+
+    assert (dumps(agent), dumps(emptied_first)) == (
+        "[a:Agent | (t:Tool), (other:Note)]",
+        "[a:Agent | (other:Note), (t:Tool)]",
+    )
+    assert "Put-put holds" in str(elements_with.__doc__)
+
+
+def test_put_put_of_an_entry_fails_where_the_docstring_says_so() -> None:
+    seed = any_property("settings", "seed")
+    agent = Pattern(Subject("a"))
+
+    assert dumps(put(seed, None, agent)) == "(a)"
+    assert dumps(put(seed, None, put(seed, 1, agent))) == "(a {settings: {}})"
+    assert "fails where a map on the way is missing" in str(any_property.__doc__)
+
+
+@pytest.mark.parametrize("node", ["(y::Integer)", "(::Integer)", '(x::Integer {paramName: "y"})'])
+def test_a_parameter_is_not_renamed_by_the_lens_that_finds_it_by_name(node: str) -> None:
+    tool = loads("[t:Tool | (x::Integer)==>(::String)]")[0]
+
+    with pytest.raises(FocusError, match='expected a node named "x", found'):
+        put(parameter("x"), loads(node)[0], tool)
+
+
+def test_setting_a_parameter_leaves_a_return_type_of_its_name() -> None:
+    tool = loads("[t:Tool | (a::Text)==>(x::Integer)==>(x::String)]")[0]
+
+    changed = put(parameter("x"), loads("(x::Boolean)")[0], tool)
+
+    assert dumps(changed.elements[0]) == "(a:Text)-->(x:Boolean)-->(x:String)"
+
+
+@pytest.mark.parametrize(
+    ("signature", "names", "count"),
+    [
+        ("()==>(::String)", (), 0),
+        ("(::String)", (), 0),
+        ('(::Text {paramName: "a"})==>(::Integer {paramName: "b"})==>(::String)', ("a", "b"), 2),
+        ("(::Text)==>(::Text)==>(a::Text)==>(::String)", ("a",), 3),
+    ],
+)
+def test_every_parameter_is_shown_once_whatever_names_it(
+    signature: str, names: tuple[str, ...], count: int
+) -> None:
+    tool = loads(f"[t:Tool | {signature}]")[0]
+
+    assert parameter_names(tool) == names
+    assert len(view(tool_parameters, tool)) == count
+
+
+def test_put_put_of_an_answer_fails_only_where_it_is_removed_before_other_elements() -> None:
+    (agent,) = loads("[a:Agent | [:Answer:Integer], (t:Tool)]")
+    answer = view(agent_answer, agent)
+
+    assert dumps(put(agent_answer, answer, put(agent_answer, None, agent))) == (
+        "[a:Agent | (t:Tool), (:Answer:Integer)]"
+    )
+
+
+# --- what is done to every agent
+
+
+def test_every_agent_is_found_at_any_depth() -> None:
+    document = parse("[a:Agent | [b:Agent | [c:Agent]], d] [g | (e:Agent)]")
+
+    found = [agent.value.identity for agent in collect(each_agent, document.patterns)]
+
+    assert found == ["a", "b", "c", "e"]
+
+
+def test_agents_inside_agents_are_changed_with_them() -> None:
+    document = parse("[a:Agent | [b:Agent | [c:Agent]], d] [g | (e:Agent)]")
+
+    renamed = over(each_agent & agent_name, str.upper, document.patterns)
+
+    assert document.replace(renamed).text == "[A:Agent | [B:Agent | [C:Agent]], d] [g | (E:Agent)]"
+
+
+def test_an_agent_inside_another_is_changed_where_it_still_stands() -> None:
+    def with_a_first_element(agent: Pattern) -> Pattern:
+        return Pattern(agent.value, (Pattern(Subject("new")), *agent.elements))
+
+    patterns = parse("[a:Agent | (b:Agent)]").patterns
+
+    assert (
+        dumps(over(each_agent, with_a_first_element, patterns))
+        == "[a:Agent | new, [b:Agent | new]]"
+    )
+
+
+def test_what_does_not_change_is_shared() -> None:
+    patterns = parse("[a:Agent {instruction: 'x'} | [t:Tool | (::String)]] [b | c]").patterns
+
+    (changed, same) = put(each_instruction, "y", patterns)
+
+    assert same is patterns[1]
+    assert changed.elements[0] is patterns[0].elements[0]
+
+
+def test_only_an_agent_can_be_put_for_an_agent() -> None:
+    with pytest.raises(FocusError, match=r"as_agent: expected the label Agent at value.labels of"):
+        put(each_agent, Pattern(Subject("t", {"Tool"})), parse("(a:Agent)").patterns)
+
+
+def test_a_document_is_a_tuple_of_patterns() -> None:
+    with pytest.raises(FocusError, match="each_agent: expected a tuple of Patterns at the root of"):
+        collect(each_agent, [Pattern()])  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_thousand_agents_are_collected_and_changed() -> None:
+    one = parse("(a:Agent {instruction: 'x'})").patterns
+
+    changed = put(each_instruction, "y", one * 1000)
+
+    assert set(collect(each_instruction, changed)) == {"y"}
+
+
+# --- composing with `lenses`, both ways
+
+
+def test_our_optics_compose_with_those_of_lenses_in_both_directions() -> None:
+    agent = parse('(a:Agent {instruction: "be kind", model: "OpenAI/x"})').patterns[0]
+    provider = agent_model & raw.GetAttr("provider")
+    inside = raw["agent"] & agent_instruction
+
+    assert provider.get()(agent) == "OpenAI"
+    assert view(agent_model, provider.set("Offline")(agent)) == Model("Offline", "x")
+    assert inside.modify(str.upper)({"agent": agent})["agent"] == put(
+        agent_instruction, "BE KIND", agent
+    )
+
+
+def test_compositions_keep_the_laws_in_both_directions() -> None:
+    words = filled_texts()
+    check_lens(agent_model & raw.GetAttr("name"), agents(), words)
+    check_lens(raw[0] & agent_instruction, st.tuples(like_agents()) | st.just(()), texts())
+    check_lens(raw.value & raw.identity, patterns(), texts())
+    check_traversal(raw.Each() & agent_name, st.lists(like_agents(), max_size=2), symbols())
+    check_traversal(each_agent_tool & raw.value.identity, agents(), symbols())
+    check_lens(
+        raw["a"] & agent_model & raw.GetAttr("name"), agents().map(lambda a: {"a": a}), words
+    )
+
+
+def test_the_class_of_a_composition_says_what_it_can_do() -> None:
+    assert type(agent_model & raw.GetAttr("name")) is Lens
+    assert type(each_agent & agent_model) is Traversal
+    assert type(each_agent_tool & tool_spec_schema) not in (Lens, Traversal)
+
+
+# --- errors
+
+
+def test_an_error_names_lens_path_and_pattern_and_the_place_in_the_document() -> None:
+    document = parse("(a:Agent)\n[b:Agent {instruction: 3} |\n  (t:Tool)]", "team.gram")
+
+    with pytest.raises(FocusError) as missing:
+        view(agent_instruction, document.patterns[0])
+    with pytest.raises(FocusError) as ill_typed:
+        put(agent_instruction, "x", document.patterns[1])
+    with pytest.raises(FocusError) as below:
+        collect(each_agent_tool & tool_spec_description, document.patterns[1])
+
+    assert [str(each.value) for each in (missing, ill_typed, below)] == [
+        "team.gram:1:1: agent_instruction: no such property at value.properties.instruction"
+        " of [a:Agent]",
+        "team.gram:2:1: agent_instruction: expected str, found int 3"
+        " at value.properties.instruction of [b:Agent]",
+        "team.gram:3:3: tool_spec_description: no such property at value.properties.description"
+        " of [t:Tool]",
+    ]
+
+
+def test_a_getter_is_not_set_and_a_traversal_not_viewed_as_one() -> None:
+    tool: Any = Pattern(Subject("t", {"Tool"}))
+
+    with pytest.raises(ReadOnlyError, match="tool_spec_schema is computed and cannot be set"):
+        put(tool_spec_schema, {}, tool)  # type: ignore[arg-type]  # wrong on purpose
+    with pytest.raises(ManyPartsError, match="each_agent_tool looks at any number of parts"):
+        view(each_agent_tool, tool)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_signature_that_is_not_valid_is_neither_seen_nor_overwritten() -> None:
+    tool = parse("[t:Tool | (a::Text)==>(b::Text)]").patterns[0]
+
+    with pytest.raises(FocusError, match="no return type"):
+        view(tool_spec_type_signature, tool)
+    with pytest.raises(FocusError, match="no return type"):
+        put(tool_spec_type_signature, "(::String)", tool)
+
+
+def test_a_type_that_a_signature_does_not_define_is_a_name() -> None:
+    document = parse(
+        "[a:Agent | [t:Tool | (u::User)==>(::String)]] [User:Object | (name::Text)] [Id:String]"
+    )
+    signatures = each_agent & each_agent_tool & tool_spec_type_signature
+
+    (agent, *_) = changed = put(signatures, "(id::Id)==>(::User)", document.patterns)
+
+    assert collect(signatures, document.patterns) == ("(u::User)==>(::String)",)
+    assert collect(signatures, changed) == ("(id::Id)==>(::User)",)
+    with pytest.raises(FocusError, match='unknown type "Id"'):
+        collect(each_agent_tool & tool_spec_schema, agent)
+
+
+@pytest.mark.parametrize(
+    "lens", [tool_spec_description, tool_spec_type_signature, tool_spec_schema], ids=repr
+)
+def test_a_bare_name_is_shown_and_has_no_parts(lens: Getter[Pattern, Any]) -> None:
+    (agent, _) = loads("[a:Agent | t] (t:Tool {description: 'T'})")
+
+    (name,) = view(agent_tool_specs, agent)
+
+    assert dumps(name) == "(t)"
+    with pytest.raises(FocusError, match='"t" is the bare name of what is defined elsewhere'):
+        view(lens, name)
+
+
+def test_a_signature_is_put_in_any_form_and_shown_in_one() -> None:
+    tool = parse("[t:Tool | (::String)]").patterns[0]
+
+    changed = put(tool_spec_type_signature, "(name: Text) --> IO Text", tool)
+
+    assert view(tool_spec_type_signature, changed) == "(name::Text)==>(::Text)"

@@ -1,0 +1,151 @@
+"""Optics as objects: pickled by name, composed, shown, and given the arguments in their order."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import pytest
+from lenses import lens as raw
+
+import lenses_ext
+from gram import ArgumentError, Pattern, loads_one
+from lenses_ext import (
+    FocusError,
+    Getter,
+    PartError,
+    Settable,
+    agent_model,
+    agent_name,
+    collect,
+    each_agent,
+    each_agent_tool,
+    each_instruction,
+    over,
+    put,
+    tool_spec_name,
+    view,
+)
+from lenses_ext.optics import any_property, lens_of
+
+AGENT = loads_one('[a:Agent {instruction: "I", model: "A/b"} | (t:Tool)]')
+EXPORTED = sorted(
+    name for name in lenses_ext.__all__ if isinstance(getattr(lenses_ext, name), Getter | Settable)
+)
+
+
+def first_letter(pattern: Pattern) -> str:
+    if not pattern.value.identity:
+        raise PartError("no first letter")
+    return pattern.value.identity[0]
+
+
+def with_first_letter(pattern: Pattern, letter: str) -> Pattern:
+    if len(letter) != 1:
+        raise PartError(f"expected one letter, found {len(letter)}", "give the rest to agent_name")
+    return put(agent_name, letter + view(agent_name, pattern)[1:], pattern)
+
+
+agent_initial = lens_of("agent_initial", first_letter, with_first_letter, "value.identity[0]")
+each_name = each_agent & agent_name
+
+
+# --- pickling
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_an_exported_optic_is_pickled_by_its_name(name: str) -> None:
+    optic = getattr(lenses_ext, name)
+
+    assert pickle.loads(pickle.dumps(optic)) is optic
+    assert copy.copy(optic) is optic
+    assert copy.deepcopy(optic) is optic
+
+
+def test_an_optic_that_a_module_has_a_name_for_is_pickled_by_it() -> None:
+    for optic in (agent_initial, each_instruction):
+        assert pickle.loads(pickle.dumps(optic)) is optic
+
+
+@pytest.mark.parametrize(
+    "optic", [each_agent & agent_model, agent_model & raw.GetAttr("name"), each_name], ids=repr
+)
+def test_a_composition_is_pickled_by_its_parts(optic: Any) -> None:
+    read = pickle.loads(pickle.dumps(optic))
+
+    assert (type(read), repr(read)) == (type(optic), repr(optic))
+    assert collect(each_agent & agent_model, (AGENT,)) == (view(agent_model, AGENT),)
+    whole = AGENT if isinstance(optic, Getter) else (AGENT,)
+    assert collect(read, whole) == collect(optic, whole)
+
+
+def test_a_lens_without_a_name_says_why_it_is_not_pickled() -> None:
+    with pytest.raises(ArgumentError, match="assign it at the top of a module"):
+        pickle.dumps(any_property("note"))
+
+
+def test_lenses_work_in_other_processes() -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        found = pool.submit(view, agent_model, AGENT).result()
+
+    assert found == view(agent_model, AGENT)
+
+
+# --- the order of arguments
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: view(AGENT, agent_model),
+         "view: the lens comes first: view(agent_model, pattern)"),
+        (lambda: put(AGENT, agent_model, "A/b"),
+         "put: the lens comes first: put(agent_model, value, pattern)"),
+        (lambda: put("A/b", agent_model, AGENT),
+         "put: the lens comes first: put(agent_model, value, pattern)"),
+        (lambda: over(str.upper, agent_name, AGENT),
+         "over: the lens comes first: over(agent_name, function, pattern)"),
+        (lambda: collect(AGENT, each_agent_tool),
+         "collect: the lens comes first: collect(each_agent_tool, pattern)"),
+        (lambda: view(AGENT, AGENT), "view: expected a lens first, got Pattern"),
+        (lambda: over(agent_name, "A", AGENT), "over: function must be a function, got str"),
+        (lambda: agent_name.modify("A"), "modify: func must be a function, got str"),
+        (lambda: each_agent.set_many(5), "set_many: new_values must be an iterable, got int"),
+        (lambda: agent_name & 5, "agent_name & …: expected a lens or a function, got int"),
+        (lambda: agent_name & AGENT, "agent_name & …: expected a lens or a function, got Pattern"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_told_what_was_meant(call: Any, message: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        call()
+
+    assert str(refused.value) == message
+
+
+# --- errors
+
+
+def test_the_functions_of_a_lens_say_what_is_wrong_and_the_lens_says_where() -> None:
+    with pytest.raises(FocusError) as refused:
+        put(agent_initial, "ab", AGENT)
+
+    assert str(refused.value) == (
+        "1:1: agent_initial: expected one letter, found 2 at value.identity[0] of [a:Agent];"
+        " give the rest to agent_name"
+    )
+
+
+def test_the_errors_of_a_function_that_is_applied_are_its_own() -> None:
+    def fails(_: str) -> str:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        over(agent_name, fails, AGENT)
+
+
+def test_an_error_inside_a_lens_of_lenses_is_that_of_the_inner_lens() -> None:
+    with pytest.raises(FocusError, match="tool_spec_name: no name"):
+        collect(each_agent_tool & tool_spec_name, loads_one("[a:Agent | (:Tool)]"))

@@ -1,0 +1,279 @@
+"""Paths in the words of the lenses: what they lead to, and what they say when they lead nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import Pattern, Subject, dumps, loads
+from lenses_ext import FocusError, ReadOnlyError
+from lenses_ext.places.paths import PathError, read_path, write_path
+from lenses_ext.places.places import (
+    Kind,
+    change_places,
+    completions,
+    find_places,
+    new_property,
+    remove_places,
+)
+from tests.gram.strategies import texts
+from tests.lenses_ext.counting import calls_of
+
+PATTERNS = loads(
+    """
+    (config {retries: 3, deep: {a: {b: 1}}})
+    [one:Agent {instruction: "I", model: "A/b", settings: {seed: 1}} |
+      [math.add:Tool {description: "Adds"} |
+        (x::Integer {default: 1})==>(y::Integer)==>(::Integer)],
+      shared]
+    @@group [two:Agent {description: "D", instruction: "II", model: "A/c"} | shared]
+    [shared:Tool {description: "Shared"} | ()==>(::String)]
+    """
+)
+
+
+def values(path: str) -> dict[str, object]:
+    """What stands at the places of a path."""
+    return {place.path: place.get(PATTERNS) for place in find_places(PATTERNS, path)}
+
+
+def test_words_lead_to_the_parts_of_agents_tools_and_parameters() -> None:
+    assert values("one.instruction") == {"one.instruction": "I"}
+    assert values("two.description") == {"two.description": "D"}
+    assert values("one.settings.seed") == {"one.settings.seed": 1}
+    assert values("config.deep.a.b") == {"config.deep.a.b": 1}
+    assert values("one.tools.`math.add`.parameters.x.default") == {
+        "one.tools.`math.add`.parameters.x.default": 1
+    }
+    assert values("one.tools.`math.add`.signature") == {
+        "one.tools.`math.add`.signature": "(x::Integer {default: 1})==>(y::Integer)==>(::Integer)"
+    }
+
+
+def test_a_star_stands_for_every_name() -> None:
+    assert values("*.tools.*.description") == {
+        "one.tools.`math.add`.description": "Adds",
+        "one.tools.shared.description": "Shared",
+        "two.tools.shared.description": "Shared",
+    }
+    assert list(values("one.tools.*.parameters.*")) == [
+        "one.tools.`math.add`.parameters.x",
+        "one.tools.`math.add`.parameters.y",
+    ]
+
+
+def test_a_reference_leads_to_its_definition() -> None:
+    (place,) = find_places(PATTERNS, "two.tools.shared")
+
+    assert place.tree_path == (3,)
+
+
+def test_a_name_leads_to_the_tool_that_its_agent_can_see() -> None:
+    patterns = loads(
+        "[a:Agent | (t:Tool {description: 'inner'}), u] [b:Agent | t, u]"
+        "(t:Tool {description: 'top'}) (u:Tool {description: 'shared'})"
+    )
+
+    found = {
+        place.path: place.get(patterns) for place in find_places(patterns, "*.tools.*.description")
+    }
+
+    assert found == {
+        "a.tools.t.description": "inner",
+        "a.tools.u.description": "shared",
+        "b.tools.t.description": "top",
+        "b.tools.u.description": "shared",
+    }
+
+
+def test_setting_a_parameter_sets_both_of_its_places_in_the_walk() -> None:
+    (place,) = find_places(PATTERNS, "one.tools.`math.add`.parameters.y.default")
+
+    tool = place.set(PATTERNS, 7)[1].elements[0]
+
+    assert dumps(tool.elements[0]) == (
+        "(x:Integer {default: 1})-->(y:Integer {default: 7})-->(:Integer)"
+    )
+
+
+def test_setting_what_stands_there_changes_nothing() -> None:
+    for path in ("one.model", "config.retries", "one.tools.*.description", "one.name", "two"):
+        for place in find_places(PATTERNS, path):
+            assert place.set(PATTERNS, place.get(PATTERNS)) == PATTERNS
+
+
+def test_removing_takes_elements_and_what_may_be_absent() -> None:
+    (tool,) = find_places(PATTERNS, "one.tools.`math.add`")
+    (description,) = find_places(PATTERNS, "two.description")
+    (instruction,) = find_places(PATTERNS, "two.instruction")
+
+    assert len(tool.remove(PATTERNS)[1].elements) == 1
+    assert "description" not in description.remove(PATTERNS)[2].elements[0].value.properties
+    with pytest.raises(FocusError, match="instruction has to be there"):
+        instruction.remove(PATTERNS)
+
+
+def test_what_is_computed_cannot_be_set() -> None:
+    (schema,) = find_places(PATTERNS, "one.tools.`math.add`.schema")
+
+    with pytest.raises(ReadOnlyError, match="tool_spec_schema is computed"):
+        schema.set(PATTERNS, {})
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("on.model", "`on.model` leads nowhere: the document has no `on`; did you mean one?"),
+        ("one.modle", "`one.modle` leads nowhere: `one` has no `modle`; did you mean model?"),
+        (
+            "one.tools.zzz",
+            "`one.tools.zzz` leads nowhere: `one.tools` has no `zzz`; it has: math.add, shared",
+        ),
+        ("one.model.x", "`one.model.x` leads nowhere: `one.model` has no `x`; it has: nothing"),
+        ("config.*", "`config.*` leads nowhere: `config` has no names for *"),
+        ("", "'' is not a path: expected a name at character 1"),
+        ("a..b", "'a..b' is not a path: expected a name at character 3"),
+        ("a.", "'a.' is not a path: it ends with a dot"),
+    ],
+)
+def test_a_path_that_leads_nowhere_says_what_there_is(path: str, message: str) -> None:
+    with pytest.raises(PathError) as caught:
+        find_places(PATTERNS, path)
+
+    assert str(caught.value) == message
+
+
+def test_a_property_never_stands_in_the_way_of_a_word() -> None:
+    patterns = loads(
+        '[a:Agent {tools: 1, name: "n"} |'
+        " [t:Tool {parameters: 1, schema: 2} | (x::Integer)==>(::String)]]"
+    )
+
+    found = [find_places(patterns, f"a.{path}")[0].kind for path in ("tools", "tools.t.parameters")]
+
+    assert found == [Kind.TOOLS, Kind.PARAMETERS]
+    assert find_places(patterns, "a.name")[0].get(patterns) == "a"
+    assert find_places(patterns, "a.tools.t.parameters.x")
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "message"),
+    [
+        ("one", "tools", "`tools` of one is a part of it, not a property; gram add FILE one.tools"),
+        ("one", "model", "one.model is there already: use gram set"),
+        ("one.tools.shared", "parameters", "gram set FILE one.tools.shared.signature '…'"),
+        ("one.tools.shared", "schema", "it follows from the signature"),
+        ("one.model", "x", "one.model has no properties to add to: use gram set"),
+    ],
+)
+def test_a_new_property_is_one_that_a_path_leads_to(path: str, key: str, message: str) -> None:
+    (place,) = find_places(PATTERNS, path)
+
+    with pytest.raises(PathError) as caught:
+        new_property(PATTERNS, place, key)
+
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["one", "one.settings", "one.tools.*.parameters.x", "config.deep"])
+@pytest.mark.parametrize("key", ["parameters", "new"])
+def test_what_is_made_is_found_again(path: str, key: str) -> None:
+    (place,) = find_places(PATTERNS, path)
+
+    made = new_property(PATTERNS, place, key).set(PATTERNS, 7)
+
+    assert [each.get(made) for each in find_places(made, f"{path}.{key}")] == [7]
+    with pytest.raises(PathError, match="is there already: use gram set"):
+        new_property(made, place, key)
+
+
+def test_a_file_that_holds_only_tools_has_paths_too() -> None:
+    patterns = loads(
+        """
+        [wave:Tool {description: "Waves"} | (who::User)==>(::String)]
+        @@greetings [bow:Tool {description: "Bows"} | ()==>(::String)]
+        [User:Object | (name::String)]
+        """
+    )
+
+    found = {place.path: place.get(patterns) for place in find_places(patterns, "*.schema")}
+
+    assert list(found) == ["wave.schema", "bow.schema"]
+    assert found["wave.schema"]["properties"]["who"]["type"] == "object"
+    assert find_places(patterns, "bow.description")[0].get(patterns) == "Bows"
+
+
+def test_places_inside_each_other_are_changed_together() -> None:
+    patterns = loads("[a:Agent | [b:Agent | (t:Tool)], (u:Tool)]")
+    places = find_places(patterns, "*.tools")
+
+    emptied = change_places(patterns, [(place, lambda _: ()) for place in places])
+
+    assert dumps(emptied) == "[a:Agent | (b:Agent)]"
+
+
+def test_a_shared_tool_is_changed_once_however_many_agents_use_it() -> None:
+    places = find_places(PATTERNS, "*.tools.shared.description")
+
+    changed = change_places(PATTERNS, [(place, lambda old: old + "!") for place in places])
+
+    assert len(places) == 2
+    assert changed[3].value.properties["description"] == "Shared!"
+
+
+def test_removing_a_shared_tool_removes_the_names_that_refer_to_it() -> None:
+    removed = remove_places(PATTERNS, find_places(PATTERNS, "*.tools.shared"))
+
+    assert [len(each.elements) for each in removed[1:3]] == [1, 1]
+    assert removed[2].elements[0].elements == ()
+    assert removed[3] == PATTERNS[3]
+
+
+def shared_by_one(count: int) -> tuple[Pattern, ...]:
+    """A document with many tools that one agent uses by name."""
+    names = [f"t{number}" for number in range(count)]
+    tools = [
+        Pattern(Subject(name, {"Tool"}, {"description": "D"}), loads("()==>(::String)"))
+        for name in names
+    ]
+    return (Pattern(Subject("a", {"Agent"}), map(Pattern, map(Subject, names))), *tools)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda patterns: find_places(patterns, "*.tools.*.description"),
+        lambda patterns: completions(patterns, "a.tools.t"),
+        lambda patterns: completions(patterns, "*.tools.*."),
+        lambda patterns: change_places(
+            patterns,
+            [(each, str.upper) for each in find_places(patterns, "*.tools.*.description")],
+        ),
+        lambda patterns: remove_places(patterns, find_places(patterns, "*.tools.*")),
+    ],
+)
+def test_the_work_grows_with_the_document_and_not_with_its_square(
+    work: Callable[[tuple[Pattern, ...]], object],
+) -> None:
+    few, many = (calls_of(lambda count=count: work(shared_by_one(count))) for count in (50, 200))
+
+    assert many < 4.4 * few
+
+
+def test_a_begun_path_is_completed_by_one_word() -> None:
+    assert completions(PATTERNS, "one.to") == ["one.tools"]
+    assert completions(PATTERNS, "t") == ["two"]
+    assert completions(PATTERNS, "one.tools.") == [
+        "one.tools.*",
+        "one.tools.`math.add`",
+        "one.tools.shared",
+    ]
+
+
+@given(st.lists(texts().filter(bool), min_size=1, max_size=4))
+def test_any_words_can_be_written_as_a_path_and_read_back(words: list[str]) -> None:
+    words = [word for word in words if word != "*"] or ["a"]
+
+    assert read_path(write_path(words)) == tuple(words)

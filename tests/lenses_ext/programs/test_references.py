@@ -1,0 +1,169 @@
+"""References: what a name among the elements of an agent means, and how that is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+
+from gram import Pattern, dumps, loads, loads_one, parse
+from lenses_ext import (
+    ProgramError,
+    find_agents,
+    resolve,
+    shared_tools,
+    type_signature_to_json_schema,
+    validate_agent_pattern,
+    validate_program,
+)
+from tests.lenses_ext.counting import calls_of
+from tests.lenses_ext.strategies import programs
+
+HEAD = 'Agent {instruction: "x", model: "p/m"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "resolved"),
+    [
+        ("[a:Agent | t] (t:Tool)", "[a:Agent | (t:Tool)]"),
+        ("[a:Agent | t] [group | (t:Tool)]", "[a:Agent | (t:Tool)]"),
+        ("[a:Agent | [b:Agent | t]] (t:Tool)", "[a:Agent | [b:Agent | (t:Tool)]]"),
+        ("[a:Agent | (t:Tool), [b:Agent | t]]", "[a:Agent | (t:Tool), [b:Agent | (t:Tool)]]"),
+        ("[a:Agent | (t:Tool)] (t:Tool {v: 1})", "[a:Agent | (t:Tool)]"),
+        ("[t:Agent | (t:Tool)]", "[t:Agent | (t:Tool)]"),
+        ("(a:Agent)", "(a:Agent)"),
+    ],
+)
+def test_a_reference_is_replaced_by_the_definition_that_is_visible(
+    text: str, resolved: str
+) -> None:
+    assert dumps(resolve(parse(text))) == dumps(resolve(loads(text))) == resolved
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("(a:Agent) (a:Agent {k: 1})", "a"),
+        ("[a:Agent | t] (t:Tool) (t:Tool {k: 1})", "t"),
+        ("[a:Agent | b] (b:Agent) (b:Agent {k: 1})", "b"),
+        ("[a:Agent | (t:Tool), (t:Tool {k: 1})]", "t"),
+    ],
+)
+def test_what_is_defined_twice_is_refused_instead_of_chosen(text: str, name: str) -> None:
+    with pytest.raises(ProgramError, match=f'"{name}"'):
+        resolve(loads(text), "a")
+    others = loads(f"{text} (other:Agent)")
+    assert resolve(others, "other") == others[-1]
+
+
+def test_an_agent_is_chosen_by_its_name() -> None:
+    text = "[a:Agent | t, b] [b:Agent | t] (t:Tool)"
+
+    assert dumps(resolve(parse(text), "b")) == "[b:Agent | (t:Tool)]"
+    assert dumps(resolve(parse(text), agent="a")) == "[a:Agent | (t:Tool), [b:Agent | (t:Tool)]]"
+    with pytest.raises(ProgramError, match="the program has 2 agents, name one of them: a, b"):
+        resolve(parse(text))
+    with pytest.raises(ProgramError, match='no agent "c"; it has a, b'):
+        resolve(parse(text), "c")
+
+
+def test_resolving_a_resolved_agent_gives_it_back() -> None:
+    agent = resolve(parse("[a:Agent | t] [t:Tool | (u::U)==>(::Text)] [U:Object | (n::Text)]"))
+
+    assert resolve(agent) is agent
+
+
+def test_a_pattern_with_an_open_reference_is_not_resolved_but_refused_by_its_name() -> None:
+    with pytest.raises(ProgramError, match='undefined-reference "t" is not defined') as error:
+        resolve(loads("[a:Agent | t] (t:Tool)")[0])
+
+    assert [(each.lineno, each.colno) for each in error.value.faults] == [(1, 12)]
+
+
+def test_types_of_the_file_and_of_the_agent_are_put_beside_the_signatures_that_use_them() -> None:
+    text = (
+        f'[a:{HEAD} | [t:Tool {{description: "d"}} | (u::User)==>(::City)],'
+        " [City:Object | (zip::Text)]]\n[User:Object | (name::Text)]"
+    )
+
+    assert validate_program(loads(text)) == ()
+    assert type_signature_to_json_schema(resolve(loads(text)).elements[0])["properties"] == {
+        "u": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        }
+    }
+
+
+def test_a_shared_type_may_be_another_name_of_one() -> None:
+    patterns = loads(
+        '[t:Tool {description: "d"} | (u::Alias)==>(::String)]\n'
+        "[Alias:User]\n[User:Object | (name::String)]\n(bob:User)"
+    )
+    whole = loads_one("[t:Tool | (u::User)==>(::String), [User:Object | (name::String)]]")
+
+    assert validate_program(patterns) == ()
+    assert type_signature_to_json_schema(
+        shared_tools(patterns)[0]
+    ) == type_signature_to_json_schema(whole)
+
+
+def test_agents_that_hold_each_other_twice_are_refused() -> None:
+    pairs = (f"[{side}{i}:{HEAD} | a{i + 1}, b{i + 1}]" for i in range(25) for side in "ab")
+    patterns = loads("\n".join(pairs) + f"\n(a25:{HEAD}) (b25:{HEAD})")
+
+    with pytest.raises(ProgramError, match="too-many-agents more than 100 agents"):
+        resolve(patterns, "a0")
+
+    assert {fault.code for fault in validate_program(patterns)} == {"too-many-agents"}
+
+
+def test_agents_that_nest_too_deep_are_refused_with_a_place() -> None:
+    chain = "\n".join(f"[a{i}:{HEAD} | a{i + 1}]" for i in range(99))
+    text = f'{chain}\n[a99:{HEAD} | [t:Tool {{description: "d"}} | (p::Text)==>(::Text)]]'
+
+    with pytest.raises(ProgramError, match="too-deep what this agent refers to") as error:
+        resolve(loads(text), "a0")
+
+    assert [fault.lineno for fault in error.value.faults] == [3]
+    assert resolve(loads(text), "a3").levels == 100
+
+
+@given(programs())
+def test_a_resolved_agent_of_a_valid_program_is_valid(program: tuple[Pattern, ...]) -> None:
+    for agent in find_agents(program):
+        resolved = resolve(program, agent.value.identity)
+
+        assert resolved == agent
+        assert not [f for f in validate_agent_pattern(resolved) if f.severity == "error"]
+
+
+def agents(count: int, element: Callable[[int], str]) -> tuple[Pattern, ...]:
+    return loads(
+        "\n".join(f"[a{i}:{HEAD} | {element(i)}]" for i in range(count))
+        + '\n[shared:Tool {description: "d"} | (u::User)==>(::Text)]\n[User:Object | (n::Text)]'
+    )
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        lambda i: "shared",
+        lambda i: f"nothing{i}",
+        lambda i: f"a{(i + 1) % 200}",
+        lambda i: f'[search:Tool {{description: "d"}} | (u::User)==>(::T{i})]',
+        lambda i: "[User:Object | (n::Text)], shared",
+    ],
+    ids=["shared tool", "undefined", "cycle", "own tools", "own types"],
+)
+def test_validating_a_program_takes_steps_in_proportion_to_its_size(
+    element: Callable[[int], str],
+) -> None:
+    small, large = agents(100, element), agents(400, element)
+    validate_program(agents(60, element))  # loads what is loaded when it is first needed
+
+    assert calls_of(lambda: validate_program(large)) < 4.5 * calls_of(
+        lambda: validate_program(small)
+    )

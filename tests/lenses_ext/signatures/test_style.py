@@ -1,0 +1,63 @@
+"""Programs are written in the signature style inside tools, and in plain gram elsewhere."""
+
+from hypothesis import given
+
+import gram
+from gram import Pattern, Subject, loads, loads_one
+from lenses_ext import dumps, signature_elements, signature_text
+from lenses_ext.signatures.style import agent_style
+from tests.gram.strategies import forests
+
+AGENT = """\
+[a:Agent {instruction: "Greet."} | \
+[say:ToolSpecification {description: "Says it"} | \
+(name::Text {default: "world"})==>(n::Int)==>(::String), \
+[::Parameters {additionalProperties: false}], \
+[Colour::String {enum: ["red"]}], \
+[URL::Object | (a::Text), (b::Colour)], \
+[Many::Array | [::AnyOf | (::Text), (::Null)]]], \
+[now:Tool | ()==>(::String)], \
+[one:Tool | (::String)], \
+other]
+[User:Object:Type | (name:String)]
+(x)-->(y)"""
+
+
+def test_a_program_is_written_in_its_own_style() -> None:
+    assert dumps(loads(AGENT)) == AGENT
+
+
+def test_an_edge_without_labels_is_a_path_and_two_fields_are_a_bracket() -> None:
+    tool = "[t:Tool | (a::Text)==>(::String), [U::Object | (a::Text), (b::Text)], [X | (a), (b)]]"
+
+    assert dumps(loads_one(tool)) == tool.replace("(a), (b)", "a, b")
+
+
+def test_the_signature_text_reads_back_as_the_elements() -> None:
+    tool = loads(AGENT)[0].elements[0]
+
+    text = signature_text(tool)
+
+    assert text.splitlines()[:2] == [
+        '(name::Text {default: "world"})==>(n::Int)==>(::String)',
+        "[::Parameters {additionalProperties: false}]",
+    ]
+    assert loads(text) == tool.elements
+    assert signature_elements(text) == tool.elements
+
+
+@given(forests())
+def test_any_elements_read_back_from_their_signature_text(elements: tuple[Pattern, ...]) -> None:
+    tool = Pattern(Subject("t", {"Tool"}), elements)
+
+    assert loads(signature_text(tool)) == elements
+
+
+@given(forests())
+def test_any_program_reads_back(trees: tuple[Pattern, ...]) -> None:
+    agent = Pattern(Subject("a", {"Agent"}), [Pattern(Subject("t", {"Tool"}), trees), *trees])
+
+    text = gram.dumps(agent, style=agent_style)
+
+    assert loads_one(text) == agent
+    assert dumps(loads_one(text)) == text

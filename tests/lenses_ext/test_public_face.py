@@ -1,0 +1,178 @@
+"""Every public function of the package refuses arguments of a wrong type, with our errors."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+import lenses_ext
+from gram import GramError, Pattern, loads, loads_one, parse
+from lenses_ext import laws, optics
+
+AGENT = loads_one(
+    '[a:Agent {instruction: "I", model: "A/b"} |'
+    ' [t:Tool {description: "T"} | (x::Text)==>(::String)]]'
+)
+TOOL = AGENT.elements[0]
+OTHER = loads_one('[u:Tool {description: "U"} | ()==>(::String)]')
+PROGRAM = loads("[a:Agent | t] [b:Agent | (v:Tool)] [t:Tool {description: 'T'} | ()==>(::String)]")
+DOCUMENT = parse('[a:Agent {instruction: "I", model: "A/b"}]')
+ANSWER = loads_one("[:Answer:Object | (name::String)]")
+SIGNATURE = "(x::Text)==>(::String)"
+SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
+PLACE = lenses_ext.find_places(PROGRAM, "a")[0]
+READ = lenses_ext.parse_type_signature(SIGNATURE)
+
+RIGHT: dict[str, tuple[Any, ...]] = {
+    "Model": ("A", "b"),
+    "Model.parse": ("A/b",),
+    "Settings": ({"seed": 1},),
+    "Settings.with_changes": ({"seed": 1},),
+    "Place.get": (PROGRAM,),
+    "Place.remove": (PROGRAM,),
+    "Place.set": (PROGRAM, AGENT),
+    "add_tool": (AGENT, OTHER),
+    "agent_faults": (AGENT, "a"),
+    "answer_schema": (ANSWER,),
+    "answer_signature": (ANSWER,),
+    "change_places": (PROGRAM, [(PLACE, lambda old: old)]),
+    "check_json": (SCHEMA,),
+    "collect": (lenses_ext.each_agent, PROGRAM),
+    "completions": (PROGRAM, "a."),
+    "create_agent_pattern": ("a", "d", "A/b", "i", [TOOL]),
+    "create_tool_specification": ("t", "d", SIGNATURE),
+    "dump_json": (SCHEMA,),
+    "dumps": (AGENT,),
+    "edit": (DOCUMENT, lenses_ext.each_instruction, "x"),
+    "edit_with": (DOCUMENT, lenses_ext.each_instruction, str.upper),
+    "find_agents": (PROGRAM,),
+    "find_places": (PROGRAM, "a.name"),
+    "differences": (SCHEMA, SCHEMA),
+    "inline_tool": (PROGRAM, "t"),
+    "is_agent": (AGENT,),
+    "is_answer": (ANSWER,),
+    "is_tool": (TOOL,),
+    "json_schema_faults": (SCHEMA,),
+    "json_schema_to_type_signature": (SCHEMA,),
+    "new_errors": (DOCUMENT, DOCUMENT),
+    "new_property": (PROGRAM, PLACE, "note"),
+    "laws.check_getter": (lenses_ext.tool_spec_schema, st.just(TOOL)),
+    "laws.check_lens": (lenses_ext.agent_name, st.just(AGENT), st.just("b")),
+    "laws.check_prism": (lenses_ext.as_agent, st.just(AGENT), st.just(AGENT)),
+    "laws.check_traversal": (lenses_ext.each_agent, st.just((AGENT,)), st.just(AGENT)),
+    "optics.any_property": ("key", "inside"),
+    "optics.computed": ("name", len),
+    "optics.each_of": ("name", lenses_ext.agent_tool_specs),
+    "optics.elements_with": ("name", lenses_ext.is_tool, "a tool"),
+    "optics.identity": ("name",),
+    "optics.labelled": ("name", ["Note"]),
+    "optics.lens_of": ("name", len, max),
+    "optics.optional": ("name", "key", optics.TEXT),
+    "optics.required": ("name", "key", optics.TEXT),
+    "optics.traversal_of": ("name", list, max),
+    "over": (lenses_ext.agent_name, str.upper, AGENT),
+    "overlay": (AGENT, AGENT),
+    "parse": ("(a)", "file"),
+    "parse_type_signature": (SIGNATURE,),
+    "program_patterns": (PROGRAM,),
+    "program_scopes": (AGENT,),
+    "put": (lenses_ext.agent_name, "b", AGENT),
+    "read_path": ("a.b",),
+    "remove_places": (PROGRAM, [PLACE]),
+    "remove_tool": (AGENT, "t"),
+    "rename_tool": (AGENT, "t", "v"),
+    "replace_tool": (AGENT, "t", OTHER),
+    "resolve": (PROGRAM, "a"),
+    "resolve_ref": ("#/$defs/A", SCHEMA),
+    "result_schema": (SIGNATURE,),
+    "share_tool": (PROGRAM, "v"),
+    "shared_tools": (PROGRAM,),
+    "signature_elements": (SIGNATURE,),
+    "signature_faults": (SIGNATURE,),
+    "signature_text": (TOOL,),
+    "tool_spec_from_json": (lenses_ext.tool_spec_to_json(TOOL),),
+    "tool_spec_to_json": (TOOL,),
+    "type_signature_to_json_schema": (SIGNATURE,),
+    "validate_agent_pattern": (AGENT,),
+    "validate_program": (PROGRAM,),
+    "validate_tool_spec_pattern": (TOOL,),
+    "view": (lenses_ext.agent_name, AGENT),
+    "wire_name": ("a.b",),
+    "write_path": (["a", "b"],),
+    "write_type_signature": (READ,),
+}
+"""Right arguments of each public function, and of each class that people make."""
+
+WRONG = [None, 5, "x", [], {}, object(), 1.5, b"x", len, Pattern, (None,), [object()], {1: 2}]
+
+
+MAKERS = (
+    "any_property", "computed", "each_of", "elements_with", "identity", "labelled", "lens_of",
+    "optional", "required", "traversal_of",
+)  # fmt: skip
+"""The makers of lenses and their like."""
+
+CHECKED_BEFORE = {"schema_validator", "validation_visits"}
+"""What the interpreter calls with schemas that were checked; they say so."""
+
+TAKES_ANYTHING = {"json_schema_faults", "resolve_ref"}
+"""What takes any object at all, and tells what is wrong with it."""
+
+FUNCTIONS = {
+    name: getattr(lenses_ext, name)
+    for name in lenses_ext.__all__
+    if isinstance(getattr(lenses_ext, name), FunctionType) and name not in CHECKED_BEFORE
+} | {
+    "Model": lenses_ext.Model,
+    "Model.parse": lenses_ext.Model.parse,
+    "Settings": lenses_ext.Settings,
+    "Settings.with_changes": lenses_ext.Settings({}).with_changes,
+    "Place.get": PLACE.get,
+    "Place.remove": PLACE.remove,
+    "Place.set": PLACE.set,
+    **{f"laws.{name}": getattr(laws, name) for name in vars(laws) if name.startswith("check_")},
+    **{f"optics.{name}": getattr(optics, name) for name in MAKERS},
+}
+
+
+def test_every_public_function_is_in_the_table() -> None:
+    assert sorted(RIGHT) == sorted(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", sorted(RIGHT))
+def test_right_arguments_are_taken(name: str) -> None:
+    FUNCTIONS[name](*RIGHT[name])
+
+
+@pytest.mark.parametrize("name", sorted(RIGHT))
+def test_wrong_arguments_are_refused_with_our_errors_alone(name: str) -> None:
+    right = RIGHT[name]
+    one_wrong = (
+        (*right[:place], wrong, *right[place + 1 :])
+        for place in range(len(right))
+        for wrong in WRONG
+    )
+    leaks = set()
+    for arguments in (*one_wrong, *([wrong] * len(right) for wrong in WRONG)):
+        try:
+            FUNCTIONS[name](*arguments)
+        except GramError:
+            pass
+        except Exception as error:  # noqa: BLE001  # any other error is what the test looks for
+            leaks.add(f"{name}{tuple(arguments)!r:.200}: {type(error).__name__}: {error}")
+
+    assert leaks == set()
+
+
+@pytest.mark.parametrize("name", sorted(RIGHT.keys() - TAKES_ANYTHING))
+def test_no_argument_may_be_an_object_of_no_use(name: str) -> None:
+    """What is neither a value nor a pattern is refused as an argument, or found to be wrong."""
+    right = RIGHT[name]
+    for place in range(len(right)):
+        arguments = (*right[:place], object(), *right[place + 1 :])
+
+        with pytest.raises(GramError):
+            FUNCTIONS[name](*arguments)
