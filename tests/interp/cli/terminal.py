@@ -9,6 +9,7 @@ import select
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from tests.interp.cli.process import without_keys
@@ -89,10 +90,25 @@ class Terminal:
         found, _, self.seen = self.seen.partition(text)
         return found + text
 
+    def leaves_by(self, key: str) -> int:
+        """Type a key, more than once if it has to be, until the command ends; give its exit code.
+
+        A key that comes while the terminal changes its mode can be overlooked, as in `insist`.
+        """
+        for _ in range(10):
+            with suppress(OSError):  # it has ended meanwhile
+                self.type(key)
+            deadline = time.monotonic() + 2
+            while time.monotonic() < deadline:
+                if not self._read():
+                    return self.leaves()
+        return self.leaves()
+
     def leaves(self) -> int:
         """Wait until the command ends; give its exit code."""
+        deadline = time.monotonic() + 30
         while self._read():
-            pass
+            assert time.monotonic() < deadline, f"never left: {self.seen!r}"
         return self._process.wait(30)
 
     def _read(self) -> bool:

@@ -170,9 +170,7 @@ def test_a_terminal_is_asked_and_told(tmp_path: Path) -> None:
         terminal.type("Hello, I'm Alice!\n")
         terminal.until(GREETED.strip())
         terminal.until("> ")
-        terminal.type("\x04")
-
-        assert terminal.leaves() == 0
+        assert terminal.leaves_by("\x04") == 0
 
 
 def test_the_prompt_stays_out_of_redirected_answers(tmp_path: Path) -> None:
@@ -195,8 +193,7 @@ def test_lines_are_edited_and_remembered_without_keys(tmp_path: Path) -> None:
         terminal.type("I'm Alicx\x7fe, hello, sk-secret-in-line\n")
         terminal.until("Hello, Alice!")
         terminal.until("> ")
-        terminal.type("\x04")
-        assert terminal.leaves() == 0
+        assert terminal.leaves_by("\x04") == 0
     history = tmp_path / "gram" / "chat_history"
     assert history.read_text() == "I'm Alice, hello, [redacted]\n"
     assert history.stat().st_mode & 0o777 == 0o600
@@ -222,15 +219,13 @@ def test_ctrl_c_gives_a_turn_up_and_keeps_the_conversation(
         while len(model_server.requests) < 2:
             time.sleep(0.01)
         time.sleep(0.3)  # the answer has come, and the wait before the next attempt has begun
-        terminal.type("\x03")
-        terminal.until("(stopped; the conversation has not changed)")
+        terminal.insist("\x03", "(stopped; the conversation has not changed)")
         terminal.until("> ")
         model_server.will_say("third")
         terminal.type("three\n")
         terminal.until("third")
         terminal.until("> ")
-        terminal.type("\x04")
-        terminal.until("20 input and 10 output tokens, 30 in all")
+        terminal.insist("\x04", "20 input and 10 output tokens, 30 in all")
         assert terminal.leaves() == 0
 
     assert [each.content for each in load_context(session)] == ["one", "first", "three", "third"]

@@ -57,9 +57,7 @@ def test_a_run_that_is_interrupted_ends_with_130(model_server: ModelServer, tmp_
         deadline = time.monotonic() + 30
         while not model_server.requests and time.monotonic() < deadline:
             time.sleep(0.02)
-        terminal.type("\x03")
-
-        assert terminal.leaves() == 130
+        assert terminal.leaves_by("\x03") == 130
 
     assert "Traceback" not in terminal.seen
     assert answers.read_text() == ""
