@@ -17,6 +17,7 @@ from attrs import evolve
 from gram import expect
 from lenses_ext import agent_name, view
 
+from ..clocks import Clock, TookTooLongError, stopped
 from ..errors import AgentError, ApprovalNeeded, LimitError, ModelError, said_by
 from ..machine import (
     Ask,
@@ -35,13 +36,7 @@ from ..machine import (
     step,
 )
 from ..messages import AgentResponse
-from ..threads import (
-    Clock,
-    EndedMeanwhileError,
-    TookTooLongError,
-    read_from_thread,
-    stopped,
-)
+from ..threads import EndedMeanwhileError, read_from_thread
 from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
 from .logs import log_event
 from .observations import (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from ..clocks import Clock, TookTooLongError, within
 from ..machine import CallFailed, CallTool, Effect, Event
-from ..threads import Clock, TookTooLongError, in_thread, within
+from ..threads import in_thread
 from .world import AsyncReport, Report, World
 
 

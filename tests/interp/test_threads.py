@@ -1,4 +1,4 @@
-"""The pool of threads: its bound, what does not count, what is left behind, and streams."""
+"""Threads: how many run at once, what does not count, what is left behind, and streams."""
 
 from __future__ import annotations
 
@@ -15,23 +15,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from interp import threads
+from interp.clocks import Clock, TookTooLongError, within
 from interp.event_loop import LoopThread
-from interp.threads import (
-    Clock,
-    TookTooLongError,
-    call_in_thread,
-    in_thread,
-    iterate_in_thread,
-    read_from_thread,
-    within,
-)
+from interp.threads import call_in_thread, in_thread, iterate_in_thread, read_from_thread
 
 FOREVER = Clock(None)
 
 
 @pytest.fixture
 def three_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pool that runs three calls at once."""
+    """Three calls of coroutines run at once."""
     monkeypatch.setattr(threads, "MOST_THREADS", 3)
 
 
@@ -57,8 +50,8 @@ def test_threads_are_used_again() -> None:
 
 
 @settings(max_examples=10)
-@given(st.lists(st.booleans(), min_size=1, max_size=12))
-def test_no_more_calls_run_at_once_than_the_pool_has_threads(through_a_loop: list[bool]) -> None:
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+def test_no_more_calls_of_coroutines_run_at_once_than_the_bound(calls_of_loops: list[int]) -> None:
     most, running, lock = 0, 0, threading.Lock()
 
     def work() -> None:
@@ -75,22 +68,21 @@ def test_no_more_calls_run_at_once_than_the_pool_has_threads(through_a_loop: lis
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "MOST_THREADS", 3)
-        callers = [
-            threading.Thread(target=lambda: in_thread(work, None, FOREVER))
-            for blocks in through_a_loop
-            if not blocks
+        loops = [
+            threading.Thread(target=asyncio.run, args=(gathered(count),))
+            for count in calls_of_loops
         ]
-        for caller in callers:
-            caller.start()
-        asyncio.run(gathered(sum(through_a_loop)))
-        for caller in callers:
-            caller.join()
+        for loop in loops:
+            loop.start()
+        for loop in loops:
+            loop.join()
 
-    assert 1 <= most <= 3
+    assert min(sum(calls_of_loops), 3) >= most >= 1
+    assert running == 0
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_calls_from_inside_the_pool_never_wait() -> None:
+def test_calls_from_inside_a_thread_never_wait() -> None:
     def nested(depth: int) -> int:
         return 0 if depth == 0 else 1 + in_thread(lambda: nested(depth - 1), None, FOREVER)
 
@@ -109,16 +101,19 @@ def test_calls_from_inside_the_pool_never_wait() -> None:
 @pytest.mark.usefixtures("three_threads")
 def test_abandoned_calls_do_not_count() -> None:
     released = threading.Event()
-    for _ in range(9):
-        with pytest.raises(TookTooLongError):
-            in_thread(released.wait, 0.01, FOREVER)
 
-    assert in_thread(lambda: "free", 5, Clock(5)) == "free"
+    async def one_after_another() -> str:
+        for _ in range(9):
+            with pytest.raises(TookTooLongError):
+                await within(call_in_thread(lambda: released.wait(60)), 0.01)
+        return await call_in_thread(lambda: "free")
+
+    assert asyncio.run(asyncio.wait_for(one_after_another(), 20)) == "free"
     released.set()
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_waiting_for_a_thread_counts_for_the_run_and_not_for_the_call() -> None:
+def test_waiting_for_a_turn_does_not_count_for_the_call() -> None:
     def work() -> int:
         time.sleep(0.1)
         return 1
@@ -128,19 +123,25 @@ def test_waiting_for_a_thread_counts_for_the_run_and_not_for_the_call() -> None:
 
     assert asyncio.run(gathered()) == [1] * 12
 
-    released = threading.Event()
-    held = [threading.Thread(target=in_thread, args=(released.wait, None, FOREVER)) for _ in "abc"]
-    for each in held:
-        each.start()
-    time.sleep(0.05)
-    began = time.monotonic()
-    with pytest.raises(TookTooLongError):
-        in_thread(lambda: 1, 60, Clock(0.1))
-    released.set()
-    for each in held:
-        each.join()
 
-    assert time.monotonic() - began < 2
+@pytest.mark.usefixtures("three_threads")
+def test_a_call_that_is_cancelled_before_its_turn_is_never_made() -> None:
+    released, made = threading.Event(), []
+
+    async def main() -> None:
+        held = [asyncio.ensure_future(call_in_thread(lambda: released.wait(60))) for _ in "abc"]
+        await asyncio.sleep(0.01)
+        waiting = asyncio.ensure_future(call_in_thread(lambda: made.append(1)))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        released.set()
+        await asyncio.gather(*held)
+        await call_in_thread(lambda: None)
+
+    asyncio.run(main())
+    assert made == []
 
 
 def test_a_coroutine_that_ends_while_it_is_cancelled_gives_its_result() -> None:

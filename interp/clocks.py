@@ -1,0 +1,110 @@
+"""How long something may take: clocks, and waiting for tasks that may not end."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
+
+T = TypeVar("T")
+
+GRACE: Final = 0.05
+"""The seconds in which what is stopped may still end."""
+
+
+class TookTooLongError(TimeoutError):
+    """Something did not end in its time."""
+
+
+class Clock:
+    """How much time something has left.
+
+    Args:
+        seconds: how long it may take; None for as long as it needs.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else monotonic() + seconds
+        self._stopped_at: float | None = None
+
+    @property
+    def left(self) -> float | None:
+        """The seconds left, at least 0; None when there is no limit."""
+        if self._end is None:
+            return None
+        return max(0.0, self._end - (self._stopped_at or monotonic()))
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether the time does not count now."""
+        return self._stopped_at is not None
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """The time spent inside does not count, such as the time a person thinks."""
+        self._stopped_at = monotonic()
+        try:
+            yield
+        finally:
+            if self._end is not None:
+                self._end += monotonic() - self._stopped_at
+            self._stopped_at = None
+
+
+def least(*clocks: Clock) -> float | None:
+    """The seconds until the first of some clocks runs out; None when none of them does."""
+    return min((left for each in clocks if (left := each.left) is not None), default=None)
+
+
+clock_within: ContextVar[Clock | None] = ContextVar("clock_within", default=None)
+"""The clock of `within`, which stands still while a call waits for a thread."""
+
+
+async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
+    """Await something for a time, which stands still while a call of it waits for its turn.
+
+    Raises:
+        TookTooLongError: it did not end in time. It was cancelled, and is left behind if it does
+            not let itself be cancelled.
+    """
+    import asyncio
+
+    clock = Clock(seconds)
+    token = clock_within.set(clock)
+    task = asyncio.ensure_future(awaitable)
+    clock_within.reset(token)
+    try:
+        while not task.done() and (clock.left != 0 or clock.stands_still):
+            left = clock.left
+            await asyncio.wait([task], timeout=left and max(left, GRACE * clock.stands_still))
+        await stopped([task], GRACE)
+    except asyncio.CancelledError:
+        await stopped([task], GRACE)
+        if not task.done() or task.cancelled() or task.exception() is not None:
+            raise
+    if not task.done() or task.cancelled():
+        raise TookTooLongError
+    return task.result()
+
+
+async def stopped(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
+    """Cancel the tasks that are not done, and give them a little time to clean up."""
+    import asyncio
+
+    running = [task for task in tasks if not task.done()]
+    for task in running:
+        task.add_done_callback(_look_at_error)
+        task.cancel()
+    if running:
+        await asyncio.wait(running, timeout=seconds)
+
+
+def _look_at_error(task: asyncio.Future[Any]) -> None:
+    """Asyncio complains of errors that nobody looked at, such as those of what was left behind."""
+    if not task.cancelled():
+        task.exception()
