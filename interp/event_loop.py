@@ -31,7 +31,7 @@ class LoopThread:
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine to its end, in the context of the caller, and return its result.
 
-        If this runs in a call of the thread pool that is abandoned, the coroutine is cancelled.
+        If this runs in a thread whose work is abandoned, the coroutine is cancelled.
         """
         import asyncio  # imported late: it takes longer than a short program
 
