@@ -56,6 +56,7 @@ from .errors import (
     GramDecodeError as GramDecodeError,
     GramEncodeError as GramEncodeError,
     GramError as GramError,
+    NoPatternError as NoPatternError,
     expect as expect,
 )
 from .graphs import (

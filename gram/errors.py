@@ -1,18 +1,27 @@
-"""The errors of the notation. ``GramError`` is the root of every error this project raises."""
+"""The errors of the notation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .arguments import ArgumentError, GramError, expect, name_of
 from .source import Source
+
+__all__ = [
+    "MAX_LEVELS",
+    "ArgumentError",
+    "GramDecodeError",
+    "GramEncodeError",
+    "GramError",
+    "NoPatternError",
+    "TooDeepError",
+    "expect",
+    "name_of",
+]
 
 MAX_LEVELS = 100
 """How deep a tree may nest: an atom is level 1, each element below it adds 1, and so does each
 array or map inside a value. The limit keeps equality, hashing, repr and pickling safe."""
-
-
-class GramError(Exception):
-    """The root of all errors of ``gram``, ``lenses_ext`` and ``interp``."""
 
 
 class GramDecodeError(GramError, ValueError):
@@ -86,57 +95,5 @@ class TooDeepError(GramEncodeError):
         return TooDeepError, (self.path,)
 
 
-class ArgumentError(GramError, TypeError):
-    """A function was called with an argument of the wrong type."""
-
-
-def expect(value: object, kind: type | tuple[type, ...], name: str, *, by: str) -> None:
-    """Refuse an argument that is not of the wanted type.
-
-    Args:
-        value: the argument.
-        kind: the wanted class, or several of them; ``type(None)`` is written as None.
-        name: the name of the parameter, or of a part of it, such as ``tools[2]``.
-        by: the name of the function that refuses it.
-
-    Raises:
-        ArgumentError: the argument is of another type.
-
-    >>> expect(5, str, "text", by="loads")
-    Traceback (most recent call last):
-        ...
-    gram.errors.ArgumentError: loads: text must be a str, got int
-    >>> expect([], (int, type(None)), "width", by="fmt")
-    Traceback (most recent call last):
-        ...
-    gram.errors.ArgumentError: fmt: width must be an int or None, got list
-    """
-    if not isinstance(value, kind):
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        wanted = " or ".join(map(_with_article, kinds))
-        raise ArgumentError(f"{by}: {name} must be {wanted}, got {name_of(value)}")
-
-
-_KIND_WORDS = {
-    "Callable": "function",
-    "Iterable": "iterable",
-    "Mapping": "mapping",
-    "PathLike": "path",
-    "Readable": "file",
-    "Sequence": "sequence",
-    "Writable": "file",
-}
-
-
-def _with_article(kind: type) -> str:
-    if kind is type(None):
-        return "None"
-    word = _KIND_WORDS.get(kind.__name__, kind.__name__)
-    return f"an {word}" if word[0] in "aeiouAEIOU" else f"a {word}"
-
-
-def name_of(value: object) -> str:
-    """What a message calls an argument: the name of its type; of a class, that it is one."""
-    if value is None:
-        return "None"
-    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+class NoPatternError(GramError, LookupError):
+    """No pattern is at the path or the span, or has the name, that a function was given."""

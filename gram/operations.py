@@ -26,7 +26,7 @@ from typing import Generic, Protocol, TypeVar
 
 from attrs import frozen
 
-from .errors import MAX_LEVELS, TooDeepError, expect
+from .errors import MAX_LEVELS, ArgumentError, TooDeepError, expect
 from .trees import Pattern, Subject, TreePath, walk
 
 A = TypeVar("A")
@@ -53,6 +53,7 @@ def from_list(value: Subject, subjects: Iterable[Subject]) -> Pattern:
     >>> dumps(from_list(Subject("team", {"Crew"}), [Subject("a"), Subject("b"), Subject("c")]))
     '[team:Crew | a, b, c]'
     """
+    expect(subjects, Iterable, "subjects", by="from_list")
     return Pattern(value, [Pattern(each) for each in subjects])
 
 
@@ -71,9 +72,15 @@ def unfold(step: Callable[[A], tuple[Subject, Iterable[A]]], seed: A) -> Pattern
     def grow(here: A, level: int) -> Pattern:
         if level > MAX_LEVELS:
             raise TooDeepError
-        subject, below = step(here)
+        grown = step(here)
+        expect(grown, tuple, "what step returns", by="unfold")
+        if len(grown) != 2:
+            raise ArgumentError("unfold: step must return a subject and the seeds of its elements")
+        subject, below = grown
+        expect(below, Iterable, "the seeds that step returns", by="unfold")
         return Pattern(subject, [grow(each, level + 1) for each in below])
 
+    expect(step, Callable, "step", by="unfold")
     return grow(seed, 1)
 
 
@@ -87,6 +94,7 @@ def combine(left: Pattern, right: Pattern, join: Callable[[Subject, Subject], Su
     """
     expect(left, Pattern, "left", by="combine")
     expect(right, Pattern, "right", by="combine")
+    expect(join, Callable, "join", by="combine")
     return Pattern(join(left.value, right.value), (*left.elements, *right.elements))
 
 
@@ -110,11 +118,13 @@ def values(pattern: Pattern) -> tuple[Subject, ...]:
 
 def any_value(holds: Callable[[Subject], bool], pattern: Pattern) -> bool:
     """Whether something holds for one of its subjects."""
+    expect(holds, Callable, "holds", by="any_value")
     return any(holds(each.value) for each in _all(pattern, "any_value"))
 
 
 def all_values(holds: Callable[[Subject], bool], pattern: Pattern) -> bool:
     """Whether something holds for all of its subjects."""
+    expect(holds, Callable, "holds", by="all_values")
     return all(holds(each.value) for each in _all(pattern, "all_values"))
 
 
@@ -126,11 +136,13 @@ def filter(holds: Callable[[Pattern], bool], pattern: Pattern) -> tuple[Pattern,
     >>> [p.value.identity for p in found]
     ['b', 'c', 'd']
     """
+    expect(holds, Callable, "holds", by="filter")
     return tuple(each for each in _all(pattern, "filter") if holds(each))
 
 
 def find_first(holds: Callable[[Pattern], bool], pattern: Pattern) -> Pattern | None:
     """The first pattern in it, from the top down, for which something holds, or None."""
+    expect(holds, Callable, "holds", by="find_first")
     return next((each for each in _all(pattern, "find_first") if holds(each)), None)
 
 
@@ -158,6 +170,7 @@ def map(change: Callable[[Subject], Subject], pattern: Pattern) -> Pattern:
     >>> dumps(map(lambda s: evolve(s, identity=s.identity.upper()), loads_one("[a | [b | c]]")))
     '[A | [B | C]]'
     """
+    expect(change, Callable, "change", by="map")
     expect(pattern, Pattern, "pattern", by="map")
 
     def rebuilt(here: Pattern, elements: tuple[Pattern, ...]) -> Pattern:
@@ -177,6 +190,7 @@ def fold(step: Callable[[A, Subject], A], start: A, pattern: Pattern) -> A:
     >>> fold(lambda names, subject: names + subject.identity, "", loads_one("[a | [b | c], d]"))
     'abcd'
     """
+    expect(step, Callable, "step", by="fold")
     result = start
     for each in _all(pattern, "fold"):
         result = step(result, each.value)
@@ -190,7 +204,13 @@ def para(step: Callable[[N, tuple[B, ...]], B], tree: N) -> B:
     >>> para(lambda _, below: 1 + max(below, default=0), loads_one("[a | [b | c], d]"))
     3
     """
-    return step(tree, tuple([para(step, element) for element in tree.elements]))
+    expect(step, Callable, "step", by="para")
+    expect(tree, (Pattern, Tree), "tree", by="para")
+
+    def upwards(here: N) -> B:
+        return step(here, tuple([upwards(element) for element in here.elements]))
+
+    return upwards(tree)
 
 
 # --- computing at every place
@@ -231,11 +251,14 @@ def extend(compute: Callable[[N], B], tree: N) -> Tree[B]:
     >>> extend(lambda here: len(here.elements), loads_one("[a | [b | c], d]")).values()
     (2, 1, 0, 0)
     """
+    expect(compute, Callable, "compute", by="extend")
+    expect(tree, (Pattern, Tree), "tree", by="extend")
     return para(lambda here, elements: Tree(compute(here), elements), tree)
 
 
 def duplicate(tree: N) -> Tree[N]:
     """At every place, the pattern or `Tree` that is there."""
+    expect(tree, (Pattern, Tree), "tree", by="duplicate")
     return extend(lambda here: here, tree)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import unicodedata
 from typing import NamedTuple
 
+from .arguments import expect
+
 BOM = "\ufeff"
 
 
@@ -26,6 +28,8 @@ class Source:
     __slots__ = ("__weakref__", "filename", "text")
 
     def __init__(self, text: str, filename: str | None = None) -> None:
+        expect(text, str, "text", by="Source")
+        expect(filename, (str, type(None)), "filename", by="Source")
         self.text = text
         self.filename = filename
 
@@ -35,6 +39,7 @@ class Source:
         >>> Source("a\\nbc").position(3)
         (2, 2)
         """
+        expect(offset, int, "offset", by="position")
         lineno = self.text.count("\n", 0, offset) + 1
         return lineno, max(offset - self._line_start(offset), 0) + 1
 
@@ -44,6 +49,7 @@ class Source:
 
     def line_at(self, offset: int) -> str:
         """The line that holds an offset, without its line break."""
+        expect(offset, int, "offset", by="line_at")
         end = self.text.find("\n", offset)
         line = self.text[self._line_start(offset) : end if end >= 0 else len(self.text)]
         return line.removesuffix("\r")
@@ -55,6 +61,7 @@ class Source:
 
     def excerpt(self, offset: int, width: int = 100) -> str:
         """The line of an offset over a caret, cut to about ``width`` columns around it."""
+        expect(width, int, "width", by="excerpt")
         line, at = self.line_at(offset), self.position(offset)[1] - 1
         first = 0
         if len(line) > width:

@@ -104,7 +104,7 @@ from .programs.validation import (
     validate_tool_spec_pattern as validate_tool_spec_pattern,
 )
 from .schemas.canonical_form import Match as Match
-from .schemas.checks import schema_validator as schema_validator
+from .schemas.checks import SchemaError as SchemaError, schema_validator as schema_validator
 from .schemas.comparison import Difference as Difference, differences as differences
 from .schemas.json_values import (
     MAX_JSON_LEVELS as MAX_JSON_LEVELS,

@@ -97,7 +97,10 @@ def check(
     team.gram:1:16: dangling-reference nothing here is named `bbo` - did you mean bob?
     """
     expect(checks, Iterable, "checks", by="check")
-    expect(scopes, Callable, "scopes", by="check")  # type: ignore[arg-type]  # a function
+    rows = tuple(checks)
+    for row in rows:
+        expect(row, Check, "each of checks", by="check")
+    expect(scopes, Callable, "scopes", by="check")
     expect(kinds, Collection, "kinds", by="check")
     expect(within, (Collection, type(None)), "within", by="check")
     if isinstance(document, Document):
@@ -108,7 +111,7 @@ def check(
         )
     found: list[tuple[Check, Fault]] = []
     superseding: dict[tuple[str, object], Check] = {}
-    for row in checks:
+    for row in rows:
         for each in row.find(reading):
             if not reading.judges(_steps(each.path)):
                 continue

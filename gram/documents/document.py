@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import expect
+from ..errors import NoPatternError, expect
 from ..reading import (
     Construct,
     Item,
@@ -131,23 +131,26 @@ class Document:
         """The places of the parts of the pattern at ``path``: top-level index, element, ….
 
         Raises:
-            LookupError: there is no pattern.
+            NoPatternError: there is no pattern.
         """
         expect(path, Sequence, "path", by="spans")
         for index in path:
             expect(index, int, "each step of path", by="spans")
         if not path:
-            raise LookupError("a path begins with the index of a top-level pattern")
-        construct: Construct = self.items[path[0]]
-        for index in path[1:]:
-            construct = construct.elements[index]
+            raise NoPatternError("a path begins with the index of a top-level pattern")
+        below: Sequence[Construct] = self.items
+        for index in path:
+            if not 0 <= index < len(below):
+                raise NoPatternError(f"no pattern is at the path {tuple(path)}")
+            construct = below[index]
+            below = construct.elements
         return spans_of(construct)
 
     def path_at(self, span: Span) -> tuple[int, ...]:
         """The path of the pattern at ``span``; of a node shared by two hops, the first path.
 
         Raises:
-            LookupError: there is no pattern.
+            NoPatternError: there is no pattern.
         """
         expect(span, Span, "span", by="path_at")
         path: tuple[int, ...] = ()
@@ -159,7 +162,7 @@ class Document:
                 if construct.start <= span.start and span.end <= construct.end
             )
             if (index := next(around, None)) is None:
-                raise LookupError(f"no pattern was read at {span}")
+                raise NoPatternError(f"no pattern was read at {span}")
             path = (*path, index)
             if below[index].span == span:
                 return path
@@ -187,5 +190,5 @@ def parse(text: str, filename: str | None = None, *, style: Style | None = None)
     """
     expect(text, str, "text", by="parse")
     expect(filename, (str, type(None)), "filename", by="parse")
-    expect(style, (Callable, type(None)), "style", by="parse")  # type: ignore[arg-type]  # a function
+    expect(style, (Callable, type(None)), "style", by="parse")
     return Document(Source(text, filename), style=style)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from io import IOBase
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeAlias, Union, runtime_checkable
+from typing import IO, Any, TypeAlias, Union
 
 from ..errors import GramDecodeError, expect
 from ..trees import Pattern
@@ -14,20 +15,6 @@ from .document import Document, parse
 from .saving import resolved, write_atomically
 
 PathOrFile: TypeAlias = Union[str, "os.PathLike[str]", IO[str], IO[bytes]]
-
-
-@runtime_checkable
-class Readable(Protocol):
-    """An open file that can be read."""
-
-    read: Any
-
-
-@runtime_checkable
-class Writable(Protocol):
-    """An open file that can be written."""
-
-    write: Any
 
 
 def loads(text: str) -> tuple[Pattern, ...]:
@@ -60,7 +47,7 @@ def load(file: PathOrFile) -> tuple[Pattern, ...]:
         OSError: the file cannot be read.
         GramDecodeError: it is not UTF-8, or not gram; the error names the file.
     """
-    expect(file, (str, os.PathLike, Readable), "file", by="load")
+    _expect_file(file, "read", by="load")
     return parse_file(file).patterns
 
 
@@ -73,7 +60,7 @@ def parse_file(file: PathOrFile, *, style: Style | None = None) -> Document:
         OSError: the file cannot be read.
         GramDecodeError: it is not UTF-8, or not gram; the error names the file.
     """
-    expect(file, (str, os.PathLike, Readable), "file", by="parse_file")
+    _expect_file(file, "read", by="parse_file")
     if isinstance(file, str | os.PathLike):
         filename: str | None = os.fspath(file)
         content: str | bytes = resolved(Path(file)).read_bytes()
@@ -118,7 +105,7 @@ def dump(
     Raises:
         OSError: the file cannot be written.
     """
-    expect(file, (str, os.PathLike, Writable), "file", by="dump")
+    _expect_file(file, "write", by="dump")
     text = dumps(pattern, style=style)
     text += "\n" if text else ""
     if isinstance(file, str | os.PathLike):
@@ -129,6 +116,12 @@ def dump(
             sink.write(text)
         except TypeError:  # a binary file
             sink.write(text.encode())
+
+
+def _expect_file(file: object, method: str, *, by: str) -> None:
+    """Refuse what is neither a path nor an open file that has a method."""
+    if not callable(getattr(file, method, None)):
+        expect(file, (str, os.PathLike, IOBase), "file", by=by)
 
 
 def _the_one(document: Document) -> Pattern:

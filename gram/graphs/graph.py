@@ -15,7 +15,7 @@ from attrs import define, field
 
 from ..checks import Scopes, one_scope
 from ..documents import Document
-from ..errors import GramError, expect
+from ..errors import GramError, NoPatternError, expect
 from ..trees import WALK, Pattern, is_edge, patterns_of
 from .scoping import scoped
 
@@ -105,6 +105,9 @@ class Graph:
     _incident: dict[Hashable, list[Pattern]] = field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        for name in ("nodes", "relationships", "walks", "annotations", "others"):
+            patterns_of(getattr(self, name), name, by="Graph")
+        expect(self.keys, Mapping, "keys", by="Graph")
         for each in self.relationships:
             for key in {self.key(end): None for end in _ends(each)}:
                 self._incident.setdefault(key, []).append(each)
@@ -114,18 +117,20 @@ class Graph:
 
         For an anonymous node it is the ``id`` of the pattern.
         """
+        expect(node, Pattern, "node", by="key")
         return self.keys.get(id(node)) or node.value.identity or id(node)
 
     def node(self, name: str) -> Pattern:
         """The first node of a name.
 
         Raises:
-            KeyError: no node has this name.
+            NoPatternError: no node has this name.
         """
+        expect(name, str, "name", by="node")
         for node in self.nodes:
             if node.value.identity == name:
                 return node
-        raise KeyError(name)
+        raise NoPatternError(f"no node is named {name!r}")
 
     def incident(self, node: Pattern) -> tuple[Pattern, ...]:
         """The relationships that begin or end at a node."""
@@ -158,7 +163,7 @@ def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = o
     Raises:
         ArgumentError: ``what`` is neither a document nor patterns.
     """
-    expect(scopes, Callable, "scopes", by="graph_of")  # type: ignore[arg-type]  # a function
+    expect(scopes, Callable, "scopes", by="graph_of")
     if isinstance(what, Document):
         patterns = what.patterns[1:] if what.header is not None else what.patterns
     else:

@@ -6,11 +6,11 @@ Elements keep their order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias, get_args
 
 from ..checks import Scopes, members, one_scope
-from ..errors import ArgumentError, GramError
+from ..errors import ArgumentError, GramError, expect
 from ..operations import unfold
 from ..trees import Pattern, Subject, TreePath, all_patterns, is_reference, origin, walk
 from .scoping import WHOLE, ScopeKey, scope_below, scoped
@@ -65,6 +65,7 @@ def reconcile(
     """
     if policy not in get_args(Policy):
         raise ArgumentError(f"reconcile: policy must be one of {', '.join(get_args(Policy))}")
+    expect(scopes, Callable, "scopes", by="reconcile")
     trees = all_patterns(patterns, "patterns", by="reconcile")
     subjects: dict[ScopeKey, Subject] = {}
     bodies: dict[ScopeKey, Pattern] = {}  # the occurrences whose elements are agreed on

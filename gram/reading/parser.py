@@ -99,6 +99,9 @@ def parse_tokens(
         builder: has a method for each rule of the grammar, called with the parts of the rule.
         refuse: makes the error to raise when the text is not of the language.
     """
+    expect(definition, Path, "definition", by="parse_tokens")
+    expect(text, str, "text", by="parse_tokens")
+    expect(refuse, Callable, "refuse", by="parse_tokens")
     own, states = _tables(definition)
     names = {literal: name for name, literal in own.literals.items()}
     named = (

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
-from ..errors import expect
+from ..errors import NoPatternError, expect
 from .pattern import Pattern, patterns_of
 
 TreePath: TypeAlias = tuple[int, ...]
@@ -64,15 +64,17 @@ def pattern_at(patterns: Sequence[Pattern], path: TreePath) -> Pattern:
     """The pattern that a path leads to, of several trees.
 
     Raises:
-        IndexError: there is no pattern at the path.
+        NoPatternError: there is no pattern at the path.
     """
     expect(patterns, Sequence, "patterns", by="pattern_at")
     expect(path, tuple, "path", by="pattern_at")
     if not path:
-        raise IndexError("a path has at least one step")
+        raise NoPatternError("a path has at least one step")
     below: Sequence[Pattern] = patterns
     for index in path:
         expect(index, int, "each step of path", by="pattern_at")
+        if not 0 <= index < len(below):
+            raise NoPatternError(f"no pattern is at the path {path}")
         pattern = below[index]
         expect(pattern, Pattern, "each of patterns", by="pattern_at")
         below = pattern.elements
@@ -87,7 +89,7 @@ def replace_at(
     The parts that are not on the way there are shared.
 
     Raises:
-        IndexError: there is no pattern at the path.
+        NoPatternError: there is no pattern at the path.
 
     >>> from gram import dumps, loads
     >>> print(dumps(replace_at(loads("[a | b, c]"), (0, 1), loads("(x) (y)"))))

@@ -100,7 +100,7 @@ def write_pattern(
 
 
 def _expect_style(style: object, *, by: str) -> None:
-    expect(style, (Callable, type(None)), "style", by=by)  # type: ignore[arg-type]  # a function
+    expect(style, (Callable, type(None)), "style", by=by)
 
 
 class _Writer:
@@ -108,7 +108,11 @@ class _Writer:
         self._style = style
 
     def spelling(self, pattern: Pattern, within: tuple[Pattern, ...]) -> Spelling:
-        return self._style((*within, pattern)) if self._style else PLAIN
+        if self._style is None:
+            return PLAIN
+        spelling = self._style((*within, pattern))
+        expect(spelling, Spelling, "what style returns", by="dumps")
+        return spelling
 
     def pattern(self, pattern: Pattern, within: tuple[Pattern, ...]) -> str:
         spelling = self.spelling(pattern, within)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from gram import ArgumentError
 from lenses_ext import NotJson, schema_validator, validation_visits
 
 from ..errors import ValidationError
@@ -95,11 +96,9 @@ def validator_of(schema: str) -> Validator:
     Raises:
         ValidationError: the text is not a JSON Schema.
     """
-    import jsonschema_rs
-
     try:
         return schema_validator(read_json(schema))
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
+    except (ValueError, ArgumentError) as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
 
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 
 from attrs import field, frozen
 
+from gram import expect
 from lenses_ext import Model, agent_model, view
 
 from ..errors import (
@@ -96,6 +97,8 @@ class LiveWorld:
             ToolBindingError: the library does not implement the tools as they are written.
             ConfigurationError: the provider is unknown, or its key is missing.
         """
+        expect(state, State, "state", by="LiveWorld.of")
+        expect(options, dict, "options", by="LiveWorld.of")
         tools = bind_agent_tools(state.agent, library, match=options.get("match", "full"))
         chosen, base_url = options.get("model"), options.get("base_url")
         if chosen is None or isinstance(chosen, str | Model):

@@ -11,20 +11,19 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import evolve
 
+from gram import expect
 from lenses_ext import Memo, wire_name
 
 from ..contracts import function_definition, has_strict_form
 from ..json_text import Json, read_json
+from ..machine import Request
 from ..messages import AssistantRole, FunctionRole, Message, ToolCall
 from ..providers import AnswerFormat, AnswerMode, Dialect
 from .typed_answers import answer_format, answer_in_words, answer_tool
-
-if TYPE_CHECKING:
-    from ..machine import Request
 
 SETTING_NAMES: Mapping[str, str] = {
     "frequencyPenalty": "frequency_penalty",
@@ -66,6 +65,8 @@ def request_body(
         answers_as: Whether the provider takes a schema for the answer, see `AnswerFormat`.
         server: The server that is asked; reasoning goes back only to the one that sent it.
     """
+    expect(request, Request, "request", by="request_body")
+    expect(server, (str, type(None)), "server", by="request_body")
     messages = [encode_message(each, dialect, server) for each in _sent(request, dialect)]
     body: dict[str, Json] = {"model": request.model.name, "messages": messages}
     instruction, settings = request.instruction, request.settings.as_json()

@@ -39,6 +39,7 @@ class Session:
     """
 
     def __init__(self, file: HeldFile) -> None:
+        expect(file, HeldFile, "file", by="Session")
         self._file = file
         content = file.read() or b""
         self._document = parse(decode(content, str(file.path)), str(file.path))
@@ -58,6 +59,7 @@ class Session:
         Raises:
             OSError: the file cannot be written, or another program has changed it.
         """
+        expect(context, ConversationContext, "context", by="save")
         self._document = _with_conversation(self._document, context)
         self._file.write(self._document.text)
         self.context = context

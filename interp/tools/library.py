@@ -103,6 +103,7 @@ class ToolLibrary(Mapping[str, Tool]):
             ToolError: the library does not have the tool, or has another of the new name.
         """
         tool = self._known(old)
+        expect(new, str, "a name", by="ToolLibrary")
         if new in self.tools and new != old:
             raise ToolError(f'there is a tool "{new}" already')
         return register_tool(new, tool.renamed(new), ToolLibrary(self.tools.remove(old)))

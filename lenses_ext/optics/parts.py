@@ -156,7 +156,7 @@ def elements_with(
         what: what they are, for errors: "expected a pattern labelled Tool".
     """
 
-    expect(chosen, Callable, "chosen", by="elements_with")  # type: ignore[arg-type]  # an abstract class
+    expect(chosen, Callable, "chosen", by="elements_with")
     expect(what, str, "what", by="elements_with")
 
     def get(pattern: Pattern) -> tuple[Pattern, ...]:

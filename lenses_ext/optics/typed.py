@@ -133,7 +133,7 @@ class Settable(_Optic, Generic[S, A_co, New]):
 
     def modify(self, func: Callable[[A_co], New]) -> Change[S, S]:
         """A function that changes every part."""
-        expect(func, Callable, "func", by="modify")  # type: ignore[arg-type]  # an abstract class
+        expect(func, Callable, "func", by="modify")
         return Change(lambda whole: self._optic.over(whole, func))
 
 
@@ -217,7 +217,7 @@ def over(lens: Settable[S, A, B], function: Callable[[A], B], state: S) -> S:
         ArgumentError: the first argument is not a lens, or the second not a function.
     """
     _expect_optic("over", "function, pattern", lens, function, state)
-    expect(function, Callable, "function", by="over")  # type: ignore[arg-type]  # an abstract class
+    expect(function, Callable, "function", by="over")
     return lens.modify(function)(state)
 
 

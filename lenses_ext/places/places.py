@@ -226,7 +226,7 @@ def change_places(
     for place, function in _pairs(changes):
         expect(place, Place, "place", by="change_places")
         place.pattern(patterns)
-        expect(function, Callable, "function", by="change_places")  # type: ignore[arg-type]  # an abstract class
+        expect(function, Callable, "function", by="change_places")
         by_path[place.tree_path][place.inside] = partial(_apply, place, function)
     return _changed(patterns, by_path)
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import field, frozen
 
+from gram import GramError, expect
+
 from .json_values import dump_json, same_json
 from .schema_parts import Schema, SchemaPath
 from .visits import validation_visits
@@ -42,6 +44,10 @@ _ROOTS = ("$defs", "definitions", "properties")
 
 _MOST_VISITS = 5_000
 """How often schemas may be held against a default: past that, its faults take seconds to find."""
+
+
+class SchemaError(GramError, ValueError):
+    """What should be a JSON Schema is not a valid one."""
 
 
 @frozen
@@ -162,12 +168,10 @@ def _misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[st
     """The same by validation: all in one validator, or each in its own where one is not valid."""
     if not schemas:
         return []
-    from jsonschema_rs import ValidationError
-
     around = {key: root[key] for key in _ROOTS if key in root}
     try:
         validator = schema_validator({**around, "prefixItems": list(schemas)})
-    except ValidationError:  # an invalid pattern, a reference that leads nowhere
+    except SchemaError:  # an invalid pattern, a reference that leads nowhere
         if len(schemas) == 1:
             return [None]
         return [reason for schema in schemas for reason in _misfits(root, [schema])]
@@ -183,11 +187,16 @@ def schema_validator(schema: Schema) -> Draft202012Validator:
     """The validator of a schema. It fetches nothing: only local references are followed.
 
     Raises:
-        jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError: it is not a valid schema.
+        SchemaError: it is not a valid schema.
+        ArgumentError: it is neither a dict nor a bool.
     """
-    from jsonschema_rs import Draft202012Validator
+    from jsonschema_rs import Draft202012Validator, ReferencingError
 
-    return Draft202012Validator(schema, retriever=_refuse)
+    expect(schema, (dict, bool), "schema", by="schema_validator")
+    try:
+        return Draft202012Validator(schema, retriever=_refuse)
+    except (ValueError, ReferencingError) as error:  # what jsonschema-rs raises is a ValueError
+        raise SchemaError(str(error)) from None
 
 
 def accepts_value(schema: Schema, value: object) -> bool:
@@ -210,7 +219,7 @@ def is_regular_expression(pattern: str) -> bool:
     """Whether a text can be a ``pattern``; the metaschema takes any text."""
     try:
         schema_validator({"pattern": pattern})
-    except ValueError:  # what jsonschema-rs raises is one
+    except SchemaError:
         return False
     return True
 

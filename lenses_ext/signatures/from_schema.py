@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from gram import Fault, Severity
+from gram import Fault, Severity, expect
 
 from ..schemas import (
     Keywords,
@@ -71,6 +71,12 @@ def signature_from_schema(
     Raises:
         SignatureError: it is not the schema of an object, or refers to something outside itself.
     """
+    expect(
+        return_schema,
+        (Mapping, bool, type(None)),
+        "return_schema",
+        by="json_schema_to_type_signature",
+    )
     faults = _not_an_object(schema) or _errors(schema)
     if return_schema is not None:
         faults += _errors(return_schema)

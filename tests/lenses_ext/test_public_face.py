@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import lenses_ext
-from gram import GramError, Pattern, loads, loads_one, parse
+from gram import GramError, loads, loads_one, parse
 from lenses_ext import laws, optics
 
 AGENT = loads_one(
@@ -106,9 +106,6 @@ RIGHT: dict[str, tuple[Any, ...]] = {
 }
 """Right arguments of each public function, and of each class that people make."""
 
-WRONG = [None, 5, "x", [], {}, object(), 1.5, b"x", len, Pattern, (None,), [object()], {1: 2}]
-
-
 MAKERS = (
     "any_property", "computed", "each_of", "elements_with", "identity", "labelled", "lens_of",
     "optional", "required", "traversal_of",
@@ -145,26 +142,6 @@ def test_every_public_function_is_in_the_table() -> None:
 @pytest.mark.parametrize("name", sorted(RIGHT))
 def test_right_arguments_are_taken(name: str) -> None:
     FUNCTIONS[name](*RIGHT[name])
-
-
-@pytest.mark.parametrize("name", sorted(RIGHT))
-def test_wrong_arguments_are_refused_with_our_errors_alone(name: str) -> None:
-    right = RIGHT[name]
-    one_wrong = (
-        (*right[:place], wrong, *right[place + 1 :])
-        for place in range(len(right))
-        for wrong in WRONG
-    )
-    leaks = set()
-    for arguments in (*one_wrong, *([wrong] * len(right) for wrong in WRONG)):
-        try:
-            FUNCTIONS[name](*arguments)
-        except GramError:
-            pass
-        except Exception as error:  # noqa: BLE001  # any other error is what the test looks for
-            leaks.add(f"{name}{tuple(arguments)!r:.200}: {type(error).__name__}: {error}")
-
-    assert leaks == set()
 
 
 @pytest.mark.parametrize("name", sorted(RIGHT.keys() - TAKES_ANYTHING))

@@ -5,7 +5,7 @@ import sys
 import pytest
 from hypothesis import given
 
-from gram import GramError, Pattern, loads_one, parse
+from gram import GramError, NoPatternError, Pattern, loads_one, parse
 from gram.graphs import (
     MissingExtraError,
     ShapeError,
@@ -55,7 +55,7 @@ def test_relationships_lead_from_node_to_node() -> None:
 def test_what_is_no_relationship_has_no_ends() -> None:
     with pytest.raises(ShapeError, match="3 elements"):
         source(loads_one("[a | b, c, d]"))
-    with pytest.raises(KeyError):
+    with pytest.raises(NoPatternError):
         graph_of(parse("(a)")).node("b")
 
 

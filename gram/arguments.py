@@ -1,0 +1,65 @@
+"""The root of all errors, and how an argument of a wrong type is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class GramError(Exception):
+    """The root of all errors of ``gram``, ``lenses_ext`` and ``interp``."""
+
+
+class ArgumentError(GramError, TypeError):
+    """A function was called with an argument of the wrong type."""
+
+
+def expect(value: object, kind: Any, name: str, *, by: str) -> None:
+    """Refuse an argument that is not of the wanted type.
+
+    Args:
+        value: the argument.
+        kind: the wanted class, or several of them, abstract ones too; ``type(None)`` is written
+            as None.
+        name: the name of the parameter, or of a part of it, such as ``tools[2]``.
+        by: the name of the function that refuses it.
+
+    Raises:
+        ArgumentError: the argument is of another type.
+
+    >>> expect(5, str, "text", by="loads")
+    Traceback (most recent call last):
+        ...
+    gram.arguments.ArgumentError: loads: text must be a str, got int
+    >>> expect([], (int, type(None)), "width", by="fmt")
+    Traceback (most recent call last):
+        ...
+    gram.arguments.ArgumentError: fmt: width must be an int or None, got list
+    """
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        wanted = " or ".join(map(_with_article, kinds))
+        raise ArgumentError(f"{by}: {name} must be {wanted}, got {name_of(value)}")
+
+
+_KIND_WORDS = {
+    "Callable": "function",
+    "IOBase": "file",
+    "Iterable": "iterable",
+    "Mapping": "mapping",
+    "PathLike": "path",
+    "Sequence": "sequence",
+}
+
+
+def _with_article(kind: type) -> str:
+    if kind is type(None):
+        return "None"
+    word = _KIND_WORDS.get(kind.__name__, kind.__name__)
+    return f"an {word}" if word[0] in "aeiouAEIOU" else f"a {word}"
+
+
+def name_of(value: object) -> str:
+    """What a message calls an argument: the name of its type; of a class, that it is one."""
+    if value is None:
+        return "None"
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
