@@ -62,7 +62,7 @@ _WRONG_KEY = re.compile(
 )
 _BAD_REQUEST = re.compile(
     r"BadRequestError|invalid[_ ]request|unsupported param|not support"
-    r"|schema conversion failed|failed to parse (grammar|messages|tools)|jinja|chat template",
+    r"|schema conversion failed|failed to parse (grammar|messages|tool)|jinja|chat template",
     re.IGNORECASE,
 )
 _LONGEST_QUOTE: Final = 500  # characters

@@ -83,7 +83,8 @@ def request_body(
             tools.append(answer_tool(request, request.answer))
     messages.insert(0, {"role": "system", "content": instruction})
     if tools:
-        body |= _offered(tools, _tool_choice(request, settings.get("toolChoice", "auto")), dialect)
+        answers_by_tool = len(tools) > len(request.tools)
+        body |= _offered(tools, _tool_choice(request, answers_by_tool=answers_by_tool), dialect)
     names = {**SETTING_NAMES, "maxTokens": max_tokens}
     if "tools" not in body:
         del names["parallelToolCalls"]  # refused where there are no tools
@@ -133,13 +134,17 @@ def _offered(tools: list[dict[str, Json]], choice: str, dialect: Dialect) -> dic
     return {"functions": functions, "function_call": named if is_name else choice}
 
 
-def _tool_choice(request: Request, choice: str) -> str:
+def _tool_choice(request: Request, *, answers_by_tool: bool) -> str:
     """The tool choice of a request: a call is demanded once for each message of the user.
 
-    A model that had to call a tool in every reply could never answer.
+    A model that had to call a tool in every reply could never answer, unless it answers by a tool:
+    then it has to call one each time.
     """
+    choice = str(request.settings.get("toolChoice", "required" if answers_by_tool else "auto"))
     has_result = bool(request.messages) and isinstance(request.messages[-1].role, FunctionRole)
-    return "auto" if has_result and choice != "none" else choice
+    if choice in ("auto", "none") or not has_result:
+        return choice
+    return "required" if answers_by_tool else "auto"
 
 
 def _sent(request: Request, dialect: Dialect) -> Iterable[Message]:

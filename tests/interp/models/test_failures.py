@@ -208,6 +208,7 @@ def test_a_wrong_key_is_a_configuration_error_in_any_shape(
     [
         {"message": "litellm.BadRequestError: OpenAIException - …", "code": "500"},
         {"message": "JSON schema conversion failed: …", "type": "server_error", "code": 500},
+        {"message": "Failed to parse tool call arguments as JSON: …", "type": "server_error"},
         {"message": "m", "type": "invalid_request_error"},
         {"message": "this chat template does not support tools", "type": "server_error"},
     ],

@@ -1,52 +1,152 @@
-"""A trial against a real server, such as llama.cpp: tools and typed answers in one agent.
+"""A trial against a real server: llama.cpp, with tools and typed answers in one agent.
 
-Start a server with a model that can call tools (``llama-server --jinja -m MODEL``, or
-``python -m llama_cpp.server``) and name its address in ``GRAM_TRIAL_SERVER``.
+With the packages in `tiny_llama.NEEDED` (``pip install xllamacpp gguf``) llama.cpp itself is
+started, with a model that is written on the spot. To try another server, name its address in
+``GRAM_TRIAL_SERVER`` and its key, where it needs one, in ``GRAM_TRIAL_KEY``; it needs a model that
+can call tools (``llama-server --jinja -m MODEL``).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from attrs import frozen
 
 from gram import loads_one
-from interp import OpenAIModel, ToolLibrary, run, tool
+from interp import (
+    ConfigurationError,
+    ModelError,
+    OpenAIModel,
+    ToolLibrary,
+    run,
+    stream,
+    tool,
+)
+from interp.messages import AssistantRole, ConversationContext, FunctionRole, Message, ToolCall
 from interp.providers.provider import AnswerFormat, AnswerMode
+from tests.interp.models.tiny_llama import IS_INSTALLED, KEY, NEEDED, serving_llama
 
 ADDRESS = os.environ.get("GRAM_TRIAL_SERVER", "")
 
 pytestmark = pytest.mark.skipif(
-    not ADDRESS, reason="needs a real server with a model: its address is in GRAM_TRIAL_SERVER"
+    not (ADDRESS or IS_INSTALLED),
+    reason=f"needs llama.cpp ({' and '.join(NEEDED)}), or a server named in GRAM_TRIAL_SERVER",
 )
+
+
+@frozen
+class Server:
+    address: str
+    key: str = "none"
+
+    def model(self, answers: AnswerMode = "after_tools", **more: Any) -> OpenAIModel:
+        return OpenAIModel(self.address, self.key, max_tokens="max_tokens", answers=answers, **more)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    if ADDRESS:
+        yield Server(ADDRESS, os.environ.get("GRAM_TRIAL_KEY", "none"))
+        return
+    with serving_llama(tmp_path_factory.mktemp("llama")) as address:
+        yield Server(address, KEY)
+
 
 AGENT = loads_one("""
     [weather:Agent {
       instruction: "Look up the temperature with the tool, then answer.",
-      model: "Trial/model", settings: {temperature: 0}
+      model: "Trial/model",
+      settings: {temperature: 0, toolChoice: "required", parallelToolCalls: false}
     } |
       [temperature:ToolSpecification {description: "The temperature in a city, in degrees"} |
         (city::String)==>(::Integer)],
       [report:Answer:Object | (city::String), (degrees::Integer)]]
+""")
+TALKER = loads_one("""
+    [talker:Agent {instruction: "Talk.", model: "Trial/model", settings: {temperature: 0}}]
 """)
 
 
 @tool
 def temperature(city: str) -> int:
     """The temperature in a city, in degrees"""
-    return 17 if city else 0
+    return 17
 
 
-@pytest.mark.parametrize("answers", ["after_tools", "as_tool"])
-@pytest.mark.parametrize("answers_as", ["json_schema", "json_object"])
+TOOLS = ToolLibrary.of(temperature)
+
+
+@pytest.mark.parametrize("answers", ["after_tools", "with_tools", "as_tool"])
+@pytest.mark.parametrize("streamed", [False, True])
 def test_an_agent_with_tools_gives_an_answer_of_its_type(
-    answers: AnswerMode, answers_as: AnswerFormat
+    server: Server, answers: AnswerMode, streamed: bool
 ) -> None:
-    model = OpenAIModel(
-        ADDRESS, "none", max_tokens="max_tokens", answers=answers, answers_as=answers_as
+    model = server.model(answers)
+
+    if streamed:
+        *_, last = stream(AGENT, "How warm is it in Oslo?", TOOLS, model=model)
+        response: Any = getattr(last, "response", None)
+    else:
+        response = run(AGENT, "How warm is it in Oslo?", TOOLS, model=model)
+
+    assert set(response.value) == {"city", "degrees"}
+    assert response.value["degrees"] == 17
+    if answers == "after_tools":  # with both at once, llama.cpp looks at the schema alone
+        assert [each.result for each in response.tools_used] == [17]
+
+
+@pytest.mark.skipif(not ADDRESS, reason="a schema in words needs a model that can read")
+@pytest.mark.parametrize("answers_as", ["json_schema", "json_object"])
+def test_a_model_that_can_read_gives_its_answer_in_either_format(
+    server: Server, answers_as: AnswerFormat
+) -> None:
+    model = server.model(answers_as=answers_as)
+
+    response = run(AGENT, "How warm is it in Oslo?", TOOLS, model=model)
+
+    assert response.value["degrees"] == 17
+
+
+def test_a_call_whose_arguments_were_no_json_does_not_poison_the_conversation(
+    server: Server,
+) -> None:
+    wrong = ToolCall("a", "temperature", '{"ci')
+    context = ConversationContext(
+        [
+            Message(AssistantRole, "", [wrong]),
+            Message(FunctionRole("temperature"), "error: not JSON", call_id="a"),
+        ]
     )
 
-    response = run(AGENT, "How warm is it in Oslo?", ToolLibrary.of(temperature), model=model)
+    response = run(AGENT, "And in Rome?", TOOLS, context, model=server.model())
 
-    assert isinstance(response.value, dict)
     assert response.value["degrees"] == 17
+
+
+def test_a_conversation_that_is_too_long_is_told_by_its_name(server: Server) -> None:
+    with pytest.raises(ModelError) as caught:
+        run(TALKER, "a " * 200_000, model=server.model())
+
+    assert caught.value.code == "context_length_exceeded"
+
+
+def test_a_wrong_key_is_told_without_it(server: Server) -> None:
+    if server.key == "none":
+        pytest.skip("the server that GRAM_TRIAL_SERVER names needs no key")
+    model = OpenAIModel(server.address, "a-wrong-key-0123456789")
+
+    with pytest.raises(ConfigurationError, match="refused the key") as caught:
+        run(TALKER, "hi", model=model)
+
+    assert "wrong-key" not in str(caught.value)
+
+
+def test_tokens_are_counted_streamed_and_whole(server: Server) -> None:
+    whole = run(TALKER, "hi", model=server.model())
+    *_, streamed = stream(TALKER, "hi", model=server.model())
+
+    assert whole.usage.total_tokens
+    assert getattr(streamed, "response", None) == whole

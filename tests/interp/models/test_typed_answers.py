@@ -31,10 +31,11 @@ HELLO = (
 BOB = {"name": "Bob", "age": 18}
 
 
-def agent(answer: str, tools: str = "") -> Pattern:
-    """An agent with an answer's type, and with tools."""
+def agent(answer: str, tools: str = "", settings: str = "") -> Pattern:
+    """An agent with an answer's type, with tools and with settings."""
     elements = ", ".join(each for each in (answer, tools) if each)
-    return loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {elements}]')
+    settings = f", settings: {{{settings}}}" if settings else ""
+    return loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"{settings}}} | {elements}]')
 
 
 def asked(server: ModelServer, at: int) -> set[str]:
@@ -131,6 +132,27 @@ def test_an_answer_may_be_a_tool(
     assert names == ["sayHello", "final_answer"]
     calls = model_server.requests[1]["messages"][2]["tool_calls"]
     assert [call["function"]["name"] for call in calls] == ["sayHello"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "first", "second"),
+    [
+        ("", "required", "required"),
+        ('toolChoice: "required"', "required", "required"),
+        ('toolChoice: "sayHello"', "sayHello", "required"),
+        ('toolChoice: "auto"', "auto", "auto"),
+    ],
+)
+def test_a_model_that_answers_by_a_tool_has_to_call_one(
+    model_server: ModelServer, setting: str, first: str, second: str
+) -> None:
+    model_server.will_say(CALL, tool_calls(("c2", "final_answer", {"answer": 18})))
+    pattern = agent(INTEGER, HELLO, settings=setting)
+
+    assert answered(pattern, model_server, "as_tool")[0] == 18
+    choices = [request["tool_choice"] for request in model_server.requests]
+    named = [each if isinstance(each, str) else each["function"]["name"] for each in choices]
+    assert named == [first, second]
 
 
 def test_the_answer_s_tool_has_a_name_that_no_other_has(model_server: ModelServer) -> None:
