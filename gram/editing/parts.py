@@ -146,17 +146,24 @@ class Lists:
 def features_of(pattern: Pattern) -> frozenset[Hashable]:
     """What a pattern is known by under another name.
 
-    A named element counts by its name, so that it may change. A pattern without a name is known
-    by its keys and its size too, so that the values and the elements may change.
+    A named element counts by its name, so that it may change, another by its labels, keys and
+    size, and an empty one not at all. A pattern without a name is known by its keys and its size
+    too, so that the values and the elements may change.
     """
     subject = pattern.value
     features: list[Hashable] = [("label", label) for label in subject.labels]
     features += [("property", key, exact(value)) for key, value in subject.properties.items()]
-    features += [("element", each.value.identity or each) for each in pattern.elements]
+    features += [("element", _shape_of(each)) for each in pattern.elements if each != Pattern()]
     if not subject.identity:
         features += [("key", key) for key in subject.properties]
         features.append(("size", len(pattern.elements)))
     return frozenset(features)
+
+
+def _shape_of(element: Pattern) -> Hashable:
+    subject = element.value
+    keys = frozenset(subject.properties)
+    return subject.identity or (subject.labels, keys, len(element.elements))
 
 
 def likeness(old: frozenset[Hashable], new: frozenset[Hashable], *, same_name: bool) -> float:

@@ -172,6 +172,10 @@ TRAPS = {
     "a file of comments gains an item": ("// c\n", "(a)", "// c\n(a)\n"),
     "a file of one unfinished comment gains an item": ("// c", "(a)", "// c\n(a)"),
     "items side by side can be swapped": ("(a)(b)", "(b) (a)", "(b)\n(a)"),
+    "a part of a path that looks like a pattern around it does not become it": (
+        "()[|[{j:1}|(a)-[{k:0}]-()--(),``],``][{j:g}|``,[|()]]",
+        "() [| [{j: 2} | (a)-[{k: 0}]-()--(), ``], ``] [{j:g}|``,[|()]]",
+        "()[|[{j:2}|(a)-[{k:0}]-()--(),``],``][{j:g}|``,[|()]]"),
 }  # fmt: skip
 
 
