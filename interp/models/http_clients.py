@@ -60,15 +60,11 @@ class Guard:
         Raises:
             ModelError: The response is such a redirect, or compressed in an odd way.
         """
-        body = self._body_of(response)
-        assert isinstance(response.stream, httpx2.SyncByteStream)
-        response.stream = _Limited(response.stream, body)
+        response.stream = _Limited(response.stream, self._body_of(response))
 
     async def acheck(self, response: httpx2.Response) -> None:
         """The same for a client that does not block."""
-        body = self._body_of(response)
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _AsyncLimited(response.stream, body)
+        self.check(response)
 
     def _body_of(self, response: httpx2.Response) -> _Body:
         if response.has_redirect_location:
@@ -147,10 +143,10 @@ class _Body:
             )
 
 
-class _Limited(httpx2.SyncByteStream):
+class _Limited(httpx2.SyncByteStream, httpx2.AsyncByteStream):
     """The bytes of a response, as a `_Body` gives them."""
 
-    def __init__(self, stream: httpx2.SyncByteStream, body: _Body) -> None:
+    def __init__(self, stream: Any, body: _Body) -> None:
         self._stream = stream
         self._body = body
 
@@ -158,23 +154,15 @@ class _Limited(httpx2.SyncByteStream):
         for data in self._stream:
             yield from self._body.take(data)
 
-    def close(self) -> None:
-        """Close the connection, or give it back."""
-        self._stream.close()
-
-
-class _AsyncLimited(httpx2.AsyncByteStream):
-    """The same without blocking."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, body: _Body) -> None:
-        self._stream = stream
-        self._body = body
-
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for data in self._stream:
             for piece in self._body.take(data):
                 yield piece
 
-    async def aclose(self) -> None:
+    def close(self) -> None:
         """Close the connection, or give it back."""
+        self._stream.close()
+
+    async def aclose(self) -> None:
+        """The same without blocking."""
         await self._stream.aclose()

@@ -1,7 +1,6 @@
-"""Sends a request again where that can help, waiting longer each time or as the provider says.
+"""When a request is sent again, waiting longer each time or as the provider says.
 
-One policy for every way a request is sent; the error itself says whether it can help (see
-`failures`).
+The error itself says whether asking again can help (see `failures`).
 """
 
 from __future__ import annotations
@@ -19,29 +18,15 @@ T = TypeVar("T")
 _LONGEST_WAIT = 60.0  # seconds
 
 
-def with_retries(ask: Callable[[], T], attempts: int, is_wanted: Callable[[], bool]) -> T:
-    """The reply to a request, which is sent again as long as that can help.
-
-    Args:
-        ask: Sends the request.
-        attempts: How often it is sent at most.
-        is_wanted: Whether anybody still waits for the reply.
-
-    Raises:
-        ModelError: The error of the last attempt.
-    """
+def with_retries(ask: Callable[[], T], attempts: int) -> T:
+    """What a function returns, called at most so many times; raises its last error."""
     import tenacity
 
-    def ask_if_wanted() -> T:
-        if not is_wanted():
-            raise ModelError("the request was given up")
-        return ask()
-
-    return tenacity.Retrying(**_policy(attempts))(ask_if_wanted)
+    return tenacity.Retrying(**_policy(attempts))(ask)
 
 
 async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
-    """The same without blocking; who no longer wants the reply cancels it."""
+    """The same for a coroutine function."""
     import tenacity
 
     answer: T = await tenacity.AsyncRetrying(**_policy(attempts))(ask)

@@ -9,14 +9,14 @@ message, streamed or whole. Nothing here does I/O.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ..errors import ModelError
 from ..json_text import Json, parse_json
 from ..redaction import redact_error
 from .failures import failed, quoted
-from .reply_reading import json_text, text_of, well_formed
+from .reply_reading import Reply, json_text, text_of, well_formed
 
 END: Final = object()
 """The event ``[DONE]``: the reply is complete."""
@@ -237,71 +237,84 @@ class StreamedReply:
 
 
 class IncomingReply:
-    """The reply to a request for a stream, as it comes in; some servers send it whole.
+    """A reply as it comes in, as a stream or whole; some servers send it whole all the same.
 
     Args:
         headers: The headers of the response.
+        read: Reads the completion.
+        streaming: Whether a stream was asked for.
 
     Attributes:
         has_begun: A part of the reply has come.
         is_complete: All of it has come.
     """
 
-    def __init__(self, headers: Mapping[str, str]) -> None:
-        self.has_begun = False
-        self.is_complete = False
+    def __init__(
+        self, headers: Mapping[str, str], read: Callable[[Json], Reply], *, streaming: bool
+    ) -> None:
+        self.has_begun = self.is_complete = False
+        self._read = read
         kind = headers.get("content-type", "")
-        self._whole = bytearray() if kind.startswith(("application/json", "text/html")) else None
-        self._may_be_whole = not kind.startswith("text/event-stream")
-        self._completion: Json = None
-        self._reader = EventReader()
-        self._reply = StreamedReply()
+        self._is_whole: bool | None = None  # until the first bytes tell
+        if not streaming or kind.startswith(("application/json", "text/html")):
+            self._is_whole = True
+        elif kind.startswith("text/event-stream"):
+            self._is_whole = False
+        self._body = bytearray()
+        self._events = EventReader()
+        self._chunks = StreamedReply()
         self._words: list[str] = []
+        self._reply: Reply | None = None
 
     def take(self, piece: bytes | None) -> None:
         """Take the next bytes of the reply; None is the end of them.
 
         Raises:
-            ModelError: They report an error, are not a stream, or end too early.
+            ModelError: They report an error, are not a reply, or end too early.
         """
-        if self._may_be_whole and piece and piece.strip():  # the first bytes tell
-            self._may_be_whole = False
-            if self._whole is None and piece.lstrip().startswith(b"{"):
-                self._whole = bytearray()
-        if self._whole is not None and piece is not None:
-            self._whole += piece
-            return
-        if self._whole is not None:
-            self._completion = completion_in(bytes(self._whole))
-        for event in self._reader.rest() if piece is None else self._reader.feed(piece):
-            if words := self._reply.add(event):
+        if self._is_whole is None and piece and piece.strip():
+            self._is_whole = piece.lstrip().startswith(b"{")
+        if not self._is_whole:
+            self._take_events(piece)
+        elif piece is not None:
+            self._body += piece
+        else:
+            self._reply = self._read(completion_in(bytes(self._body)))
+            self.has_begun = self.is_complete = True
+
+    def _take_events(self, piece: bytes | None) -> None:
+        for event in self._events.rest() if piece is None else self._events.feed(piece):
+            if words := self._chunks.add(event):
                 self._words.append(words)
             self.has_begun = True
             self.is_complete = self.is_complete or event is END
         if piece is None:
-            if self._whole is None and not self.has_begun:
+            if not self.has_begun:
                 raise ended_too_early()
-            self.has_begun = self.is_complete = True
+            self.is_complete = True
 
     def words(self) -> list[str]:
         """The words that have come since this was asked."""
         words, self._words = self._words, []
         return words
 
-    def completion(self) -> Json:
-        """The completion that has come in."""
-        return self._reply.completion() if self._whole is None else self._completion
+    def reply(self) -> Reply:
+        """The whole reply."""
+        return self._reply or self._read(self._chunks.completion())
 
 
 def completion_in(body: bytes) -> Json:
     """The completion in the body of a response.
 
     Raises:
-        ModelError: It is not JSON, or reports an error.
+        ModelError: It is neither JSON nor a whole stream, or reports an error.
     """
     text, problem = body.decode("utf-8-sig", "replace"), ""
     if text.lstrip().startswith(("data:", "event:", ":")):  # a server that always streams
-        return read_events(text)
+        events, reply = EventReader(), StreamedReply()
+        for event in (*events.feed(body), *events.rest()):
+            reply.add(event)
+        return reply.completion()
     try:
         found = parse_json(text)
     except ValueError as error:
@@ -311,18 +324,6 @@ def completion_in(body: bytes) -> Json:
     if isinstance(found, dict) and found.get("error"):
         raise failed(found["error"])
     return found
-
-
-def read_events(text: str) -> dict[str, Json]:
-    """The completion in the events of a whole stream.
-
-    Raises:
-        ModelError: The stream reports an error, has something else in it, or ends too early.
-    """
-    reader, reply = EventReader(), StreamedReply()
-    for event in (*reader.feed(text.encode()), *reader.rest()):
-        reply.add(event)
-    return reply.completion()
 
 
 def ended_too_early() -> ModelError:
