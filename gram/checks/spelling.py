@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import TypeAlias, Union
 
-from ..reading import Construct, syntax
+from ..reading import Construct, comments, syntax
 from ..source import Span
 from ..suggestions import did_you_mean
 from ..trees import is_edge, is_header
 from .faults import Edit
-from .fixes import removal, removal_of_entry
 from .reading import Finding, Occurrence, Reading
 
 _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*", re.ASCII)
@@ -19,29 +18,52 @@ _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+", re.ASCII)
 _FRACTION_WITH_UNIT = re.compile(r"[0-9]\.[0-9]+[A-Za-z]", re.ASCII)
 
+_List: TypeAlias = Union[syntax.Record, syntax.Map, syntax.Annotated]
+
 
 def duplicate_key(reading: Reading) -> Iterator[Finding]:
     """A key given twice in a record or map: only its last value counts."""
     for each, construct in reading.written:
-        for entries in _entry_lists(construct):
-            for entry, last in _dead(entries):
-                fix = removal_of_entry(each.text, entry.span)
-                message = _comes_again(each, f"the key `{entry.key.text}`", last)
-                yield _to_remove(message, each, entry.key, fix)
+        for record in _records(construct):
+            yield from _given_again(each, record, record.entries, "the key `{}`")
 
 
 def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
     """A key annotated twice: only its last value counts."""
     for each, construct in reading.written:
         if isinstance(construct, syntax.Annotated):
-            for annotation, last in _dead(construct.annotations):
-                fix = removal(each.text, annotation.span)
-                message = _comes_again(each, f"the annotation `@{annotation.key.text}`", last)
-                yield _to_remove(message, each, annotation.key, fix)
+            yield from _given_again(each, construct, construct.annotations, "the annotation `@{}`")
 
 
-def _to_remove(message: str, each: Occurrence, key: syntax.Name, fix: tuple[Edit, ...]) -> Finding:
-    return Finding(message, each.path, key.text, key.span, hint="remove it", fix=fix)
+def _given_again(
+    each: Occurrence, whole: _List, entries: Sequence[syntax.Entry], called: str
+) -> Iterator[Finding]:
+    """The entries of a list whose key comes again; one fix removes all but those with comments."""
+    last = {entry.key.text: entry for entry in entries}
+    if len(last) == len(entries):
+        return
+    assert each.source is not None
+    dead = [index for index, entry in enumerate(entries) if last[entry.key.text] is not entry]
+    removed = [index for index in dead if not comments(each.text, *entries[index].span)]
+    fix = _removal(each.text, whole, removed)
+    for index in dead:
+        key = entries[index].key
+        where = each.source.line_and_column(last[key.text].key.start)
+        message = f"{called.format(key.text)} is given again at {where}, which counts"
+        own = fix if index in removed else ()
+        yield Finding(message, each.path, key.text, key.span, hint="remove it", fix=own)
+
+
+def _removal(text: str, whole: _List, removed: Sequence[int]) -> tuple[Edit, ...]:
+    """The edits that take entries out of a list."""
+    from ..editing import annotations_of, changes_without, entries_of  # only this fault needs it
+
+    if isinstance(whole, syntax.Annotated):
+        first = 1 if whole.identified else 0
+        changes = changes_without(annotations_of(text, whole), [first + each for each in removed])
+    else:
+        changes = changes_without(entries_of(text, whole), removed)
+    return tuple(Edit(each.before, each.new) for each in changes)
 
 
 def label_case(reading: Reading) -> Iterator[Finding]:
@@ -93,15 +115,15 @@ def _in_case(name: str, *, on_arrow: bool) -> str | None:
     return cased if (_UPPER_SNAKE if on_arrow else _PASCAL).fullmatch(cased) else None
 
 
-def _entry_lists(construct: Construct) -> Iterator[Sequence[syntax.Entry]]:
-    """The entries of a construct's record and of every map in its values."""
+def _records(construct: Construct) -> Iterator[syntax.Record | syntax.Map]:
+    """A construct's record and every map in its values."""
     if record := construct.subject.record:
-        yield record.entries
+        yield record
     pending = [entry.value for entry in construct.entries]
     while pending:
         value = pending.pop()
         if isinstance(value, syntax.Map):
-            yield value.entries
+            yield value
             pending.extend(entry.value for entry in value.entries)
         elif isinstance(value, syntax.Array):
             pending.extend(value.items)
@@ -127,21 +149,3 @@ def _extensions(text: str, value: syntax.AnyValue) -> Iterator[tuple[Span, str]]
             case syntax.Value(style="MEASUREMENT" | "range"):
                 if _FRACTION_WITH_UNIT.search(text, span.start, span.end):
                     yield span, "a fraction with a unit"
-
-
-# --- keys given twice
-
-_Keyed = TypeVar("_Keyed", syntax.Entry, syntax.Annotation)
-
-
-def _dead(entries: Sequence[_Keyed]) -> Iterator[tuple[_Keyed, _Keyed]]:
-    """Each entry whose key comes again, with the entry that counts."""
-    last = {entry.key.text: entry for entry in entries}
-    for entry in entries:
-        if last[entry.key.text] is not entry:
-            yield entry, last[entry.key.text]
-
-
-def _comes_again(each: Occurrence, what: str, last: syntax.Entry | syntax.Annotation) -> str:
-    assert each.source is not None
-    return f"{what} is given again at {each.source.line_and_column(last.key.start)}, which counts"

@@ -31,8 +31,8 @@ from __future__ import annotations
 from ..errors import expect
 from ..reading import END, Trivia, line_break, read_trivia, tokens
 from ..source import BOM
-from ..writing import INDENT, TIGHT, Group, Joint, Role, layout_of
 from .document import Document, parse
+from .layout import INDENT, TIGHT, Group, Joint, Role, layout_of
 
 WIDTH = 100
 

@@ -1,5 +1,14 @@
 """The lossless edit: rewrites a text for changed trees and keeps all other bytes."""
 
+from .comma_list import annotations_of, entries_of
+from .removal import changes_without
 from .replacement import Change, Replacement, replace
 
-__all__ = ["Change", "Replacement", "replace"]
+__all__ = [
+    "Change",
+    "Replacement",
+    "annotations_of",
+    "changes_without",
+    "entries_of",
+    "replace",
+]

@@ -22,6 +22,7 @@ from ..reading import (
     last_line,
     read_trivia,
     same_line_comment,
+    syntax,
     trivia_end,
     without_block_above,
 )
@@ -89,9 +90,17 @@ class ElementList:
     new_lead: str | None = None
     first_lead: str = ""
 
-    def write(self, writer: Writer, places: Sequence[Place]) -> None:
-        """Write the list with the old and new elements of ``places``, in that order."""
-        cut_off = self._cut_off({place.old for place in places})
+    def write(
+        self, writer: Writer, places: Sequence[Place], *, keeps_comments: bool = False
+    ) -> None:
+        """Write the list with the old and new elements of ``places``, in that order.
+
+        Args:
+            writer: receives the text.
+            places: what the new list consists of.
+            keeps_comments: whether the comments of a removed element stay.
+        """
+        cut_off = self._cut_off({place.old for place in places}, keeps_comments)
         writer.copy_trivia(*self.head)
         previous: int | None = -1
         for at, place in enumerate(places):
@@ -125,13 +134,19 @@ class ElementList:
         cut_off = any(self._cut_off(set()).values())
         return cut_off or self._commented(self.head) or self._commented(self.tail)
 
-    def _cut_off(self, staying: set[int | None]) -> dict[int | None, list[Span]]:
-        """The comments above removed elements that stay, by the next element that stays."""
+    def _cut_off(
+        self, staying: set[int | None], keeps_comments: bool = False
+    ) -> dict[int | None, list[Span]]:
+        """The comments of removed elements that stay, by the next element that stays."""
         found: dict[int | None, list[Span]] = {}
         pending: list[Span] = []
         for index, element in enumerate(self.elements):
             if index not in staying:
-                if rest := without_block_above(self.text[slice(*element.before)]):
+                if keeps_comments:
+                    for trivia in (element.before, element.before_comma, element.after):
+                        for last in list(comments_in(self.text, *trivia))[-1:]:
+                            pending.append(Span(trivia.start, last.end))
+                elif rest := without_block_above(self.text[slice(*element.before)]):
                     start = element.before.start
                     pending.append(Span(start, start + len(rest)))
             elif pending:
@@ -214,7 +229,7 @@ NO_ELEMENTS = ElementList("", first_lead=" ")
 def list_of(
     text: str,
     start: int,
-    cores: Iterable[Span],
+    parts: Sequence[syntax.Extent],
     end: int,
     *,
     commas: bool = True,
@@ -226,26 +241,38 @@ def list_of(
     Args:
         text: the source.
         start: where the list begins, after its opening bracket if it has one.
-        cores: the elements.
+        parts: the elements.
         end: where the list ends, before its closing bracket.
         commas: whether commas separate the elements.
         new_lead: the blanks before a new element that is not the first; None to follow the old.
         head: where the trivia ends that belongs to what is before the list; by default this is
             the rest of the line when it holds a comment.
     """
-    spans = tuple(cores)
     if head is None:
-        head = same_line_comment(text, start, spans[0].start if spans else end)
+        head = same_line_comment(text, start, parts[0].start if parts else end)
     elements: list[ListElement] = []
     at = head
-    for index, span in enumerate(spans):
-        comma = commas and index < len(spans) - 1
+    for index, part in enumerate(parts):
+        span = part.span
+        comma = commas and index < len(parts) - 1
         before_comma = Span(span.end, trivia_end(text, span.end) if comma else span.end)
         past_comma = before_comma.end + comma
         after = Span(past_comma, same_line_comment(text, past_comma, end))
         elements.append(ListElement(Span(at, span.start), span, before_comma, comma, after))
         at = after.end
     return ElementList(text, Span(start, head), tuple(elements), Span(at, end), commas, new_lead)
+
+
+def entries_of(text: str, record: syntax.Record | syntax.Map) -> ElementList:
+    """The entries of a record or map."""
+    return list_of(text, record.start + 1, record.entries, record.end - 1)
+
+
+def annotations_of(text: str, annotated: syntax.Annotated) -> ElementList:
+    """What is annotated before a pattern: first its name and labels, if it has any."""
+    first = [annotated.identified] if annotated.identified else []
+    parts = [*first, *annotated.annotations]
+    return list_of(text, annotated.start, parts, annotated.body.start, commas=False)
 
 
 Named: TypeAlias = tuple[str, Place]

@@ -126,7 +126,7 @@ def replace(
     old_list = list_of(
         text,
         start,
-        [item.span for item in window],
+        window,
         end,
         commas=False,
         new_lead=writer.line_break,

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..errors import GramDecodeError
-from ..reading import Value as ValueSyntax, parse_trees, quote
+from ..reading import QUOTES, Value as ValueSyntax, parse_trees, quote, refence
 from ..source import Source
 from ..trees import TaggedString, Value, exact
 from ..writing import write_value
-
-_DELIMITERS = {"DOUBLE": '"', "SINGLE": "'", "BACKTICK": "`"}
-_FENCE_OPENER = re.compile(r"```[^\n]*\n")
-_FENCE_CLOSER = re.compile(r"\n[ \t]*```\Z")
 
 
 def respell(old: ValueSyntax, spelling: str, value: Value) -> str:
@@ -31,27 +26,21 @@ def respell(old: ValueSyntax, spelling: str, value: Value) -> str:
 
 def _candidates(old: ValueSyntax, spelling: str, value: Value) -> Iterator[str]:
     if isinstance(value, str) and isinstance(old.value, str):
-        if old.style in _DELIMITERS:
-            yield quote(value, _DELIMITERS[old.style])
+        if old.style in QUOTES:
+            yield quote(value, QUOTES[old.style])
         elif old.style == "FENCE":
-            yield _refenced(spelling, value)
+            yield refence(spelling, value)
     elif isinstance(value, TaggedString) and isinstance(old.value, TaggedString):
         if old.style == "BACKTICK":
             yield value.tag + quote(value.content, "`")
         else:
-            yield _refenced(spelling.replace(old.value.tag, value.tag, 1), value.content)
+            yield refence(spelling.replace(old.value.tag, value.tag, 1), value.content)
     elif type(value) is int and value >= 0:
         if old.style == "HEXADECIMAL":
             upper = any(digit in "ABCDEF" for digit in spelling)
             yield f"0x{value:0{len(spelling) - 2}{'X' if upper else 'x'}}"
         elif old.style == "OCTAL":
             yield f"0{value:0{len(spelling) - 1}o}"
-
-
-def _refenced(spelling: str, content: str) -> str:
-    opener, closer = _FENCE_OPENER.match(spelling), _FENCE_CLOSER.search(spelling)
-    assert opener is not None
-    return opener[0] + content + (closer[0] if closer else "\n```")
 
 
 def _reads_as(text: str, value: Value) -> bool:

@@ -81,8 +81,7 @@ class Rewriter:
     def _element_list(self, old: Part, bracket: syntax.Bracket) -> ElementList:
         if old.old_list is None:
             start = bracket.subject.end if bracket.bar is None else bracket.bar + 1
-            spans = [element.span for element in bracket.elements]
-            old.old_list = list_of(self.writer.old, start, spans, bracket.end - 1)
+            old.old_list = list_of(self.writer.old, start, bracket.elements, bracket.end - 1)
         return old.old_list
 
     def write(self, new: Part, role: Role) -> None:
@@ -101,7 +100,7 @@ class Rewriter:
             rewrite_annotations(self.writer, old, tree.value, self._spelling(new))
             self.write(new.parts[0], "body")
         elif isinstance(old, syntax.Path) and not new.is_open and (hops := hops_of(old, new)):
-            rewrite_path(self.writer, old, hops, self._spelling)
+            rewrite_path(self.writer, hops, self._spelling)
         elif isinstance(old, syntax.Header) and role == "first" and _is_record(tree):
             rewrite_record(self.writer, old.record, tree.value.properties)
         elif isinstance(old, syntax.Reference) and role == "element" and is_reference(tree):

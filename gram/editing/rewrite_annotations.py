@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..reading import has_comment, span_of, syntax
+from ..reading import has_comment, syntax
 from ..trees import Pattern, Subject, is_symbol
 from ..writing import Spelling, write_key, write_name, write_subject, write_value
-from .comma_list import Named, Place, list_of, with_additions
+from .comma_list import Named, Place, annotations_of, with_additions
 from .rewrite_subject import property_places, rewrite_identity, rewrite_labels, rewrite_value
 from .writer import Writer
 
@@ -45,9 +45,7 @@ def rewrite_annotations(
     places += property_places(
         writer, old.annotations, subject.properties, new_annotation, first=len(identified)
     )
-    cores = map(span_of, [*identified, *old.annotations])
-    old_list = list_of(writer.old, old.start, cores, old.body.start, commas=False)
-    old_list.write(writer, places)
+    annotations_of(writer.old, old).write(writer, places)
 
 
 def _rewrite_identified(

@@ -21,17 +21,17 @@ Spell: TypeAlias = Callable[[Part], Spelling]
 
 
 @frozen
-class Hop:
+class NewHop:
     """A hop of the new path.
 
     Attributes:
-        edge: the relationship it stands for.
-        old: the index of the arrow that is rewritten, or None for a new one.
+        edge: the relationship that it spells.
+        old: the hop of the old path that is rewritten, or None for a new one.
         direction: which way the arrow points; one without a point or with two reads ``right``.
     """
 
     edge: Part
-    old: int | None
+    old: syntax.Path | None
     direction: Direction
 
     @property
@@ -45,7 +45,7 @@ class Hop:
         return self.edge.parts[1 if self.direction == "right" else 0]
 
 
-def hops_of(path: syntax.Path, new: Part) -> list[Hop] | None:
+def hops_of(path: syntax.Path, new: Part) -> list[NewHop] | None:
     """The hops that make a path of ``new`` with the least change; None when it cannot be one."""
     tree = new.pattern
     if is_edge(tree):
@@ -54,18 +54,18 @@ def hops_of(path: syntax.Path, new: Part) -> list[Hop] | None:
         edges = new.parts
     else:
         return None
-    return _cheapest(path, edges, align(path.edges, [edge.pattern for edge in edges], PATTERNS))
+    old = path.hops
+    partners = align([hop.pattern for hop in old], [edge.pattern for edge in edges], PATTERNS)
+    return _cheapest(edges, [None if index is None else old[index] for index in partners])
 
 
-def _cheapest(
-    path: syntax.Path, edges: Sequence[Part], partners: Sequence[int | None]
-) -> list[Hop] | None:
+def _cheapest(edges: Sequence[Part], partners: Sequence[syntax.Path | None]) -> list[NewHop] | None:
     """Choose the direction of each hop so that neighbours share a node, by dynamic programming."""
-    best: list[tuple[int, Hop, int | None]] = []  # cost so far, hop, index of the choice before
-    choices: list[list[tuple[int, Hop, int | None]]] = []
+    best: list[tuple[int, NewHop, int | None]] = []  # cost so far, hop, index of the choice before
+    choices: list[list[tuple[int, NewHop, int | None]]] = []
     for edge, old in zip(edges, partners, strict=True):
         best = []
-        for hop in (Hop(edge, old, "right"), Hop(edge, old, "left")):
+        for hop in (NewHop(edge, old, "right"), NewHop(edge, old, "left")):
             before = [
                 (cost, index)
                 for index, (cost, previous, _) in enumerate(choices[-1] if choices else [])
@@ -73,12 +73,12 @@ def _cheapest(
             ]
             if before or not choices:
                 cost, index = min(before) if before else (0, None)
-                best.append((cost + _cost(path, hop), hop, index))
+                best.append((cost + _cost(hop), hop, index))
         if not best:
             return None
         choices.append(best)
     at: int | None = min(range(len(best)), key=lambda index: best[index][0])
-    hops: list[Hop] = []
+    hops: list[NewHop] = []
     for level in reversed(choices):
         assert at is not None
         _, hop, at = level[at]
@@ -86,59 +86,57 @@ def _cheapest(
     return hops[::-1]
 
 
-def _cost(path: syntax.Path, hop: Hop) -> int:
+def _cost(hop: NewHop) -> int:
     """How much of the old text a hop changes: its heads, and the nodes at its ends."""
     if hop.old is None:
         return 0 if hop.direction == "right" else 1
-    kind = path.arrows[hop.old].kind
-    heads = 0
+    (arrow,), (left, right) = hop.old.arrows, hop.old.nodes
+    kind, heads = arrow.kind, 0
     if (kind == "left") != (hop.direction == "left"):
         heads = 1 if kind in ("left", "right") else 3
-    left, right = path.nodes[hop.old], path.nodes[hop.old + 1]
     return heads + (left.pattern != hop.left.pattern) + (right.pattern != hop.right.pattern)
 
 
-def rewrite_path(writer: Writer, path: syntax.Path, hops: Sequence[Hop], spell: Spell) -> None:
-    """Write the hops that `hops_of` found over an old path."""
-    sources = _old_nodes(path, [hops[0].left, *(hop.right for hop in hops)], hops)
-    for index, hop in enumerate(hops):
-        if index == 0:
-            _rewrite_node(writer, path, sources[0], hop.left, spell)
+def rewrite_path(writer: Writer, hops: Sequence[NewHop], spell: Spell) -> None:
+    """Write the hops that `hops_of` found, each over its old one."""
+    first, *others = _old_nodes([hops[0].left, *(hop.right for hop in hops)], hops)
+    _rewrite_node(writer, first, hops[0].left, spell)
+    for hop, old_node in zip(hops, others, strict=True):
         spelling = spell(hop.edge)
         if hop.old is None:
             writer.put(write_arrow(hop.edge.pattern.value, spelling, hop.direction))
         else:
-            arrow = path.arrows[hop.old]
-            writer.copy_trivia(path.nodes[hop.old].end, arrow.start)
+            (arrow,), (left, right) = hop.old.arrows, hop.old.nodes
+            writer.copy_trivia(left.end, arrow.start)
             _rewrite_arrow(writer, arrow, hop, spelling)
-            writer.copy_trivia(arrow.end, path.nodes[hop.old + 1].start)
-        _rewrite_node(writer, path, sources[index + 1], hop.right, spell)
+            writer.copy_trivia(arrow.end, right.start)
+        _rewrite_node(writer, old_node, hop.right, spell)
 
 
-def _old_nodes(path: syntax.Path, nodes: Sequence[Part], hops: Sequence[Hop]) -> list[int | None]:
+def _old_nodes(nodes: Sequence[Part], hops: Sequence[NewHop]) -> list[syntax.Node | None]:
     """For each node of the new path the old node whose text it takes; none is taken twice.
 
     The equal node beside it comes first, then one of the same name, then the one at its place.
     The node at the other end of a hop is taken only when the two are exactly swapped.
     """
-    beside: list[list[int]] = [[] for _ in nodes]
-    swapped: list[list[int]] = [[] for _ in nodes]
+    beside: list[list[syntax.Node]] = [[] for _ in nodes]
+    swapped: list[list[syntax.Node]] = [[] for _ in nodes]
     for index, hop in enumerate(hops):
         if hop.old is not None:
-            left, right = path.nodes[hop.old].pattern, path.nodes[hop.old + 1].pattern
-            beside[index].append(hop.old)
-            beside[index + 1].append(hop.old + 1)
-            if hop.left.pattern == right and hop.right.pattern == left:
-                swapped[index].append(hop.old + 1)
-                swapped[index + 1].append(hop.old)
-    sources: list[int | None] = [None] * len(nodes)
-    taken: set[int] = set()
+            left, right = hop.old.nodes
+            beside[index].append(left)
+            beside[index + 1].append(right)
+            if hop.left.pattern == right.pattern and hop.right.pattern == left.pattern:
+                swapped[index].append(right)
+                swapped[index + 1].append(left)
+    sources: list[syntax.Node | None] = [None] * len(nodes)
+    taken: set[syntax.Node] = set()
 
-    def take(candidates: list[list[int]], fits: Callable[[Pattern, Pattern], bool]) -> None:
+    def take(candidates: list[list[syntax.Node]], fits: Callable[[Pattern, Pattern], bool]) -> None:
         for index, node in enumerate(nodes):
             for old in candidates[index]:
-                free = sources[index] is None and old not in taken
-                if free and fits(path.nodes[old].pattern, node.pattern):
+                is_free = sources[index] is None and old not in taken
+                if is_free and fits(old.pattern, node.pattern):
                     sources[index] = old
                     taken.add(old)
 
@@ -153,14 +151,11 @@ def _same_name(old: Pattern, new: Pattern) -> bool:
     return old.value.identity == new.value.identity
 
 
-def _rewrite_node(
-    writer: Writer, path: syntax.Path, old: int | None, new: Part, spell: Spell
-) -> None:
+def _rewrite_node(writer: Writer, node: syntax.Node | None, new: Part, spell: Spell) -> None:
     subject = new.pattern.value
-    if old is None:
+    if node is None:
         writer.put(f"({write_subject(subject, spell(new))})")
         return
-    node = path.nodes[old]
     writer.copy(node.start, node.start + 1)
     writer.copy_trivia(node.start + 1, node.subject.start)
     rewrite_subject(writer, node.subject, subject, spell(new))
@@ -168,7 +163,7 @@ def _rewrite_node(
     writer.copy(node.end - 1, node.end)
 
 
-def _rewrite_arrow(writer: Writer, arrow: syntax.Arrow, hop: Hop, spelling: Spelling) -> None:
+def _rewrite_arrow(writer: Writer, arrow: syntax.Arrow, hop: NewHop, spelling: Spelling) -> None:
     tail = writer.old[arrow.start : arrow.tail_end]
     body = tail[-1]
     keeps_heads = (arrow.kind == "left") == (hop.direction == "left")

@@ -7,11 +7,11 @@ from functools import partial
 
 from pyrsistent import PMap, PVector
 
-from ..reading import has_comment, span_of, syntax
+from ..reading import has_comment, syntax
 from ..trees import Subject, Value, exact
 from ..writing import Spelling, write_key, write_name, write_record, write_value
 from .alignment import VALUES, align
-from .comma_list import ElementList, Named, Place, list_of, with_additions
+from .comma_list import Named, Place, entries_of, list_of, with_additions
 from .respelling import respell
 from .writer import Writer
 
@@ -52,7 +52,7 @@ def rewrite_subject(
 
 def _stays(writer: Writer, record: syntax.Record) -> bool:
     """Whether a record stays when it has no entries: it had none before, or holds a comment."""
-    return not record.entries or _entry_list(writer, record).comments_left_without()
+    return not record.entries or entries_of(writer.old, record).comments_left_without()
 
 
 def rewrite_identity(writer: Writer, name: syntax.Name | None, identity: str) -> bool:
@@ -98,7 +98,7 @@ def rewrite_labels(
     if old and not spelled and not has_comment(writer.old[start : old[0].start]):
         start = old[0].start
     end = old[-1].end if old else start
-    old_list = list_of(writer.old, start, map(span_of, old), end, commas=False, new_lead="")
+    old_list = list_of(writer.old, start, old, end, commas=False, new_lead="")
     old_list.write(writer, with_additions(kept, added))
     return end
 
@@ -108,17 +108,13 @@ def rewrite_record(
 ) -> None:
     """Write the entries of a record or map over the old ones; of a key given twice the last."""
     writer.copy(record.start, record.start + 1)
-    _entry_list(writer, record).write(writer, _entry_places(writer, record.entries, properties))
-    writer.copy(record.end - 1, record.end)
 
-
-def _entry_places(
-    writer: Writer, entries: tuple[syntax.Entry, ...], properties: PMap[str, Value]
-) -> list[Place]:
     def new_entry(key: str) -> None:
         writer.put(f"{write_key(key)}: {write_value(properties[key])}")
 
-    return property_places(writer, entries, properties, new_entry)
+    places = property_places(writer, record.entries, properties, new_entry)
+    entries_of(writer.old, record).write(writer, places)
+    writer.copy(record.end - 1, record.end)
 
 
 def property_places(
@@ -151,11 +147,6 @@ def property_places(
     return with_additions(kept, added)
 
 
-def _entry_list(writer: Writer, record: syntax.Record | syntax.Map) -> ElementList:
-    cores = map(span_of, record.entries)
-    return list_of(writer.old, record.start + 1, cores, record.end - 1)
-
-
 def _rewrite_entry(writer: Writer, entry: syntax.Entry | syntax.Annotation, value: Value) -> None:
     writer.copy(entry.start, entry.value.start)
     rewrite_value(writer, entry.value, value)
@@ -183,6 +174,5 @@ def _rewrite_array(writer: Writer, old: syntax.Array, values: PVector[Value]) ->
         for index, value in zip(partners, values, strict=True)
     ]
     writer.copy(old.start, old.start + 1)
-    old_list = list_of(writer.old, old.start + 1, map(span_of, old.items), old.end - 1)
-    old_list.write(writer, places)
+    list_of(writer.old, old.start + 1, old.items, old.end - 1).write(writer, places)
     writer.copy(old.end - 1, old.end)

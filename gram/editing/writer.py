@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TypeAlias, Union
 
-from ..reading import leaves_comment_open
+from ..grammar import terminal
+from ..reading import comments_in, leaves_comment_open
 from ..source import Span
 
 Piece: TypeAlias = Union[Span, str]
 """A part of a rewritten text: bytes copied from the old text, or new ones."""
-
-_IN_SYMBOL = re.compile(r"[0-9A-Za-z_.\-@]")
-_GOES_ON = re.compile(r"[0-9A-Za-z_@]")
-_BREAKS_LINE = re.compile(r"[ \t\r\f\v]*\n")
 
 
 def text_of(pieces: Iterable[Piece], old: str) -> str:
@@ -98,10 +94,18 @@ class Writer:
             if first not in "\r\n":
                 self.pieces.append(self.line_break)
                 self._comment_is_open = False
-        elif _IN_SYMBOL.match(self._last) and _GOES_ON.match(first):
+        elif self._last and _is_one_symbol(self._last, first):
             self.pieces.append(" ")
 
     def _guard_trivia(self, trivia: str) -> None:
-        if self._comment_is_open and not _BREAKS_LINE.match(trivia):
-            self.pieces.append(self.line_break)
-            self._comment_is_open = False
+        if self._comment_is_open:
+            first = next(comments_in(trivia), None)
+            if "\n" not in trivia[: first.start if first else None]:
+                self.pieces.append(self.line_break)
+                self._comment_is_open = False
+
+
+def _is_one_symbol(last: str, first: str) -> bool:
+    """Whether a symbol that ends with one character goes on with another, which begins a token."""
+    is_mark = first in ".-"  # an arrow or dots; a symbol begins with neither
+    return not is_mark and terminal("SYMBOL").fullmatch(f"_{last}{first}") is not None

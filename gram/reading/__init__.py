@@ -2,9 +2,9 @@
 
 from . import syntax
 from .lexer import END, tokens
-from .literals import needs_fence, quote, write_fence
+from .literals import QUOTES, needs_fence, quote, refence, write_fence
 from .parser import Stop, construct_of, parse_constructs, parse_tokens, parse_trees
-from .spans import Spans, span_of, spans_of
+from .spans import Spans, spans_of
 from .syntax import Construct, Header, Item, Token, Value
 from .trivia import (
     Trivia,
@@ -23,6 +23,7 @@ from .trivia import (
 
 __all__ = [
     "END",
+    "QUOTES",
     "Construct",
     "Header",
     "Item",
@@ -44,8 +45,8 @@ __all__ = [
     "parse_trees",
     "quote",
     "read_trivia",
+    "refence",
     "same_line_comment",
-    "span_of",
     "spans_of",
     "syntax",
     "text_start",

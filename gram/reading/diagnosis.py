@@ -18,6 +18,7 @@ from ..grammar import grammar, terminal
 from ..source import Source
 from .hints import CLOSERS, Slip, hint_for
 from .lexer import END, ERROR, tokens
+from .literals import QUOTES
 from .syntax import Token
 
 # What a reader calls the parts of the grammar, widest first: where a pattern may begin, its
@@ -205,13 +206,11 @@ def _one_of(words: Sequence[str]) -> str:
 
 # --- strings that do not end, or hold what they may not
 
-_QUOTED = {"DOUBLE": '"', "SINGLE": "'", "BACKTICK": "`"}
-
 
 @cache
 def _unclosed(name: str) -> re.Pattern[str]:
     """A terminal of strings without the quote that ends it."""
-    return re.compile(terminal(name).pattern.removesuffix(_QUOTED[name]), re.ASCII)
+    return re.compile(terminal(name).pattern.removesuffix(QUOTES[name]), re.ASCII)
 
 
 @cache
@@ -237,7 +236,7 @@ def _broken_string(source: Source, start: int) -> GramDecodeError | None:
             "for a string on one line use `…`, \"…\" or '…'",
         )
     quote = text[start]
-    name = next((name for name, mark in _QUOTED.items() if mark == quote), None)
+    name = next((name for name, mark in QUOTES.items() if mark == quote), None)
     body = _unclosed(name).match(text, start) if name else None
     if body is None:
         return None

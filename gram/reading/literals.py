@@ -12,6 +12,9 @@ _ESCAPES = {"\\": "\\\\"} | {char: f"\\{letter}" for letter, char in _ESCAPED.it
 _COMMENT_LIKE = re.compile(r"[ \v]*//")
 _LONG = 120
 
+QUOTES = {"DOUBLE": '"', "SINGLE": "'", "BACKTICK": "`"}
+"""The quote of each terminal of strings on one line."""
+
 
 def unescape(body: str) -> str:
     """The text between quotes with its escapes read; an escaped delimiter is the delimiter."""
@@ -38,6 +41,13 @@ def fence_parts(spelling: str) -> tuple[str, str]:
     """The tag (``""`` for none) and the content of a fenced string."""
     opener, _, body = spelling.partition("\n")
     return opener[3:].strip(), fence_content(body[:-3])
+
+
+def refence(spelling: str, content: str) -> str:
+    """A fenced string with other content: its opening line and its end stay."""
+    opener, *_, last = spelling.split("\n")
+    end = "```" if last[:-3].strip(" \t") else last
+    return f"{opener}\n{content}\n{end}"
 
 
 def quote(text: str, delimiter: str = '"') -> str:

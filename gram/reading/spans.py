@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from ..source import Span
-from .syntax import Array, Construct, Extent, Map, Value
+from .syntax import Array, Construct, Map, Value
 
 
 @frozen
@@ -85,8 +85,3 @@ def spans_of(construct: Construct) -> Spans:
         values={key: value.span for key, value in values.items()},
         syntax=values,
     )
-
-
-def span_of(part: Extent) -> Span:
-    """The offsets of a part of a text."""
-    return part.span

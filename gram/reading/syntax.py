@@ -14,6 +14,7 @@ one construct that stands for two elements of the tree.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, Union
 
@@ -182,15 +183,15 @@ class SubjectPart(Extent):
 
 
 @define(eq=False, repr=False)
-class Construct(Extent):
+class Construct(Extent, ABC):
     """A construct that stands for a pattern."""
 
     pattern: tree.Pattern = field(init=False)
 
     @property
+    @abstractmethod
     def subject(self) -> SubjectPart:
         """The part that spells the identity, the labels and, but for annotations, the record."""
-        raise NotImplementedError
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -307,17 +308,12 @@ class Path(Construct):
         if len(self.arrows) == 1:
             return (self,)
         hops = []
-        for index, edge in enumerate(self.edges):
+        for index, edge in enumerate(self.pattern.elements):
             left, right = self.nodes[index : index + 2]
             hop = Path(left.start, right.end, (left, right), (self.arrows[index],))
             hop.pattern = edge
             hops.append(hop)
         return tuple(hops)
-
-    @property
-    def edges(self) -> tuple[tree.Pattern, ...]:
-        """The relationship of each hop, in order."""
-        return (self.pattern,) if len(self.arrows) == 1 else self.pattern.elements
 
     @property
     def elements(self) -> tuple[Construct, ...]:

@@ -1,6 +1,5 @@
-"""From trees to text: canonical writing, and laying out what was written by hand."""
+"""From trees to text: canonical writing."""
 
-from .layout import INDENT, TIGHT, Group, Joint, Role, layout_of
 from .serializer import (
     PLAIN,
     Spelling,
@@ -18,17 +17,11 @@ from .serializer import (
 )
 
 __all__ = [
-    "INDENT",
     "PLAIN",
-    "TIGHT",
-    "Group",
-    "Joint",
-    "Role",
     "Spelling",
     "Style",
     "dumps",
     "is_path",
-    "layout_of",
     "sorted_items",
     "write_arrow",
     "write_key",

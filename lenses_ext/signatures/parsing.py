@@ -17,7 +17,6 @@ from .errors import SignatureError
 from .faults import Faults
 from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
-from .text_form import is_text_form, parts_of_text_form
 from .to_schema import parameters_schema, result_schema as schema_of_result
 from .values import TypeSignature
 from .writer import signature_patterns
@@ -121,12 +120,14 @@ def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern
     signature = parse_type_signature(x, open=open)
     if isinstance(x, Pattern):
         return x.elements if is_tool(x) else (x,)
-    if isinstance(x, TypeSignature) or is_text_form(x):
+    if isinstance(x, TypeSignature):
         return signature_patterns(signature)
-    elements = parts_of_text(x).elements
-    if any("fields" in each.value.properties for top in elements for _, each in walk(top)):
+    parts = _parts_of(x, ())
+    if parts.nodes is not None or any(
+        "fields" in each.value.properties for top in parts.elements for _, each in walk(top)
+    ):
         return signature_patterns(signature)
-    return elements
+    return parts.elements
 
 
 @frozen
@@ -141,12 +142,16 @@ def _reading(x: object, shapes: tuple[Pattern, ...], open: bool) -> _Reading:
     expect(x, (str, Pattern, TypeSignature), "x", by="parse_type_signature")
     if isinstance(x, Pattern):
         return _read(parts_of_pattern(x, shapes), open) if shapes or open else _of_pattern(x)
-    text = str(x)
     try:
-        form = parts_of_text_form if is_text_form(text) else parts_of_text
-        return _read(form(text, shapes), open)
+        return _read(_parts_of(str(x), shapes), open)
     except SignatureError as error:  # the text is of no form
         return _Reading(None, error.faults)
+
+
+def _parts_of(text: str, shapes: tuple[Pattern, ...]) -> Parts:
+    from .text_form import is_text_form, parts_of_text_form  # most signatures are patterns
+
+    return (parts_of_text_form if is_text_form(text) else parts_of_text)(text, shapes)
 
 
 def _patterns(shapes: Iterable[Pattern]) -> tuple[Pattern, ...]:
