@@ -65,6 +65,13 @@ from .graphs import (
     reconcile as reconcile,
     to_networkx as to_networkx,
 )
+from .highlighting import (
+    highlighted as highlighted,
+    html_of as html_of,
+    notebook_form as notebook_form,
+    rich_text as rich_text,
+)
+from .presentations import Presentation as Presentation, present as present
 from .reading.lexer import tokens as tokens
 from .reading.literals import quote as quote, unescape as unescape
 from .reading.parser import (
@@ -108,6 +115,7 @@ from .trees.walks import (
     walk as walk,
     walk_up as walk_up,
 )
+from .writing.abridged import abridged as abridged, abridged_subject as abridged_subject
 from .writing.serializer import (
     Spelling as Spelling,
     Style as Style,

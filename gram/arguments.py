@@ -8,6 +8,12 @@ from typing import Any
 class GramError(Exception):
     """The root of all errors of ``gram``, ``lenses_ext`` and ``interp``."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and notebooks print instead of a traceback through all our files."""
+        from .tracebacks import short_traceback  # only needed when an error is shown
+
+        return short_traceback(self)
+
 
 class ArgumentError(GramError, TypeError):
     """A function was called with an argument of the wrong type."""

@@ -10,6 +10,7 @@ from pyrsistent import PVector, pvector
 
 from gram import ArgumentError, expect
 
+from .call_text import call_text, shortened
 from .json_text import Json, JsonText, read_json, write_json
 
 
@@ -95,6 +96,12 @@ class Message:
     refused: bool = field(default=False, validator=_is(bool))
     echo: str | None = field(default=None, validator=_is(str, _NONE))
 
+    def __repr__(self) -> str:
+        calls = [call_text(call.name, call.arguments) for call in self.tool_calls]
+        said = [repr(shortened(self.content, _MOST_SHOWN))] if self.content or not calls else []
+        parts = [*said, *_listed(calls), *(["refused"] if self.refused else [])]
+        return f"<Message {self.role.name}: {', '.join(parts)}>"
+
 
 @frozen(init=False)
 class ConversationContext(Sequence[Message]):
@@ -132,6 +139,16 @@ class ConversationContext(Sequence[Message]):
 
     def __add__(self, more: Iterable[Message]) -> ConversationContext:
         return self._of(self.messages.extend(map(_message, more)))
+
+    def __repr__(self) -> str:
+        count = "1 message" if len(self) == 1 else f"{len(self)} messages"
+        last = f", last: {self[-1]!r}" if self else ""
+        return f"<ConversationContext of {count}{last}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from . import conversation_form  # only needed in notebooks
+
+        return conversation_form(self)
 
     def append(self, message: Message) -> ConversationContext:
         """The conversation with one more message."""
@@ -257,6 +274,17 @@ class ToolInvocation:
         return f"ToolInvocation({self.tool_name!r}, {self.args!r}, {outcome})"
 
 
+_MOST_SHOWN = 80  # characters of a text, and calls, in a repr
+_MOST_CALLS = 5
+
+
+def _listed(calls: list[str]) -> list[str]:
+    """The first of some calls, shortened, and how many there are beside them."""
+    shown = [shortened(call, _MOST_SHOWN) for call in calls[:_MOST_CALLS]]
+    more = len(calls) - len(shown)
+    return [*shown, f"… {more} more calls"] if more else shown
+
+
 def _invocations(invocations: Iterable[ToolInvocation]) -> tuple[ToolInvocation, ...]:
     expect(invocations, Iterable, "tools_used", by="AgentResponse")
     found = tuple(invocations)
@@ -294,3 +322,14 @@ class AgentResponse:
     def value(self) -> Json:
         """The answer as a JSON value, a fresh copy; None if the program declares no type for it."""
         return read_json(self.content) if self.is_typed else None
+
+    def __repr__(self) -> str:
+        calls = [call_text(each.tool_name, each.args) for each in self.tools_used]
+        said = [repr(shortened(self.content, _MOST_SHOWN)), *_listed(calls)]
+        flags = [name for name in ("refused", "truncated") if getattr(self, name)]
+        return f"<AgentResponse {', '.join([*said, *flags])}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from . import conversation_form  # only needed in notebooks
+
+        return conversation_form(self)

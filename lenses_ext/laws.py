@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gram import expect
 
 from .errors import LawError, shown
-from .optics import Getter, Lens, Prism, Traversal, collect, over, put, view
+from .optics import Getter, Lens, Prism, Traversal, collect, optic_name, over, put, view
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject, SearchStrategy
@@ -89,7 +89,7 @@ def check_getter(getter: Getter[S, A], states: SearchStrategy[S]) -> None:
             new = setter.set(found)(state)
         except TypeError:
             return
-        raise LawError("read-only", repr(getter), state, f"it was set, giving {shown(new)}")
+        raise LawError("read-only", optic_name(getter), state, f"it was set, giving {shown(new)}")
 
     _for_all(laws, states)
 
@@ -156,7 +156,7 @@ def check_prism(prism: Prism[S, A], states: SearchStrategy[S], values: SearchStr
         _same("construct-get", prism, made, (value,), lambda: collect(prism, made))
         found = collect(prism, state)
         if len(found) > 1:
-            raise LawError("at-most-one", repr(prism), state, f"it sees {shown(found)}")
+            raise LawError("at-most-one", optic_name(prism), state, f"it sees {shown(found)}")
         if found:
             _same("get-construct", prism, state, state, lambda: prism.construct(found[0]))
 
@@ -183,16 +183,16 @@ def _refuses(optic: object, state: object, found: Refusal, act: Callable[[], obj
     new = _attempt(act)
     if not isinstance(new, Refusal):
         reason = f"nothing can be seen ({found.error}), and yet setting gives {shown(new)}"
-        raise LawError("put-refuses", repr(optic), state, reason)
+        raise LawError("put-refuses", optic_name(optic), state, reason)
     if type(new.error) is not type(found.error):
         reason = f"looking raises {found.error!r}, setting raises {new.error!r}"
-        raise LawError("put-refuses", repr(optic), state, reason)
+        raise LawError("put-refuses", optic_name(optic), state, reason)
 
 
 def _accepted(law: str, optic: object, state: object, act: Callable[[], A]) -> A:
     done = _attempt(act)
     if isinstance(done, Refusal):
-        raise LawError(law, repr(optic), state, f"it refuses: {done.error}") from done.error
+        raise LawError(law, optic_name(optic), state, f"it refuses: {done.error}") from done.error
     return done
 
 
@@ -202,7 +202,7 @@ def _same(
     found = _accepted(law, optic, state, act)
     if found != expected:
         reason = f"expected {shown(expected)}, found {shown(found)}"
-        raise LawError(law, repr(optic), state, reason)
+        raise LawError(law, optic_name(optic), state, reason)
 
 
 def _for_all(laws: Callable[..., None], *strategies: SearchStrategy[Any]) -> None:

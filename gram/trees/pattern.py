@@ -73,7 +73,7 @@ class Subject:
         GramEncodeError: a part has no notation; the message has its path.
 
     >>> Subject("a", {"Person"}, {"age": 30})
-    Subject(identity='a', labels=frozenset({'Person'}), properties=pmap({'age': 30}))
+    <Subject a:Person {age: 30}>
     """
 
     identity: str = field(default="", converter=_identity)
@@ -88,6 +88,11 @@ class Subject:
 
     def _lens_setattr(self, name: str, value: Any) -> Subject:
         return attrs.evolve(self, **{name: value})
+
+    def __repr__(self) -> str:
+        from .. import abridged_subject  # through the front: trees know nothing of writing
+
+        return f"<Subject {abridged_subject(self)}>"
 
     @classmethod
     def _of_checked(
@@ -117,8 +122,8 @@ class Pattern:
     Raises:
         GramEncodeError: an element is no pattern, or the tree nests deeper than 100 levels.
 
-    >>> Pattern(Subject("a"), [Pattern(Subject("b"))]).elements[0].value.identity
-    'b'
+    >>> Pattern(Subject("a"), [Pattern(Subject("b"))])
+    <Pattern [a | b]>
     """
 
     value: Subject = field(factory=Subject)
@@ -139,6 +144,21 @@ class Pattern:
 
     def _lens_setattr(self, name: str, value: Any) -> Pattern:
         return attrs.evolve(self, **{name: value})
+
+    def __repr__(self) -> str:
+        from .. import abridged  # through the front, as the two below
+
+        return f"<Pattern {abridged(self)}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .. import notebook_form
+
+        return notebook_form(self)
+
+    def __rich__(self) -> object:
+        from .. import rich_text
+
+        return rich_text(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Pattern._of_checked, (self.value, self.elements)

@@ -1,5 +1,6 @@
 """From trees to text: canonical writing."""
 
+from .abridged import abridged, abridged_subject
 from .serializer import (
     PLAIN,
     Spelling,
@@ -20,6 +21,8 @@ __all__ = [
     "PLAIN",
     "Spelling",
     "Style",
+    "abridged",
+    "abridged_subject",
     "dumps",
     "is_path",
     "sorted_items",

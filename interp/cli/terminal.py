@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 
 import click
 
+from ..call_text import call_text
 from ..execution import Answer, Finished, Run, SaidBeforeCalls, TextDelta, ToolFinished
-from ..json_text import Json, read_json, write_json
 from ..machine import Ask
 from ..messages import AgentResponse, ToolInvocation
 from ..redaction import RedactedStream, redact
@@ -21,31 +20,10 @@ from .output import for_question, show, tell, without_surrogates
 _LONGEST_QUESTION = 1000  # characters; the user can ask to see the rest
 
 
-def call_text(name: str, args: Json) -> str:
-    """A tool call on one line; arguments that are not an object are shown unchanged.
-
-    The name of an argument is quoted when it is not a word, so that it cannot pass for more.
-
-    >>> call_text("greet", {"name": "Al"}), call_text("greet", '{"name": ')
-    ('greet(name: "Al")', 'greet({"name": )')
-    >>> call_text("pay", {"amount: 1, to": "Al"})
-    'pay("amount: 1, to": "Al")'
-    """
-    with suppress(ValueError):
-        args = read_json(args) if isinstance(args, str) else args  # as the model wrote them
-    if isinstance(args, dict):
-        args = ", ".join(f"{_as_word(name)}: {write_json(value)}" for name, value in args.items())
-    return f"{name}({args if isinstance(args, str) else write_json(args)})"
-
-
 def answered_call_text(call: ToolInvocation) -> str:
     """A tool call and its result or error, on one line."""
     outcome = f"error: {call.error}" if call.error is not None else call.result_text
     return f"{call_text(call.tool_name, call.args)} -> {outcome}"
-
-
-def _as_word(name: str) -> str:
-    return name if name.replace("-", "_").isidentifier() else write_json(name)
 
 
 class Terminal:

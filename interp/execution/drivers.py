@@ -32,16 +32,28 @@ def begin(
         ToolBindingError: the library does not implement the tools as they are written.
         ConfigurationError: the provider is unknown, or its key is missing.
     """
+    return _begin("begin", program, user_input, library, context, options)
+
+
+def _begin(
+    by: str,
+    program: ProgramLike,
+    user_input: str,
+    library: ToolLibrary,
+    context: ConversationContext,
+    options: BeginOptions,
+) -> Run:
+    """The same for a function named ``by``, which its errors name."""
     if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
         raise ConfigurationError(
             "the library and the context are swapped: run(agent, user_input, library, context), "
             "execute_agent_with_library(agent, user_input, context, library)"
         )
-    expect(user_input, str, "user_input", by="run")
-    expect(library, ToolLibrary, "library", by="run")
-    expect(context, ConversationContext, "context", by="run")
-    check_options(options)
-    agent = the_agent(program, options.get("agent"), by="run")
+    expect(user_input, str, "user_input", by=by)
+    expect(library, ToolLibrary, "library", by=by)
+    expect(context, ConversationContext, "context", by=by)
+    check_options(options, by=by)
+    agent = the_agent(program, options.get("agent"), by=by)
     state, _ = start(
         agent,
         user_input,
@@ -87,7 +99,7 @@ def run(
         ApprovalNeeded: a call needs approval, and nobody is there to give it.
         AgentError: an approver or an observer raised; what it raised is the cause.
     """
-    return begin(program, user_input, library, context, **options).finish()
+    return _begin("run", program, user_input, library, context, options).finish()
 
 
 async def arun(
@@ -98,7 +110,7 @@ async def arun(
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent without blocking, the tools of a turn at once; see `run`."""
-    return await begin(program, user_input, library, context, **options).afinish()
+    return await _begin("arun", program, user_input, library, context, options).afinish()
 
 
 def stream(
@@ -109,7 +121,7 @@ def stream(
     **options: Unpack[BeginOptions],
 ) -> Iterator[Observation]:
     """Run an agent and watch it; the last observation is `Finished`. See `run`."""
-    return begin(program, user_input, library, context, **options).stream()
+    return _begin("stream", program, user_input, library, context, options).stream()
 
 
 def astream(
@@ -120,13 +132,14 @@ def astream(
     **options: Unpack[BeginOptions],
 ) -> AsyncIterator[Observation]:
     """Run an agent without blocking and watch it; see `stream`."""
-    return begin(program, user_input, library, context, **options).astream()
+    return _begin("astream", program, user_input, library, context, options).astream()
 
 
 def resume_run(
     state: State, library: ToolLibrary = empty_tool_library, **options: Unpack[RunOptions]
 ) -> AgentResponse:
     """Go on from a state that was kept, to the end; see `Run` for the arguments."""
+    check_options(options, by="resume_run")
     return Run(state, library, **options).finish()
 
 
@@ -137,7 +150,8 @@ def execute_agent(
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent without a tool library; the keywords and errors are those of `run`."""
-    return run(program, user_input, context=context, **options)
+    begun = _begin("execute_agent", program, user_input, empty_tool_library, context, options)
+    return begun.finish()
 
 
 def execute_agent_with_library(
@@ -151,4 +165,5 @@ def execute_agent_with_library(
 
     The order of the arguments is the specification's; `run` takes the library first.
     """
-    return run(program, user_input, library, context, **options)
+    by = "execute_agent_with_library"
+    return _begin(by, program, user_input, library, context, options).finish()

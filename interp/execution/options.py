@@ -98,8 +98,12 @@ def named_model(model: ModelChoice) -> Model | None:
         raise ConfigurationError(str(error)) from None
 
 
-def check_options(options: RunOptions | BeginOptions) -> None:
+def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     """Refuse options of the wrong type, before anything is done with them.
+
+    Args:
+        options: the keywords that were given.
+        by: the function that was called with them.
 
     Raises:
         ArgumentError: an option is of the wrong type, or there is none of its name.
@@ -108,13 +112,13 @@ def check_options(options: RunOptions | BeginOptions) -> None:
     """
     for name, kind in _KINDS.items():
         if (value := options.get(name)) is not None:
-            expect(value, kind, name, by="run")
+            expect(value, kind, name, by=by)
     for name in ("observe", "watch"):
         if inspect.iscoroutinefunction(options.get(name)):
             raise ConfigurationError(f"{name} must be a plain function, got a coroutine function")
     if unknown := sorted(set(options) - set(_NAMES)):
         hint = did_you_mean(unknown[0], _NAMES)
-        raise ArgumentError(f"run: there is no option {unknown[0]}; {hint or 'see RunOptions'}")
+        raise ArgumentError(f"{by}: there is no option {unknown[0]}; {hint or 'see RunOptions'}")
     if (found := options.get("on_tool_error", "tell")) not in _ON_TOOL_ERROR:
         raise ConfigurationError(f'on_tool_error must be "tell" or "raise", found {found!r}')
 

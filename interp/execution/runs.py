@@ -91,7 +91,7 @@ class Run:
     ) -> None:
         expect(state, State, "state", by="Run")
         expect(library, ToolLibrary, "library", by="Run")
-        check_options(options)
+        check_options(options, by="Run")
         self.state = state if state.run_id else evolve(state, run_id=os.urandom(8).hex())
         self._watchers = watchers(options)
         self._failure: BaseException | None = None
@@ -110,6 +110,9 @@ class Run:
         self._world = world
         if self._failure:
             raise self._failure
+
+    def __repr__(self) -> str:
+        return repr(self.state).replace("State", "Run", 1)
 
     def finish(self) -> AgentResponse:
         """Go on to the end.
@@ -309,6 +312,7 @@ class Run:
             yield
         except AgentError as error:
             error.state = self.state
+            error.__traceback__ = None  # it is of our own files alone, up to 70 lines
             raise
 
 

@@ -78,6 +78,13 @@ class State:
     check_results: bool = True
     run_id: str = field(default="", eq=False)
 
+    def __repr__(self) -> str:
+        name = self.agent.value.identity
+        calls = len(self.invocations) + len(self.answers)
+        parts = [self.status.value, f"turn {self.turn}", f"{calls} calls"]
+        stopped = [self.stopped] if self.stopped else []
+        return f"<State of {name}: {', '.join([*parts, *stopped])}>"
+
     @property
     def at(self) -> At:
         """The position of this turn."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import Any
 
-from gram import Pattern, expect, is_reference
+from gram import Pattern, Presentation, expect, is_reference, present
 
 from ..errors import PartError
 from ..labels import AGENT, ANSWER, TOOLS, is_answer, is_tool
@@ -26,7 +26,9 @@ from ..optics import (
     text,
     view,
 )
+from ..signatures import dumps_program
 from .answer import answer_schema
+from .diagram import agent_diagram
 from .model import Model
 from .settings import Settings
 from .vocabulary import Vocabulary
@@ -80,23 +82,54 @@ _MODEL = Codec(_decode_model, _encode_model)
 _SETTINGS = Codec(_decode_settings, _encode_settings)
 _A_TOOL = f"a pattern labelled {' or '.join(sorted(TOOLS))}"
 _tools = elements_with("each_agent_tool", is_tool, _A_TOOL)
-_tools_and_names = elements_with(
-    "agent_tool_specs", _is_tool_or_reference, f"{_A_TOOL}, or the bare name of one"
-)
 
 AGENTS = Vocabulary("an agent", frozenset({AGENT}))
-# fmt: off
-agent_name          = AGENTS.word("name", identity("agent_name"))
-agent_description   = AGENTS.optional("agent_description", "description", TEXT)
-agent_instruction   = AGENTS.required("agent_instruction", "instruction", TEXT)
-agent_model         = AGENTS.required("agent_model",       "model",       _MODEL)
-agent_settings      = AGENTS.optional("agent_settings",    "settings",    _SETTINGS)
-agent_tool_specs    = AGENTS.word("tools", _tools_and_names)
-each_agent_tool     = each_of("each_agent_tool", _tools)
-agent_answer        = lens_of("agent_answer", _get_answer, _set_answer, "elements")
-agent_answer_schema = computed("agent_answer_schema", _get_answer_schema, "elements")
-as_agent            = AGENTS.prism("as_agent")
-# fmt: on
+
+agent_name = AGENTS.word("name", identity("agent_name", "The name of an agent, its identity."))
+agent_description = AGENTS.optional(
+    "agent_description", "description", TEXT, "What an agent is for; None if it does not say."
+)
+agent_instruction = AGENTS.required(
+    "agent_instruction", "instruction", TEXT, "What an agent is told to do."
+)
+agent_model = AGENTS.required(
+    "agent_model",
+    "model",
+    _MODEL,
+    'The model that an agent runs on: a `Model`, which may be put as a str, "provider/name".',
+)
+agent_settings = AGENTS.optional(
+    "agent_settings",
+    "settings",
+    _SETTINGS,
+    "The settings of an agent's model, such as temperature; None if it has none.",
+)
+agent_tool_specs = AGENTS.word(
+    "tools",
+    elements_with(
+        "agent_tool_specs",
+        _is_tool_or_reference,
+        f"{_A_TOOL}, or the bare name of one",
+        "The tools of an agent, in order: their specifications, or names of shared tools.",
+    ),
+)
+each_agent_tool = each_of(
+    "each_agent_tool", _tools, "Each tool that is written in an agent, without names."
+)
+agent_answer = lens_of(
+    "agent_answer",
+    _get_answer,
+    _set_answer,
+    "elements",
+    "The type of an agent's answer, a pattern labelled Answer; None if its answer is text.",
+)
+agent_answer_schema = computed(
+    "agent_answer_schema",
+    _get_answer_schema,
+    "elements",
+    "The JSON Schema of an agent's answer; None if its answer is text.",
+)
+as_agent = AGENTS.prism("as_agent")
 """`agent_answer` puts another answer where the old one is, and the first one behind the elements.
 Put-put holds but for None put where the answer is not the last element: its place is forgotten."""
 
@@ -133,3 +166,6 @@ def create_agent_pattern(
     properties = {"description": description, "instruction": instruction, "model": model}
     agent = AGENTS.make(by, name, AGENT, properties)
     return put(agent_tool_specs, tuple(tool_specs), agent)
+
+
+present(AGENT, Presentation(dumps_program, agent_diagram))

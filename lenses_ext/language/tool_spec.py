@@ -52,17 +52,32 @@ def _get_schema(tool: Pattern) -> dict[str, Any]:
     return type_signature_to_json_schema(tool)
 
 
-_signature = lens_of("tool_spec_type_signature", _get_signature, _set_signature, "elements")
-_schema = computed("tool_spec_schema", _get_schema, "elements")
-
 TOOL_SPECS = Vocabulary("a tool", TOOLS)
-# fmt: off
-tool_spec_name           = TOOL_SPECS.word("name", identity("tool_spec_name"))
-tool_spec_description    = TOOL_SPECS.required("tool_spec_description", "description", TEXT)
-tool_spec_type_signature = TOOL_SPECS.word("signature", _signature)
-tool_spec_schema         = TOOL_SPECS.word("schema", _schema)
-as_tool                  = TOOL_SPECS.prism("as_tool")
-# fmt: on
+
+tool_spec_name = TOOL_SPECS.word("name", identity("tool_spec_name", "A tool's name, its identity."))
+tool_spec_description = TOOL_SPECS.required(
+    "tool_spec_description", "description", TEXT, "What a tool does, as the model is told."
+)
+tool_spec_type_signature = TOOL_SPECS.word(
+    "signature",
+    lens_of(
+        "tool_spec_type_signature",
+        _get_signature,
+        _set_signature,
+        "elements",
+        'The signature of a tool as text, such as "(city::Text)==>(::String)".',
+    ),
+)
+tool_spec_schema = TOOL_SPECS.word(
+    "schema",
+    computed(
+        "tool_spec_schema",
+        _get_schema,
+        "elements",
+        "The JSON Schema of a tool's parameters, computed of its signature.",
+    ),
+)
+as_tool = TOOL_SPECS.prism("as_tool")
 
 
 def create_tool_specification(name: str, description: str, type_signature: str) -> Pattern:

@@ -54,7 +54,7 @@ def _with_elements(pattern: Pattern, changes: list[tuple[Pattern, Pattern]]) -> 
 
 
 each_agent: Traversal[tuple[Pattern, ...], Pattern] = traversal_of(
-    "each_agent", _agents, _with_agents
+    "each_agent", _agents, _with_agents, "Each agent of a document, at any depth."
 )
 """Every agent of a document, at any depth, an agent before those inside it.
 

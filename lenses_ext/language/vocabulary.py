@@ -52,17 +52,19 @@ class Vocabulary:
     properties: dict[str, Property] = field(factory=dict, init=False)
     words: dict[str, Getter[Pattern, Any]] = field(factory=dict, init=False)
 
-    def required(self, lens_name: str, key: str, codec: Codec[A, B]) -> Lens[Pattern, A, B]:
-        """Declare a property that has to be there; gives its lens."""
-        lens = required(lens_name, key, codec)
+    def required(
+        self, lens_name: str, key: str, codec: Codec[A, B], doc: str
+    ) -> Lens[Pattern, A, B]:
+        """Declare a property that has to be there; gives its lens, of which ``help`` says doc."""
+        lens = required(lens_name, key, codec, doc)
         self.properties[key] = Property(key, lens, required=True)
         return lens
 
     def optional(
-        self, lens_name: str, key: str, codec: Codec[A, B]
+        self, lens_name: str, key: str, codec: Codec[A, B], doc: str
     ) -> Lens[Pattern, A | None, B | None]:
         """Declare a property that may be absent; gives its lens, which shows None then."""
-        lens = optional(lens_name, key, codec)
+        lens = optional(lens_name, key, codec, doc)
         self.properties[key] = Property(key, lens, required=False)
         return lens
 
@@ -73,7 +75,8 @@ class Vocabulary:
 
     def prism(self, name: str) -> Prism[Pattern, Pattern]:
         """The prism onto a pattern that has one of the labels."""
-        return labelled(name, self.labels)
+        labels = " or ".join(sorted(self.labels))
+        return labelled(name, self.labels, f"A pattern itself, if it is labelled {labels}.")
 
     def make(self, by: str, name: str, label: str, properties: Mapping[str, Any]) -> Pattern:
         """Make a pattern of its name, its label and its properties, of which None is left out.

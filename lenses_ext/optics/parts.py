@@ -46,8 +46,8 @@ TEXT: Codec[str, str] = Codec(text, text)
 """The codec of a property that holds a string."""
 
 
-def identity(name: str) -> Lens[Pattern, str]:
-    """The lens onto a pattern's identity, which is never empty."""
+def identity(name: str, doc: str = "") -> Lens[Pattern, str]:
+    """The lens onto a pattern's identity, which is never empty; ``doc`` is what ``help`` says."""
 
     def get(pattern: Pattern) -> str:
         if not pattern.value.identity:
@@ -59,10 +59,10 @@ def identity(name: str) -> Lens[Pattern, str]:
             raise PartError("a name cannot be empty")
         return _with_subject(pattern, identity=new)
 
-    return lens_of(name, get, set_, "value.identity")
+    return lens_of(name, get, set_, "value.identity", doc)
 
 
-def required(name: str, key: str, codec: Codec[A, B]) -> Lens[Pattern, A, B]:
+def required(name: str, key: str, codec: Codec[A, B], doc: str = "") -> Lens[Pattern, A, B]:
     """The lens onto a property that has to be there."""
     _expect_codec("required", key, codec)
 
@@ -75,10 +75,12 @@ def required(name: str, key: str, codec: Codec[A, B]) -> Lens[Pattern, A, B]:
     def set_(pattern: Pattern, new: B) -> Pattern:
         return _with_property(pattern, key, codec.encode(new))
 
-    return lens_of(name, get, set_, f"value.properties.{key}")
+    return lens_of(name, get, set_, f"value.properties.{key}", doc)
 
 
-def optional(name: str, key: str, codec: Codec[A, B]) -> Lens[Pattern, A | None, B | None]:
+def optional(
+    name: str, key: str, codec: Codec[A, B], doc: str = ""
+) -> Lens[Pattern, A | None, B | None]:
     """The lens onto a property that may be absent: None, and setting None removes it."""
     _expect_codec("optional", key, codec)
 
@@ -89,7 +91,7 @@ def optional(name: str, key: str, codec: Codec[A, B]) -> Lens[Pattern, A | None,
     def set_(pattern: Pattern, new: B | None) -> Pattern:
         return _with_property(pattern, key, None if new is None else codec.encode(new))
 
-    return lens_of(name, get, set_, f"value.properties.{key}")
+    return lens_of(name, get, set_, f"value.properties.{key}", doc)
 
 
 def any_property(key: str, *inside: str) -> Lens[Pattern, Value | None]:
@@ -141,7 +143,7 @@ def any_property(key: str, *inside: str) -> Lens[Pattern, Value | None]:
 
 
 def elements_with(
-    name: str, chosen: Callable[[Pattern], bool], what: str
+    name: str, chosen: Callable[[Pattern], bool], what: str, doc: str = ""
 ) -> Lens[Pattern, tuple[Pattern, ...], Iterable[Pattern]]:
     """The lens onto some of the elements; the others stay where they are.
 
@@ -154,6 +156,7 @@ def elements_with(
         name: the name of the lens.
         chosen: tells which elements are meant.
         what: what they are, for errors: "expected a pattern labelled Tool".
+        doc: what ``help`` says of it.
     """
 
     expect(chosen, Callable, "chosen", by="elements_with")
@@ -181,11 +184,11 @@ def elements_with(
         rest = pattern.elements[last + 1 :]
         return attrs.evolve(pattern, elements=(*kept, *queue[common:], *rest))
 
-    return lens_of(name, get, set_, "elements")
+    return lens_of(name, get, set_, "elements", doc)
 
 
 def each_of(
-    name: str, children: Lens[Pattern, tuple[Pattern, ...], Iterable[Pattern]]
+    name: str, children: Lens[Pattern, tuple[Pattern, ...], Iterable[Pattern]], doc: str = ""
 ) -> Traversal[Pattern, Pattern]:
     """The traversal over the patterns that a lens shows as a tuple."""
     expect(children, Lens, "children", by="each_of")
@@ -193,10 +196,10 @@ def each_of(
     def builder(pattern: Pattern, new: Iterable[Pattern]) -> Pattern:
         return put(children, tuple(new), pattern)
 
-    return traversal_of(name, lambda state: view(children, state), builder)
+    return traversal_of(name, lambda state: view(children, state), builder, doc)
 
 
-def labelled(name: str, labels: Iterable[str]) -> Prism[Pattern, Pattern]:
+def labelled(name: str, labels: Iterable[str], doc: str = "") -> Prism[Pattern, Pattern]:
     """The prism onto a pattern itself when it carries one of some labels."""
     expect(labels, Iterable, "labels", by="labelled")
     for each in (labels := tuple(labels)):
@@ -212,7 +215,7 @@ def labelled(name: str, labels: Iterable[str]) -> Prism[Pattern, Pattern]:
             raise refusal(name, "value.labels", focus, error)
         return focus
 
-    return prism_of(name, matches, pack)
+    return prism_of(name, matches, pack, doc)
 
 
 def with_elements(optic: str, pattern: Pattern, elements: Iterable[Pattern]) -> Pattern:

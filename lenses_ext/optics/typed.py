@@ -35,6 +35,24 @@ D = TypeVar("D")
 S_contra = TypeVar("S_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 
+
+class _Documentation:
+    """A docstring that says of an optic what it looks at, so that ``help(agent_model)`` does."""
+
+    def __init__(self, of_the_class: str | None) -> None:
+        self._of_the_class = of_the_class
+
+    def __get__(self, optic: Any, _: object) -> str | None:
+        if optic is None:
+            return self._of_the_class
+        of_this_one = getattr(optic._optic, "doc", "") or self._of_the_class
+        return f"{of_this_one}\n\n{_HOW_TO_USE}"
+
+
+_HOW_TO_USE = """A Lens or Getter is read with view(lens, pattern), a Traversal or Prism with
+collect(traversal, pattern). All but a Getter can be set: put(lens, value, pattern) and
+over(lens, function, pattern) give a new pattern. They compose: each_agent & agent_model."""
+
 if TYPE_CHECKING:
     import typing_extensions  # it has type variables with defaults, Python only from 3.13 on
 
@@ -63,18 +81,23 @@ else:
         def _wrap_optic(self, optic):
             return _typed(optic(self._optic))
 
+        def __init_subclass__(cls):
+            cls.__doc__ = _Documentation(cls.__doc__)
+
         def get(self):
             """Refused: ``lenses`` would give the first part and hide the others."""
-            raise ManyPartsError(repr(self))
+            raise ManyPartsError(optic_name(self))
 
         def set(self, newvalue):
             """Refused: what a getter shows is computed."""
-            raise ReadOnlyError(repr(self))
+            raise ReadOnlyError(optic_name(self))
 
         set_many = modify = set
 
         def __repr__(self):
-            return _name(self._optic)
+            path = getattr(self._optic, "path", "")
+            name = f"{_name(self._optic)}: {path}" if path else _name(self._optic)
+            return f"<{type(self).__name__} {name}>"
 
         def __copy__(self):
             return self
@@ -242,14 +265,16 @@ def _expect_optic(function: str, others: str, optic: object, *arguments: object)
         return
     meant = next((each for each in arguments if isinstance(each, UnboundLens)), None)
     if meant is not None:
-        raise ArgumentError(f"{function}: the lens comes first: {function}({meant!r}, {others})")
+        raise ArgumentError(
+            f"{function}: the lens comes first: {function}({optic_name(meant)}, {others})"
+        )
     raise ArgumentError(f"{function}: expected a lens first, got {type(optic).__name__}")
 
 
 def _composed(optic: Any, other: Any) -> Any:
     if not isinstance(other, UnboundLens) and not callable(other):
         found = type(other).__name__
-        raise ArgumentError(f"{optic!r} & …: expected a lens or a function, got {found}")
+        raise ArgumentError(f"{optic_name(optic)} & …: expected a lens or a function, got {found}")
     return UnboundLens.__and__(optic, other)
 
 
@@ -263,10 +288,11 @@ class _NamedLens(optics.Lens):  # type: ignore[misc]  # lenses is untyped
         self,
         name: str,
         path: str,
+        doc: str,
         getter: Callable[[Pattern], Any],
         setter: Callable[[Pattern, Any], Pattern],
     ) -> None:
-        self.name, self.path, self.module = name, path, _module_being_loaded()
+        self.name, self.path, self.doc, self.module = name, path, doc, _module_being_loaded()
         self._get, self._set = getter, setter
 
     def getter(self, state: Any) -> Any:
@@ -283,8 +309,8 @@ class _NamedLens(optics.Lens):  # type: ignore[misc]  # lenses is untyped
 
 
 class _NamedGetter(optics.Getter):  # type: ignore[misc]  # lenses is untyped
-    def __init__(self, name: str, path: str, getter: Callable[[Pattern], Any]) -> None:
-        self.name, self.path, self.module = name, path, _module_being_loaded()
+    def __init__(self, name: str, path: str, doc: str, getter: Callable[[Pattern], Any]) -> None:
+        self.name, self.path, self.doc, self.module = name, path, doc, _module_being_loaded()
         self._get = getter
 
     def getter(self, state: Any) -> Any:
@@ -295,10 +321,11 @@ class _NamedTraversal(optics.Traversal):  # type: ignore[misc]  # lenses is unty
     def __init__(
         self,
         name: str,
+        doc: str,
         folder: Callable[[Any], Iterable[Any]],
         builder: Callable[[Any, Iterable[Any]], Any],
     ) -> None:
-        self.name, self.module = name, _module_being_loaded()
+        self.name, self.doc, self.module = name, doc, _module_being_loaded()
         self.folder, self.builder = folder, builder
 
     def to_list_of(self, state: Any) -> list[Any]:
@@ -307,10 +334,10 @@ class _NamedTraversal(optics.Traversal):  # type: ignore[misc]  # lenses is unty
 
 class _NamedPrism(optics.Prism):  # type: ignore[misc]  # lenses is untyped
     def __init__(
-        self, name: str, matches: Callable[[Any], bool], pack: Callable[[Any], Any]
+        self, name: str, doc: str, matches: Callable[[Any], bool], pack: Callable[[Any], Any]
     ) -> None:
         super().__init__(lambda state: Just(state) if matches(state) else Nothing(), pack)
-        self.name, self.module = name, _module_being_loaded()
+        self.name, self.doc, self.module = name, doc, _module_being_loaded()
 
 
 def _of_pattern(optic: Any, state: object, function: Callable[[Pattern], A]) -> A:
@@ -338,6 +365,7 @@ def lens_of(
     getter: Callable[[Pattern], A],
     setter: Callable[[Pattern, B], Pattern],
     path: str = "",
+    doc: str = "",
 ) -> Lens[Pattern, A, B]:
     """A lens of two functions.
 
@@ -349,29 +377,37 @@ def lens_of(
         getter: gives the part of a pattern.
         setter: gives the pattern with another part.
         path: where the part is, such as ``value.properties.model``.
+        doc: what ``help`` says of it.
     """
     _expect_functions("lens_of", name, getter, setter)
-    return Lens(_NamedLens(name, path, getter, setter))
+    return Lens(_NamedLens(name, path, doc, getter, setter))
 
 
-def computed(name: str, getter: Callable[[Pattern], A], path: str = "") -> Getter[Pattern, A]:
+def computed(
+    name: str, getter: Callable[[Pattern], A], path: str = "", doc: str = ""
+) -> Getter[Pattern, A]:
     """A getter of a function of the pattern; see `lens_of`."""
     _expect_functions("computed", name, getter)
-    return Getter(_NamedGetter(name, path, getter))
+    return Getter(_NamedGetter(name, path, doc, getter))
 
 
 def traversal_of(
-    name: str, folder: Callable[[S], Iterable[A]], builder: Callable[[S, Iterable[B]], S]
+    name: str,
+    folder: Callable[[S], Iterable[A]],
+    builder: Callable[[S, Iterable[B]], S],
+    doc: str = "",
 ) -> Traversal[S, A, B]:
     """A traversal of two functions: the parts of a whole, and the whole with as many others."""
     _expect_functions("traversal_of", name, folder, builder)
-    return Traversal(_NamedTraversal(name, folder, builder))
+    return Traversal(_NamedTraversal(name, doc, folder, builder))
 
 
-def prism_of(name: str, matches: Callable[[object], bool], pack: Callable[[A], A]) -> Prism[A, A]:
+def prism_of(
+    name: str, matches: Callable[[object], bool], pack: Callable[[A], A], doc: str = ""
+) -> Prism[A, A]:
     """A prism onto the whole itself where it ``matches``; ``pack`` checks one before it is set."""
     _expect_functions("prism_of", name, matches, pack)
-    return Prism(_NamedPrism(name, matches, pack))
+    return Prism(_NamedPrism(name, doc, matches, pack))
 
 
 def _expect_functions(by: str, name: object, *functions: object) -> None:
@@ -400,6 +436,11 @@ def _steps(optic: Any) -> list[Any]:
     """What an optic is composed of, outermost first."""
     inner = optic._optic
     return getattr(inner, "lenses", [inner])
+
+
+def optic_name(optic: object) -> str:
+    """What messages call an optic: the name it was made under, or its repr if it is not ours."""
+    return _name(optic._optic) if isinstance(optic, _Optic) else repr(optic)
 
 
 def _name(optic: Any) -> str:
@@ -433,7 +474,7 @@ def _reduced(optic: Any) -> tuple[Any, ...]:
     if not hasattr(steps[0], "module"):
         return type(optic), (steps[0],)
     raise ArgumentError(
-        f"{optic!r} cannot be pickled: it is found by its name when it is read back, and "
+        f"{optic_name(optic)} cannot be pickled: it is found by its name when it is read back, and "
         f"{steps[0].module or 'no module'} has no name for it; assign it at the top of a module"
     )
 

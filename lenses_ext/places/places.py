@@ -40,7 +40,7 @@ from ..language import (
     tool_parameters,
     tool_spec_schema,
 )
-from ..optics import Getter, any_property, computed, over, view
+from ..optics import Getter, any_property, computed, optic_name, over, view
 from ..programs import Program
 from ..signatures import with_shared_shapes
 from .paths import ANY, PathError, read_path, write_path
@@ -395,7 +395,7 @@ class _Document:
             return tool_spec_schema
         types = self._program.types_seen(self._program.tools[path].scope)
         return computed(
-            repr(tool_spec_schema),
+            optic_name(tool_spec_schema),
             lambda tool: view(tool_spec_schema, with_shared_shapes(tool, types)),
         )
 

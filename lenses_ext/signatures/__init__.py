@@ -11,6 +11,7 @@ from .parsing import (
     type_signature_to_json_schema,
 )
 from .parts import is_chain, signature_of
+from .style import dumps as dumps_program
 from .values import TypeSignature
 from .vocabulary import RESERVED
 from .writer import signature_text
@@ -20,6 +21,7 @@ __all__ = [
     "SignatureError",
     "TypeSignature",
     "dotted",
+    "dumps_program",
     "is_chain",
     "parse_type_signature",
     "result_schema",

@@ -1,0 +1,124 @@
+"""Gram in colour: for notebooks as HTML, for rich as its text.
+
+A language made of gram says how its patterns are shown, see `gram.presentations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from .documents.formatting import format_text
+from .errors import expect
+from .presentations import presentation_of
+from .reading import END, tokens
+from .trees import Pattern
+from .writing import abridged, dumps
+
+if TYPE_CHECKING:
+    import rich.text
+
+Kind: TypeAlias = Literal["name", "label", "key", "string", "number", "word", "comment", "mark", ""]
+"""What a piece of text is; "" is the space between tokens."""
+
+_COLOURS: Final = {
+    "label": "#2a8fbd",
+    "key": "#8f7fd6",
+    "string": "#4c9a52",
+    "number": "#c0713a",
+    "word": "#c0713a",
+    "comment": "#8a8a8a",
+    "mark": "#8a8a8a",
+}
+"""Colours that can be read on a light and on a dark background."""
+
+_STRINGS: Final = {"DOUBLE", "SINGLE", "BACKTICK", "FENCE", "TAGGED_FENCE"}
+_NUMBERS: Final = {"INTEGER", "DECIMAL", "HEXADECIMAL", "OCTAL", "MEASUREMENT"}
+_WORDS: Final = {"SYMBOL", "TRUE", "FALSE"}
+_OPENING: Final = set("([{")
+_CLOSING: Final = set(")]}")
+_MOST_CHARACTERS: Final = 20_000
+
+
+def highlighted(text: str) -> Iterator[tuple[Kind, str]]:
+    """Cut a text into pieces, each with its kind; together they are the text.
+
+    >>> [piece for piece in highlighted("(a:B {k: 1})") if piece[0] not in ("", "mark")]
+    [('name', 'a'), ('label', 'B'), ('key', 'k'), ('number', '1')]
+    """
+    expect(text, str, "text", by="highlighted")
+    done, last = 0, ""
+    around: list[str] = []  # the brackets that are open
+    for token in tokens(text):
+        if between := text[done : token.start]:
+            yield ("comment" if between.strip() else ""), between
+        if token.type == END:
+            return
+        spelling = text[token.start : token.end]
+        yield _kind(token.type, last, around), spelling
+        if spelling in _OPENING:
+            around.append(spelling)
+        elif spelling in _CLOSING and around:
+            around.pop()
+        done, last = token.end, spelling
+
+
+def _kind(terminal: str, after: str, around: list[str]) -> Kind:
+    """The kind of a token, by the one before it and the brackets around it."""
+    if terminal in _NUMBERS:
+        return "number"
+    if terminal not in _WORDS | _STRINGS:
+        return "mark"
+    if "{" not in around:
+        return "label" if after in (":", "::") else "name"
+    if around[-1] == "{" and after in ("{", ","):
+        return "key"
+    return "string" if terminal in _STRINGS else "word"
+
+
+def html_of(text: str) -> str:
+    """The HTML of a gram text in colour.
+
+    >>> html_of("(a)").count("<span")
+    2
+    """
+    body = "".join(
+        f'<span style="color:{colour}">{escape(piece)}</span>'
+        if (colour := _COLOURS.get(kind))
+        else escape(piece)
+        for kind, piece in highlighted(text)
+    )
+    return f'<pre style="white-space:pre-wrap">{body}</pre>'
+
+
+def notebook_form(pattern: Pattern) -> dict[str, str]:
+    """What notebooks show of a pattern: its text in colour, and a drawing if there is one.
+
+    Raises:
+        ArgumentError: the argument is not a pattern.
+    """
+    expect(pattern, Pattern, "pattern", by="notebook_form")
+    form = {"text/plain": f"<Pattern {abridged(pattern)}>", "text/html": html_of(_shown(pattern))}
+    if presentation := presentation_of(pattern):
+        form["text/vnd.mermaid"] = diagram = presentation.diagram(pattern)
+        form["text/markdown"] = f"```mermaid\n{diagram}\n```"
+    return form
+
+
+def rich_text(pattern: Pattern) -> rich.text.Text:
+    """What the package ``rich`` prints for a pattern: its text in colour."""
+    from rich.text import Text
+
+    expect(pattern, Pattern, "pattern", by="rich_text")
+    pieces = highlighted(_shown(pattern))
+    return Text.assemble(*((piece, _COLOURS.get(kind, "")) for kind, piece in pieces))
+
+
+def _shown(pattern: Pattern) -> str:
+    presentation = presentation_of(pattern)
+    write = presentation.text if presentation else dumps
+    text = format_text(write(pattern)).rstrip("\n")
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    return f"{text[:_MOST_CHARACTERS]}\n// … {len(text) - _MOST_CHARACTERS} more characters"
