@@ -21,7 +21,7 @@ from .serializer import (
 _MOST_PARTS = 12  # elements, properties, entries
 _MOST_TEXT = 40  # characters of a string
 _MOST_LEVELS = 3  # arrays and maps in a value
-_SMALL = 5  # patterns that are written as a whole, if they are short
+_SMALL = 12  # patterns that are written as a whole, if they are short
 
 
 def abridged(pattern: Pattern, width: int = 160) -> str:

@@ -122,11 +122,17 @@ class Run:
             LimitError: a limit was reached.
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
-        return _last(self._drive(words=False))
+        try:
+            return _last(self._drive(words=False))
+        except AgentError as error:
+            raise _without_frames(error) from error.__cause__
 
     async def afinish(self) -> AgentResponse:
         """Go on to the end without blocking, the tools of a turn at once; see `finish`."""
-        return _last([each async for each in self._adrive(words=False)])
+        try:
+            return _last([each async for each in self._adrive(words=False)])
+        except AgentError as error:
+            raise _without_frames(error) from error.__cause__
 
     def stream(self, *, words: bool = True) -> Iterator[Observation]:
         """Go on to the end, and show what happens as it happens; see `finish`.
@@ -312,7 +318,6 @@ class Run:
             yield
         except AgentError as error:
             error.state = self.state
-            error.__traceback__ = None  # it is of our own files alone, up to 70 lines
             raise
 
 
@@ -373,3 +378,8 @@ def _last(observations: Iterable[Observation]) -> AgentResponse:
         found = each
     assert isinstance(found, Finished)
     return found.response
+
+
+def _without_frames(error: AgentError) -> AgentError:
+    """An error without its traceback so far: up to 70 lines, none of whoever called the run."""
+    return error.with_traceback(None)

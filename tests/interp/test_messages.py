@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from gram import ArgumentError
-from interp import ConversationContext, Message, ToolCall, UserRole
+from interp import (
+    AgentResponse,
+    AssistantRole,
+    ConversationContext,
+    FunctionRole,
+    Message,
+    ToolCall,
+    ToolInvocation,
+    UserRole,
+)
 
 
 def test_messages_consist_of_what_their_types_say() -> None:
@@ -17,3 +26,38 @@ def test_messages_consist_of_what_their_types_say() -> None:
     ):
         with pytest.raises(ArgumentError):
             make()
+
+
+# --- how they are shown
+
+
+def test_reprs_are_short_and_say_what_counts() -> None:
+    call = ToolCall("1", "greet", '{"name": "Al"}')
+    asked = Message(AssistantRole, "", [call])
+    context = ConversationContext([Message(UserRole, "hi"), asked])
+    used = [ToolInvocation("greet", {"name": "Al"}, "Hello")] * 7
+    response = AgentResponse("x" * 100, used, context, truncated=True)
+
+    assert repr(asked) == '<Message assistant: greet(name: "Al")>'
+    assert repr(context) == f"<ConversationContext of 2 messages, last: {asked!r}>"
+    assert repr(response).startswith(f"<AgentResponse '{'x' * 80}…', greet(name: \"Al\"), ")
+    assert repr(response).endswith(", … 2 more calls, truncated>")
+
+
+def test_a_notebook_never_takes_a_conversation_as_html(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
+    call = ToolCall("1", "greet", '{"name": "<b>"}')
+    context = ConversationContext(
+        [
+            Message(UserRole, "<script> sk-0123456789"),
+            Message(AssistantRole, "I call", [call]),
+            Message(FunctionRole("<i>"), "done"),
+        ]
+    )
+
+    for shown in (context, AgentResponse("done", (), context, truncated=True)):
+        form = shown._repr_mimebundle_()
+        assert form["text/plain"] == repr(shown)
+        assert "&lt;script&gt; [redacted]" in form["text/html"]
+        assert "greet(name: &quot;&lt;b&gt;&quot;)" in form["text/html"]
+        assert not {"<script>", "<b>", "<i>", "sk-0123456789"} & set(form["text/html"].split())

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+import interp
 from gram import ArgumentError, GramError, Pattern, loads_one
 from interp import (
     ConfigurationError,
     ConversationContext,
     Message,
+    ModelError,
     ScriptedModel,
     ToolBindingError,
     ToolContext,
@@ -281,3 +284,45 @@ def test_after_a_run_there_is_no_context(drive: Any) -> None:
 
     assert [each.result for each in response.tools_used] == [False] * 4
     assert maybe(n=1) is True
+
+
+# --- how a run is shown, and what is refused by name
+
+
+def test_a_run_says_where_it_stands(hello_world: Pattern) -> None:
+    begun = begin(hello_world, "hi", hello_world_tool_library, model="Offline/rehearsal")
+    before = repr(begun)
+    begun.finish()
+
+    assert before == "<Run of hello_world_agent: awaiting the model's reply, turn 0, 0 calls>"
+    assert repr(begun) == "<Run of hello_world_agent: done, turn 1, 1 calls>"
+    assert repr(begun.state).startswith("<State of hello_world_agent: done")
+
+
+NAMES = ["begin", "run", "arun", "stream", "astream", "execute_agent", "resume_run", "Run"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_misspelt_keyword_names_the_function_that_was_called(
+    name: str, hello_world: Pattern
+) -> None:
+    called: Any = getattr(interp, name)
+    state, _ = start(hello_world, "hi")
+    given = (state,) if name in ("resume_run", "Run") else (hello_world, "hi")
+
+    async def call() -> None:
+        if inspect.isawaitable(found := called(*given, modle="x/y")):
+            await found
+
+    with pytest.raises(ArgumentError) as refused:
+        asyncio.run(call())
+
+    assert str(refused.value) == f"{name}: there is no option modle; did you mean model?"
+
+
+def test_errors_of_a_run_have_no_frames_of_ours_but_the_call(hello_world: Pattern) -> None:
+    model = ScriptedModel([ModelError("no")])
+    with pytest.raises(ModelError) as failed:
+        run(hello_world, "hi", hello_world_tool_library, model=model)
+
+    assert len(failed.traceback) <= 4

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pydoc import plaintext, render_doc
 from typing import Any
 
 import pytest
@@ -92,6 +94,24 @@ def test_lenses_work_in_other_processes() -> None:
         found = pool.submit(view, agent_model, AGENT).result()
 
     assert found == view(agent_model, AGENT)
+
+
+# --- what they say of themselves
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_an_exported_optic_says_what_it_looks_at(name: str) -> None:
+    optic = getattr(lenses_ext, name)
+    shown = render_doc(optic, renderer=plaintext)
+
+    assert name in shown or optic is each_instruction  # a composition, named by its parts
+    assert inspect.getdoc(optic) != inspect.getdoc(type(optic))
+    assert "put(lens, value, pattern)" in shown
+
+
+def test_a_repr_has_the_path() -> None:
+    assert repr(agent_model) == "<Lens agent_model: value.properties.model>"
+    assert repr(each_agent & agent_model) == "<Traversal each_agent & agent_model>"
 
 
 # --- the order of arguments

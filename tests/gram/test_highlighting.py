@@ -1,0 +1,78 @@
+"""Gram in colour: pieces, HTML, and what notebooks and rich show of a pattern."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from hypothesis import given
+
+from gram import (
+    Pattern,
+    Presentation,
+    dumps,
+    highlighted,
+    html_of,
+    loads_one,
+    notebook_form,
+    present,
+)
+from tests.gram.strategies import patterns
+
+
+@given(patterns())
+def test_the_pieces_are_the_text(tree: Pattern) -> None:
+    text = dumps(tree)
+
+    assert "".join(piece for _, piece in highlighted(text)) == text
+    assert unescape(re.sub("<[^>]*>", "", html_of(text))) == text
+
+
+def test_each_piece_has_its_kind() -> None:
+    text = "[a::B:`c d` {k: \"v\", 'l': [x, 1.5, true], m: {n: tag`z`}} | e] // why"
+
+    kinds: dict[str, list[str]] = {}
+    for kind, piece in highlighted(text):
+        kinds.setdefault(kind, []).append(piece.strip())
+
+    assert kinds["name"] == ["a", "e"]
+    assert kinds["label"] == ["B", "`c d`"]
+    assert kinds["key"] == ["k", "'l'", "m", "n"]
+    assert kinds["string"] == ['"v"', "`z`"]
+    assert kinds["word"] == ["x", "true", "tag"]
+    assert kinds["number"] == ["1.5"]
+    assert kinds["comment"] == ["// why"]
+
+
+def test_a_notebook_shows_gram_and_never_takes_it_as_html() -> None:
+    form = loads_one('(a {k: "<script>"})')._repr_mimebundle_()
+
+    assert form["text/plain"] == '<Pattern (a {k: "<script>"})>'
+    assert "&lt;script&gt;" in form["text/html"]
+    assert "<script>" not in form["text/html"]
+    assert set(form) == {"text/plain", "text/html"}
+
+
+def test_a_long_text_is_cut_and_says_so() -> None:
+    tree = loads_one("[a | " + ", ".join(f"(n{i} {{k: {i}}})" for i in range(3000)) + "]")
+
+    assert len(notebook_form(tree)["text/html"]) < 1_000_000
+    assert "more characters" in notebook_form(tree)["text/html"]
+
+
+def test_a_language_says_how_its_patterns_are_shown() -> None:
+    present("TestOnlyLabel", Presentation(lambda _: "(written)", lambda _: "flowchart LR"))
+
+    form = notebook_form(loads_one("(a:TestOnlyLabel)"))
+
+    assert form["text/vnd.mermaid"] == "flowchart LR"
+    assert form["text/markdown"] == "```mermaid\nflowchart LR\n```"
+    assert "written" in form["text/html"]
+
+
+def test_rich_shows_it_in_colour() -> None:
+    text = pytest.importorskip("rich.text", reason="rich is not a dependency")
+
+    assert str(loads_one("(a:B)").__rich__()) == "(a:B)"
+    assert isinstance(loads_one("(a:B)").__rich__(), text.Text)
