@@ -59,15 +59,17 @@ from .machine.effects import (
 from .machine.fold import (
     TRANSITIONS as TRANSITIONS,
     fold as fold,
-    interrupted_context as interrupted_context,
-    pending as pending,
-    response as response,
     resume as resume,
     start as start,
     step as step,
 )
 from .machine.forms import FORMS as FORMS
 from .machine.limits import Limits as Limits
+from .machine.readings import (
+    interrupted_context as interrupted_context,
+    pending as pending,
+    response as response,
+)
 from .machine.state import State as State, Status as Status
 from .messages import (
     AgentResponse as AgentResponse,

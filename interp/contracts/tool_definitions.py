@@ -27,23 +27,15 @@ def function_definition(tool: Pattern, *, strict: bool = False) -> dict[str, Jso
     Raises:
         ToolError: the schema has no strict form.
     """
-    found: dict[str, Json] = function_definition_text(tool, strict=strict).value
-    return found
-
-
-def function_definition_text(tool: Pattern, *, strict: bool = False) -> JsonText:
-    """The JSON text of `function_definition`, made once for each specification.
-
-    Raises:
-        ToolError: the schema has no strict form.
-    """
     known = _definitions(tool)
     if strict not in known:
         known[strict] = write_json(_definition(tool, strict))
-    return known[strict]
+    found: dict[str, Json] = known[strict].value
+    return found
 
 
 _definitions: Memo[Pattern, dict[bool, JsonText]] = Memo(lambda _: {})
+"""The texts of a tool's definitions, strict and not."""
 
 
 def _definition(tool: Pattern, strict: bool) -> dict[str, Json]:

@@ -17,17 +17,9 @@ from .effects import (
     ToolEffect,
     ToolReturned,
 )
-from .fold import (
-    fold,
-    interrupted_context,
-    newly_answered,
-    pending,
-    response,
-    resume,
-    start,
-    step,
-)
+from .fold import fold, resume, start, step
 from .limits import Limits
+from .readings import interrupted_context, newly_answered, pending, response
 from .state import State, Status
 
 __all__ = [

@@ -9,33 +9,20 @@ nothing is compiled: at every turn the agent's pattern is read through lenses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import evolve, frozen
 from pyrsistent import pmap
 
 from gram import expect
-from lenses_ext import (
-    Memo,
-    Model,
-    ProgramLike,
-    agent_answer,
-    agent_answer_schema,
-    agent_instruction,
-    agent_model,
-    view,
-)
+from lenses_ext import Model, ProgramLike
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import JsonText
 from ..messages import (
-    AgentResponse,
     ConversationContext,
-    FunctionRole,
     Message,
-    ToolCall,
     ToolInvocation,
     Usage,
     UserRole,
@@ -47,23 +34,20 @@ from .approval import ApprovalPolicy, allow_all
 from .call_checks import FORBIDDEN, checked_call, checked_result, denied
 from .effects import (
     Ask,
-    At,
     CallFailed,
-    CallModel,
     CallTool,
     Decided,
     Effect,
     Event,
     ModelReplied,
-    Request,
     Resumed,
     TimeUp,
     ToolEffect,
     ToolReturned,
     checked_settings,
 )
-from .forms import offered_tools
 from .limits import Limits, limit_reached, time_is_up
+from .readings import answer_schema_of, pending, told
 from .state import State, Status
 
 Step: TypeAlias = tuple[State, tuple[Effect, ...]]
@@ -167,16 +151,6 @@ def _expect_position(state: State, event: Event) -> None:
         raise ProtocolError(f"{event!r} is at the wrong position: expected {place}")
 
 
-def pending(state: State) -> tuple[Effect, ...]:
-    """The effects that a state still needs, such as after it was loaded to go on."""
-    expect(state, State, "state", by="pending")
-    if state.status is Status.AWAITING_MODEL:
-        return (CallModel(state.at, _request(state)),)
-    if state.status is Status.AWAITING_TOOLS:
-        return tuple(state.waiting[index] for index in sorted(state.waiting))
-    return ()
-
-
 def resume(state: State, limits: Limits | None = None) -> Step:
     """Go on from a state, past the limit it stopped at; see `Resumed` for what else may change."""
     expect(state, State, "state", by="resume")
@@ -206,38 +180,6 @@ def _resumed(state: State, event: Resumed) -> Step:
     return state, pending(state)
 
 
-def response(state: State) -> AgentResponse:
-    """What a finished run gives."""
-    expect(state, State, "state", by="response")
-    return AgentResponse(
-        content=state.context[-1].content,
-        tools_used=tuple(state.invocations),
-        context=state.context,
-        usage=state.usage,
-        is_typed=_answer(state.agent) is not None and not state.context[-1].refused,
-        truncated=state.truncated,
-    )
-
-
-def interrupted_context(state: State) -> ConversationContext:
-    """The conversation of a run that did not end, such that it can go on with another message.
-
-    Calls that have no answer yet are answered by an error which says that they were interrupted.
-    """
-    expect(state, State, "state", by="interrupted_context")
-    if not state.calls:
-        return state.context
-    unanswered = (
-        ToolInvocation(call.name, call.arguments, error=INTERRUPTED) for call in state.calls
-    )
-    answers = dict(enumerate(unanswered)) | dict(state.answers)
-    return state.context + _told(state.calls, answers)
-
-
-INTERRUPTED: Final = "interrupted: the run ended before this call was answered; it may have run"
-"""What the model is told of a call that a run left unanswered."""
-
-
 # --- the model has replied
 
 
@@ -260,7 +202,7 @@ def _known(usage: Usage) -> Usage:
 def _finished(state: State) -> Step:
     """The reply is the answer: done, unless it is not of the type that the agent declares."""
     reply = state.context[-1]
-    schema = None if reply.refused else _answer_schema(state.agent)
+    schema = None if reply.refused else answer_schema_of(state.agent)
     problem = None if schema is None else answer_problem(schema, reply.content)
     if schema is None or problem is None:
         return evolve(state, status=Status.DONE), ()
@@ -344,7 +286,7 @@ def _answered(state: State) -> Step:
         state,
         status=Status.AWAITING_MODEL,
         turn=state.turn + 1,
-        context=state.context + _told(state.calls, state.answers),
+        context=state.context + told(state.calls, state.answers),
         calls=(),
         answers=pmap(),
         invocations=state.invocations.extend(invocations),
@@ -352,58 +294,8 @@ def _answered(state: State) -> Step:
     return state, pending(state)
 
 
-def _told(calls: tuple[ToolCall, ...], answers: Mapping[int, ToolInvocation]) -> Iterator[Message]:
-    """The messages that tell a model how its calls were answered, in the order of the calls."""
-    for index, call in enumerate(calls):
-        answer = answers[index]
-        yield Message(FunctionRole(answer.tool_name), answer_text(answer), call_id=call.id)
-
-
 def _time_up(state: State, _: TimeUp) -> Step:
     return evolve(state, status=Status.LIMITED, stopped=time_is_up(state.limits)), ()
-
-
-def newly_answered(before: State, after: State) -> Iterator[tuple[At, ToolInvocation]]:
-    """The calls that a step has answered, with their positions.
-
-    Their tools did, or they are not to be run: refused, denied or over a limit.
-    """
-    if after.turn == before.turn:
-        answers: Mapping[int, ToolInvocation] = after.answers
-    else:
-        answers = dict(enumerate(after.invocations[len(before.invocations) :]))
-    for index in sorted(answers):
-        if index not in before.answers:
-            yield (*before.at, index), answers[index]
-
-
-def answer_text(invocation: ToolInvocation) -> str:
-    """What the model is told: a text as it is, other results as JSON, an error after its word."""
-    if invocation.error is not None:
-        return f"error: {invocation.error}"
-    text = invocation.result_text
-    assert text is not None
-    result: str = text.value if text.startswith('"') else str(text)
-    return result
-
-
-def _request(state: State) -> Request:
-    agent = state.agent
-    return Request(
-        model=state.model or _model(agent),
-        instruction=_instruction(agent),
-        messages=state.context,
-        tools=() if state.stopped else offered_tools(agent),
-        settings=state.model_settings,
-        answer=_answer(agent),
-    )
-
-
-# What is read of an agent at every turn is read once for each agent.
-_instruction = Memo(partial(view, agent_instruction))
-_model = Memo(partial(view, agent_model))
-_answer = Memo(partial(view, agent_answer))
-_answer_schema = Memo(partial(view, agent_answer_schema))
 
 
 @frozen

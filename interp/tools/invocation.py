@@ -7,8 +7,9 @@ not caught. Nothing can be done about ``os._exit``, which ends the process at on
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from gram import expect
 
@@ -35,7 +36,13 @@ def call_tool(tool: Tool, args: Mapping[str, Json], *, loop: LoopThread | None =
     expect(args, Mapping, "args", by="invoke_tool")
     result = _called(tool, args)
     if inspect.isawaitable(result):
-        result = _result(tool, *_finish(result, loop))
+        used = loop or LoopThread()
+        try:
+            with _telling(tool):
+                result = used.run(_awaited(result))
+        finally:
+            if loop is None:
+                used.close()
     return _written(tool, result)
 
 
@@ -52,15 +59,17 @@ async def acall_tool(tool: Tool, args: Mapping[str, Json]) -> JsonText:
     else:
         result = await call_in_thread(lambda: _called(tool, args))
     if inspect.isawaitable(result):
-        # In a new task, so that a tool that cancels its task does not cancel the run.
-        task = asyncio.ensure_future(_outcome(result))
-        try:
-            outcome = await task
+
+        async def told() -> Any:
+            with _telling(tool):
+                return await result
+
+        try:  # in a new task, so that a tool that cancels its task does not cancel the run
+            result = await asyncio.ensure_future(told())
         except asyncio.CancelledError as error:
-            if _is_being_cancelled():
+            if _is_cancellation(error):
                 raise
-            outcome = None, error
-        result = _result(tool, *outcome)
+            raise _failure(tool, error) from error
     return _written(tool, result)
 
 
@@ -73,53 +82,44 @@ def invoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
     return call_tool(tool, args).value
 
 
-_Outcome: TypeAlias = tuple[Any, BaseException | None]
-
-
 def _called(tool: Tool, args: Mapping[str, Json]) -> Any:
     """Call the function of a tool; the result may be an awaitable.
 
     Its exceptions become a ToolError here, in its thread, because some exceptions, such as
     StopIteration, cannot be raised out of a coroutine.
     """
-    try:
+    with _telling(tool):
         return tool.invoke(dict(args))
+
+
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+@contextmanager
+def _telling(tool: Tool) -> Iterator[None]:
+    """Turn what a tool raises inside into a ToolError; a cancellation from outside goes on."""
+    try:
+        yield
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a tool may raise anything
-        raise _failure(tool, error) from error
-
-
-async def _outcome(awaitable: Awaitable[Any]) -> _Outcome:
-    """Await a tool's result; return the result and None, or None and the exception.
-
-    The exception is returned, so that the caller can distinguish it from its own cancellation.
-    """
-    import asyncio
-
-    try:
-        return await awaitable, None
-    except KeyboardInterrupt:
-        raise
-    except asyncio.CancelledError as error:
-        if _is_being_cancelled():
+        if _is_cancellation(error):
             raise
-        return None, error
-    except BaseException as error:  # noqa: BLE001  # the caller reports it to the model
-        return None, error
+        raise _failure(tool, error) from error
 
 
-def _is_being_cancelled() -> bool:
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether an exception is there because somebody cancels this task."""
     import asyncio
 
-    task = asyncio.current_task()
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop runs here
+        return False
     return task is not None and task.cancelling() > 0
-
-
-def _result(tool: Tool, result: Any, error: BaseException | None) -> Any:
-    if error is not None:
-        raise _failure(tool, error) from error
-    return result
 
 
 def _failure(tool: Tool, error: BaseException) -> ToolError:
@@ -131,18 +131,3 @@ def _written(tool: Tool, result: object) -> JsonText:
         return write_json(result)
     except Exception as error:  # noqa: BLE001  # user code in the result may raise anything
         raise ToolError(f'tool "{tool.name}" returned what is not JSON: {error}') from None
-
-
-def _finish(awaitable: Awaitable[Any], loop: LoopThread | None) -> _Outcome:
-    """Run an awaitable to its end, from a thread that may already be running an event loop."""
-    import asyncio
-
-    used = loop or LoopThread()
-    try:
-        outcome: _Outcome = used.run(_outcome(awaitable))
-        return outcome
-    except asyncio.CancelledError as error:  # the tool cancelled its own task
-        return None, error
-    finally:
-        if loop is None:
-            used.close()
