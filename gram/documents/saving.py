@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import expect
 
 _LONGEST_NAME = 240  # bytes of a file name that leave room for the suffixes below
+
+
+class _GivenUpError(Exception):
+    """A file is not replaced after all."""
 
 
 class HeldFile:
@@ -53,31 +59,53 @@ class HeldFile:
             raise OSError(errno.ESTALE, reason, str(self.path))
 
     def write(self, text: str) -> None:
-        """Replace the content in one step. Mode, owner and symbolic links are kept.
+        """Replace the content in one step.
+
+        Mode, owner, extended attributes (access control lists among them) and symbolic links are
+        kept.
 
         Raises:
             OSError: the file cannot be written, or another program has changed it since it was
                 read; the old content is whole.
         """
         expect(text, str, "text", by="write")
-        check_writable(self.path)
+        _check_may_be_replaced(self.path)
         self.check_unchanged()
         content = text.encode()
+        with self._replacement() as stream:
+            stream.write(content)
+        self._known, self._has_read = content, True
+
+    def check_writable(self) -> None:
+        """Make sure that the file can be replaced, by doing all of it but the last step.
+
+        Raises:
+            OSError: it cannot.
+        """
+        with suppress(_GivenUpError), self._replacement():
+            raise _GivenUpError
+
+    @contextmanager
+    def _replacement(self) -> Iterator[BinaryIO]:
+        """A new file, which takes the place of the old one when all went well."""
         temporary = _beside(self._target, "tmp")
-        temporary.unlink(missing_ok=True)  # left by a writer that was killed
-        mode = 0o600 if self._private else 0o666
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        is_there = self._target.exists()  # then its mode is kept, which may be as strict as this
+        mode = 0o600 if self._private or is_there else 0o666
         try:
+            temporary.unlink(missing_ok=True)  # left by a writer that was killed
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             with os.fdopen(descriptor, "wb") as stream:
-                stream.write(content)
+                if is_there:
+                    _keep_attributes(self._target, descriptor)
+                yield stream
                 stream.flush()
-                if self._target.exists():
-                    _keep_owner_and_mode(self.path, self._target, descriptor)
                 os.fsync(descriptor)
             temporary.replace(self._target)
+        except OSError as error:
+            raise _about(self.path, error) from None
         finally:
-            temporary.unlink(missing_ok=True)  # it has moved, unless something failed
-        self._known, self._has_read = content, True
+            with suppress(OSError):  # it has moved, unless something failed
+                temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -92,7 +120,7 @@ def holding(path: Path, *, wait: bool = True, private: bool = False) -> Iterator
     Raises:
         OSError: the file or its folder cannot be written, or somebody else holds it.
     """
-    check_writable(path)
+    _check_may_be_replaced(path)
     target = resolved(path)
     with _locked(path, _beside(target, "lock"), wait=wait):
         yield HeldFile(path, target, private=private)
@@ -125,8 +153,8 @@ def resolved(path: Path) -> Path:
         raise OSError(errno.EINVAL, str(error), str(path)) from None
 
 
-def check_writable(path: Path) -> None:
-    """Make sure that a file can be replaced.
+def _check_may_be_replaced(path: Path) -> None:
+    """Make sure that a file is one that can be replaced.
 
     Raises:
         OSError: it is not a regular file, has several hard links, or may not be written.
@@ -152,16 +180,28 @@ def _content(target: Path) -> bytes | None:
         return None
 
 
-def _keep_owner_and_mode(path: Path, target: Path, descriptor: int) -> None:
-    """Give a new file the owner, group and mode of the one that it replaces."""
+def _about(path: Path, error: OSError) -> OSError:
+    """The error of a file beside another, or of no file, as one of the file itself."""
+    if error.filename == str(path):
+        return error
+    return OSError(error.errno, error.strerror or str(error), str(path))
+
+
+def _keep_attributes(target: Path, descriptor: int) -> None:
+    """Give a new file the owner, group, mode and extended attributes of the one it replaces."""
     old, new = target.stat(), os.fstat(descriptor)
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
         try:
             os.fchown(descriptor, old.st_uid, old.st_gid)
         except PermissionError:
             reason = "belongs to another user or group, which could not be kept; not written"
-            raise PermissionError(errno.EPERM, reason, str(path)) from None
+            raise PermissionError(errno.EPERM, reason) from None
     os.fchmod(descriptor, old.st_mode & 0o7777)
+    if sys.platform == "linux":
+        with suppress(OSError):  # the file system has none
+            for name in os.listxattr(target):
+                with suppress(OSError):  # only the system itself may set it, or it has set it
+                    os.setxattr(descriptor, name, os.getxattr(target, name))
 
 
 def _beside(target: Path, suffix: str) -> Path:
@@ -182,8 +222,11 @@ def _locked(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
         return
     while True:
         with ExitStack() as unless_held:
-            # Not through a link: in a shared folder, somebody else may have made it.
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            try:
+                descriptor = _open_lock(lock)
+            except OSError as error:
+                reason = f"cannot be locked in its folder: {error.strerror}"
+                raise OSError(error.errno, reason, str(path)) from None
             unless_held.callback(os.close, descriptor)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -197,8 +240,25 @@ def _locked(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)
+        with suppress(PermissionError):  # another user's, in a folder like /tmp
+            lock.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def _open_lock(lock: Path) -> int:
+    """Open the lock file; one that another user's killed process has left can be used too.
+
+    It is not opened through a link, nor waited for as a pipe: in a shared folder, somebody else
+    may have made it.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    while True:
+        with suppress(FileNotFoundError):
+            return os.open(lock, flags)
+        with suppress(FileExistsError):
+            descriptor = os.open(lock, flags | os.O_CREAT | os.O_EXCL, 0o644)
+            os.fchmod(descriptor, 0o644)  # whatever the umask: others may have to take it over
+            return descriptor
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

@@ -78,6 +78,7 @@ def session(path: PathLike) -> Iterator[Session]:
     """
     expect(path, (str, os.PathLike), "path", by="session")
     with holding(Path(path), wait=False, private=True) as file:
+        file.check_writable()
         yield Session(file)
 
 

@@ -6,8 +6,11 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +22,14 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "a.gram"
     path.write_bytes(b"old")
     return path
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that every user may write: those of pytest are for one."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
 
 
 def test_writers_take_turns_so_no_edit_is_lost(tmp_path: Path) -> None:
@@ -146,6 +157,104 @@ def test_the_owner_of_a_file_is_kept(file: Path) -> None:
     write_atomically(file, "new")
 
     assert (file.stat().st_uid, file.stat().st_gid) == (1234, 4321)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python knows extended attributes on Linux")
+def test_extended_attributes_are_kept(file: Path) -> None:
+    try:
+        os.setxattr(file, "user.from", b"a friend")
+    except OSError:
+        pytest.skip("the file system of the tests has no extended attributes")
+
+    write_atomically(file, "new")
+
+    assert os.getxattr(file, "user.from") == b"a friend"
+
+
+def test_an_unfinished_text_is_never_more_open_than_its_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.chmod(0o600)
+    modes: list[int] = []
+    really_open = os.open
+
+    def opening(path: Path, *given: int) -> int:
+        descriptor = really_open(path, *given)
+        if Path(path).suffix == ".tmp":
+            modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        return descriptor
+
+    monkeypatch.setattr(os, "open", opening)
+    write_atomically(file, "secret")
+
+    assert modes == [0o600]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda file: file.chmod(0o444), "Permission denied"),
+        (lambda file: file.parent.chmod(0o555), "cannot be locked in its folder"),
+        (lambda file: file.parent.chmod(0o1777), "belongs to another user"),
+        (lambda file: os.chown(file, 1001, 4321), "belongs to another user or group"),
+    ],
+)
+def test_what_could_not_be_written_is_known_before(shared: Path, change: Any, reason: str) -> None:
+    file = shared / "a.gram"
+    file.write_text("old")
+    file.chmod(0o666)
+    os.chown(file, 2002 if "user" in reason else 1001, 1001)
+    change(file)
+    code = f"""
+import fcntl, os
+from pathlib import Path
+from gram import holding
+os.setgroups([]), os.setgid(1001), os.setuid(1001)
+try:
+    with holding(Path({str(file)!r})) as held:
+        held.check_writable()
+except OSError as error:
+    print(error.filename, error.strerror)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, encoding="utf-8"
+    ).stdout
+
+    assert said.startswith(f"{file} ")
+    assert reason in said
+    assert sorted(path.name for path in file.parent.iterdir()) == ["a.gram"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+@pytest.mark.parametrize("sticky", [False, True])
+def test_a_lock_that_another_user_s_killed_process_left_is_not_in_the_way(
+    shared: Path, umask: int, sticky: bool
+) -> None:
+    shared.chmod(0o1777 if sticky else 0o777)
+    code = f"""
+import os, signal
+from pathlib import Path
+from gram import holding, write_atomically
+def as_user(user, do):
+    if (child := os.fork()) == 0:
+        os.setgroups([]), os.setgid(user), os.setuid(user), os.umask({umask})
+        do()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+path = Path({str(shared / "a.gram")!r})
+def killed():
+    holding(path).__enter__()
+    os.kill(os.getpid(), signal.SIGKILL)
+write_atomically(path, "")
+os.chown(path, 2002, 2002), path.chmod(0o666)
+assert as_user(1001, killed) == -signal.SIGKILL
+assert as_user(2002, lambda: write_atomically(path, "new")) == 0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+    assert (shared / "a.gram").read_text() == "new"
 
 
 @pytest.mark.parametrize("name", ["x" * 250, "é" * 125, "x" * 255])
