@@ -16,6 +16,7 @@ from .table import (
     PROVIDERS,
     find_provider,
     hide_provider_keys,
+    known_providers,
     provider_without_row,
     unknown_provider,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "hide_provider_keys",
     "in_variable_name",
     "is_address",
+    "known_providers",
     "provider_without_row",
     "unknown_provider",
     "user_folder",

@@ -1,0 +1,51 @@
+"""``gram models``: the providers of models, and the keys they want."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from ..providers import OFFLINE, Provider, known_providers
+from ..redaction import redact_error
+from .output import show
+
+
+@click.command("models")
+@click.option("--json", "as_json", is_flag=True, help="Print the providers as JSON.")
+def command(as_json: bool) -> None:
+    """List the providers that a program's model can name, and whether their keys are set.
+
+    A model is written as PROVIDER/NAME. Keys are read from environment variables. Providers of
+    your own are listed too; docs/models.md says how to add one.
+    """
+    providers = known_providers().values()
+    if as_json:
+        show(json.dumps([_as_json(each) for each in providers], indent=2))
+        return
+    rows = [(each.name, _key(each), address_of(each)) for each in providers]
+    rows.append((OFFLINE.provider, "needs no key", f"built in: {OFFLINE}, or --offline"))
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, key, address in rows:
+        show(redact_error(f"{name:{widths[0]}}  {key:{widths[1]}}  {address}"))
+
+
+def address_of(provider: Provider) -> str:
+    """The address that requests to a provider go to; it may have a password."""
+    return os.environ.get(provider.base_url_variable) or provider.base_url
+
+
+def _key(provider: Provider) -> str:
+    if provider.key is None:
+        return "needs no key"
+    return f"{provider.key} is {'set' if os.environ.get(provider.key) else 'not set'}"
+
+
+def _as_json(provider: Provider) -> dict[str, str | bool | None]:
+    return {
+        "provider": provider.name,
+        "address": redact_error(address_of(provider)),
+        "key": provider.key,
+        "keyIsSet": bool(provider.key and os.environ.get(provider.key)),
+    }

@@ -1,0 +1,147 @@
+"""The first minutes: ``gram init``, ``gram models`` and ``gram doctor``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import at, gram
+from tests.interp.model_server import ModelServer
+from tests.paths import EXAMPLES, ROOT
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+QUESTION = "Count the words of 'to be or not to be'"
+
+
+# --- gram init
+
+
+def test_a_first_agent_runs_checks_and_tests_offline(tmp_path: Path) -> None:
+    made = gram("init", "my agent", cwd=tmp_path)
+    folder = tmp_path / "my agent"
+    tools = ("--tools", "tools.py")
+
+    said = gram("run", "agent.gram", *tools, "--offline", QUESTION, cwd=folder)
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    names = ["agent.gram", "tools.py", "test_agent.py", "README.md"]
+    assert made.stdout.splitlines() == [str(Path("my agent", name)) for name in names]
+    assert "cd 'my agent' && gram run agent.gram" in made.stderr
+    assert (said.returncode, said.stdout) == (0, "6\n")
+    assert (tested.returncode, "3 passed" in tested.stdout) == (0, True), tested.stdout
+    assert gram("check", "agent.gram", cwd=folder).stdout == ""
+    assert gram("fmt", "--check", "agent.gram", cwd=folder).returncode == 0
+    assert gram("tools", "agent.gram", *tools, cwd=folder).returncode == 0
+
+
+def test_every_command_of_its_readme_is_one(tmp_path: Path) -> None:
+    gram("init", cwd=tmp_path)
+    readme = (tmp_path / "README.md").read_text("utf-8")
+    commands = [line.split() for line in readme.splitlines() if line.startswith("gram ")]
+
+    assert len(commands) >= 7
+    for _, name, *_ in commands:
+        assert gram(name, "--help").returncode == 0
+
+
+def test_init_replaces_no_file(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("mine", "utf-8")
+
+    done = gram("init", ".", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert done.stderr == "tools.py in . would be replaced; nothing is written\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["tools.py"]
+
+
+# --- gram models
+
+
+def test_models_lists_providers_their_keys_and_whether_they_are_set(tmp_path: Path) -> None:
+    rows = tmp_path / "providers.toml"
+    rows.write_text('[Groq]\nbase_url = "https://api.groq.test/v1"\nkey = "GROQ_API_KEY"\n')
+    environment = {"GRAM_PROVIDERS": str(rows), "GROQ_API_KEY": "gsk-0123456789"}
+
+    listed = gram("models", **environment).stdout
+    found = json.loads(gram("models", "--json", **environment).stdout)
+
+    assert "OpenAI     OPENAI_API_KEY is not set     https://api.openai.com/v1\n" in listed
+    assert "GROQ_API_KEY is set" in listed
+    assert "Ollama     needs no key " in listed
+    assert found[-1] == {
+        "provider": "Groq",
+        "address": "https://api.groq.test/v1",
+        "key": "GROQ_API_KEY",
+        "keyIsSet": True,
+    }
+    assert "0123456789" not in listed
+
+
+def test_models_shows_no_password() -> None:
+    listed = gram("models", OPENAI_BASE_URL="http://me:pa55word@host/v1").stdout
+
+    assert "http://[redacted]@host/v1" in listed
+
+
+# --- gram doctor
+
+
+def test_doctor_is_content_when_a_model_can_be_asked(model_server: ModelServer) -> None:
+    done = gram("doctor", HELLO, **at(model_server))
+
+    assert done.returncode == 0
+    assert "problem" not in done.stdout
+    assert f"OpenAI: a server answers at {model_server.url}" in done.stdout
+    assert "nothing is missing to ask it" in done.stdout
+    assert model_server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "problem"),
+    [
+        ({}, "no model can be asked: set the key of a provider"),
+        ({}, "OpenAI/gpt-5.6-luna: OPENAI_API_KEY is not set"),
+        ({"OPENAI_API_KEY": " sk-0123456789\n"}, "OPENAI_API_KEY has spaces or line breaks"),
+        ({"OPENAI_API_KEY": "'sk-0123456789'"}, "OPENAI_API_KEY has quotation marks"),
+        ({"OPENAI_API_KEY": "sk-012345…789"}, "OPENAI_API_KEY has characters that no key has"),
+        ({"OPENAI_API_KEY": "xxx"}, "OPENAI_API_KEY does not look like a key"),
+        ({"OPENAI_API_KEY": " "}, "OPENAI_API_KEY is blank"),
+        ({"OPENAI_BASE_URL": "localhost:80"}, "OPENAI_BASE_URL is 'localhost:80': it must start"),
+        ({"OLLAMA_BASE_URL": "http://localhost:9/v1"}, "Ollama: no server answers at"),
+        ({"GRAM_PROVIDERS": "/nowhere.toml"}, "/nowhere.toml (GRAM_PROVIDERS) does not exist"),
+        ({"XDG_STATE_HOME": "/dev/null/none"}, "the lines of gram chat are not kept"),
+    ],
+)
+def test_doctor_says_what_is_wrong(environment: dict[str, str], problem: str) -> None:
+    done = gram("doctor", HELLO, **environment)
+
+    problems = [line for line in done.stdout.splitlines() if line.startswith("problem  ")]
+    assert done.returncode == 1
+    assert any(problem in line for line in problems), done.stdout
+    assert "0123456789" not in done.stdout
+
+
+def test_doctor_looks_at_a_program(tmp_path: Path) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text('[a:Agent {instruction: "x", model: "Nobody/x"}]', "utf-8")
+    broken = tmp_path / "b.gram"
+    broken.write_text("[a:Agent", "utf-8")
+
+    found = json.loads(gram("doctor", str(program), "--json").stdout)
+    messages = [each["message"] for each in found if not each["ok"]]
+
+    assert any('unknown provider "Nobody"' in each for each in messages)
+    assert "problem  " + str(broken) in gram("doctor", str(broken)).stdout
+    assert gram("doctor", str(tmp_path / "none.gram")).returncode == 2
