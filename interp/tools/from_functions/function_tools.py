@@ -49,11 +49,10 @@ _STARS: dict[Any, str] = {
 class FunctionTool(Tool, Generic[P, R]):
     """A tool that `tool` made from a function; type checkers let you call it like the function."""
 
-    if TYPE_CHECKING:
-
-        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-            """What the function returns, as JSON."""
-            raise NotImplementedError
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """What the function returns, as JSON."""
+        result: R = super().__call__(*args, **kwargs)
+        return result
 
     def __reduce__(self) -> tuple[Any, ...]:
         require_importable(self.function, self.name)

@@ -7,22 +7,19 @@ A `TypeForm` holds both, so that the schema and the values that the function rec
 from __future__ import annotations
 
 import collections.abc as abc
-import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from enum import Enum, Flag
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from lenses_ext import NotJson
-
 from ...contracts import check, require_schema
 from ...errors import ToolError, ValidationError
-from ...json_text import Json, write_json
+from ...json_text import Json
 from .annotated import annotated_keywords
 from .forms import SCALARS, Definitions, TypeForm, choice_form, scalar_form, types_schema
-from .json_values import to_json_value
+from .object_forms import object_form
 from .pydantic_types import Mode, is_pydantic_class, is_pydantic_extra, pydantic_form
-from .records import NO_DEFAULT, Member, Record, read_record
+from .records import Member, Record, read_record
 
 _JSON_TYPES = (*SCALARS, list, dict)
 _SCALAR_SCHEMAS = [scalar_form(kind).schema for kind in SCALARS]
@@ -95,65 +92,8 @@ class TypeForms:
         raise _no_form(hint)
 
     def object_of(self, members: Iterable[Member], kind: str) -> TypeForm:
-        """The form of an object with these members; ``read`` returns a dict of Python values.
-
-        Args:
-            members: the members, in order.
-            kind: the word for a member in error messages.
-
-        Raises:
-            ToolError: a member has no JSON form; the message names it.
-        """
-        forms: dict[str, TypeForm] = {}
-        required = []
-        for member in members:
-            try:
-                forms[member.name] = self._member(member)
-            except ToolError as error:
-                raise ToolError(f'{kind} "{member.name}": {error}') from None
-            if member.required:
-                required.append(member.name)
-        properties = {name: form.schema for name, form in forms.items()}
-
-        def read(value: Mapping[str, Json]) -> dict[str, Any]:
-            if unknown := [name for name in value if name not in forms]:
-                names, known = ", ".join(map(write_json, unknown)), ", ".join(sorted(forms))
-                raise ValidationError(f"unknown {names}; known: {known}")
-            return {name: read_member(name, below) for name, below in value.items()}
-
-        def read_member(name: str, value: Json) -> Any:
-            try:
-                return forms[name].read(value)
-            except ValidationError as error:
-                raise ValidationError(f"{name}: {error}") from None
-
-        return TypeForm({"type": "object", "properties": properties, "required": required}, read)
-
-    def _member(self, member: Member) -> TypeForm:
-        form = self.of(member.hint)
-        schema = dict(form.schema)
-        if member.description and "description" not in schema:
-            schema["description"] = member.description
-        if member.default is NO_DEFAULT:
-            return TypeForm(schema, form.read)
-        value = schema["default"] = self._default(member.default, form, schema)
-        return TypeForm(schema, _or_default(form.read, value, member.default))
-
-    def _default(self, default: Any, form: TypeForm, schema: dict[str, Json]) -> Json:
-        value = to_json_value(default)
-        try:
-            write_json(value)
-        except NotJson:
-            raise ToolError(f"its default {default!r} is not a JSON value") from None
-        if value is None:
-            return None  # if the type allows no null, it means "no value", see `validate_tool_args`
-        try:
-            check(self.definitions.rooted(schema), value)
-            if form.by_pydantic:  # pydantic may check more than the schema says
-                form.read(value)
-        except ValidationError as error:
-            raise ToolError(f"its default {default!r} does not fit its type: {error}") from None
-        return value
+        """The form of an object with these members, see `object_form`."""
+        return object_form(members, kind, self.of, self.definitions)
 
     def _accepts(self, schema: dict[str, Json], value: Json) -> bool:
         try:
@@ -282,22 +222,6 @@ class TypeForms:
         for name, definition in schema.pop("$defs", {}).items():
             self.definitions.add(name, definition)
         return TypeForm(schema, form.read, by_pydantic=True)
-
-
-def _or_default(read: Callable[[Json], Any], written: Json, default: Any) -> Callable[[Json], Any]:
-    """A reader that returns the Python default for the JSON of the default.
-
-    Defaults are filled in as JSON before a function is called. Reading that JSON by the hint could
-    give another value: a list for ``Sequence[str] = ()``, for example. Each call gets a copy, so
-    that a function may change its default.
-    """
-    exact = repr(written)  # differs for 1, 1.0 and True, at every depth
-
-    def read_or_default(value: Json) -> Any:
-        is_default = type(value) is type(written) and repr(value) == exact
-        return copy.deepcopy(default) if is_default else read(value)
-
-    return read_or_default
 
 
 def _among(kind: Any, types: Iterable[Any]) -> bool:
