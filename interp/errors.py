@@ -59,11 +59,8 @@ class ToolBindingError(ToolError):
         super().__init__("\n".join(self.problems))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (
-            type(self),
-            (self.problems,),
-            self.__dict__,
-        )  # by default, pickle would pass the message
+        # By default, pickle would pass the message.
+        return type(self), (self.problems,), self.__dict__
 
 
 class ModelError(AgentError):

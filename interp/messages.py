@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, TypeAlias, Union, overload
+from typing import Any, Literal, TypeAlias, TypeVar, Union, overload
 
 from attrs import field, frozen
 from pyrsistent import PVector, pvector
@@ -12,6 +12,8 @@ from gram import ArgumentError, expect
 
 from .call_text import call_text, shortened
 from .json_text import Json, JsonText, read_json, write_json
+
+T = TypeVar("T")
 
 
 def _is(*kinds: type) -> Callable[[Any, Any, Any], None]:
@@ -64,12 +66,16 @@ class ToolCall:
     echo: str | None = field(default=None, validator=_is(str, _NONE))
 
 
-def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
-    expect(calls, Iterable, "tool_calls", by="Message")
-    found = tuple(calls)
-    for index, call in enumerate(found):
-        expect(call, ToolCall, f"tool_calls[{index}]", by="Message")
+def _all(values: Iterable[T], kind: type[T], name: str, by: str) -> tuple[T, ...]:
+    expect(values, Iterable, name, by=by)
+    found = tuple(values)
+    for index, each in enumerate(found):
+        expect(each, kind, f"{name}[{index}]", by=by)
     return found
+
+
+def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    return _all(calls, ToolCall, "tool_calls", "Message")
 
 
 @frozen(cache_hash=True)
@@ -286,11 +292,7 @@ def _listed(calls: list[str]) -> list[str]:
 
 
 def _invocations(invocations: Iterable[ToolInvocation]) -> tuple[ToolInvocation, ...]:
-    expect(invocations, Iterable, "tools_used", by="AgentResponse")
-    found = tuple(invocations)
-    for index, each in enumerate(found):
-        expect(each, ToolInvocation, f"tools_used[{index}]", by="AgentResponse")
-    return found
+    return _all(invocations, ToolInvocation, "tools_used", "AgentResponse")
 
 
 @frozen

@@ -16,10 +16,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from attrs import evolve
+from attrs import evolve, fields, has
 
 if TYPE_CHECKING:
-    from .messages import ConversationContext, Message
+    from .messages import ConversationContext
 
 REDACTED: Final = "[redacted]"
 
@@ -136,42 +136,24 @@ def redacted_context(context: ConversationContext) -> ConversationContext:
     keys = _known_keys()
     if keys is None:
         return context
-    messages = [_redacted_message(message, keys) for message in context]
-    if all(new is old for new, old in zip(messages, context, strict=True)):
+    messages = [_redacted(message, keys) for message in context]
+    if messages == list(context):
         return context
     return ConversationContext(messages)
 
 
-def _redacted_message(message: Message, keys: re.Pattern[str]) -> Message:
-    from .messages import FunctionRole
+def _redacted(value: Any, keys: re.Pattern[str]) -> Any:
+    """A part of a message with the keys in all its texts replaced."""
+    from .messages import Role
 
-    def redacted(text: str) -> str:
-        return keys.sub(REDACTED, text)
-
-    def redacted_if_any(text: str | None) -> str | None:
-        return None if text is None else redacted(text)
-
-    role = message.role
-    if isinstance(role, FunctionRole):
-        role = FunctionRole(redacted(role.name))
-    new = evolve(
-        message,
-        role=role,
-        content=redacted(message.content),
-        call_id=redacted_if_any(message.call_id),
-        echo=redacted_if_any(message.echo),
-        tool_calls=tuple(
-            evolve(
-                call,
-                id=redacted(call.id),
-                name=redacted(call.name),
-                arguments=redacted(call.arguments),
-                echo=redacted_if_any(call.echo),
-            )
-            for call in message.tool_calls
-        ),
-    )
-    return message if new == message else new
+    if isinstance(value, str):
+        return keys.sub(REDACTED, value)
+    if isinstance(value, tuple):
+        return tuple(_redacted(each, keys) for each in value)
+    if has(type(value)) and not isinstance(value, Role):
+        parts = {each.name: getattr(value, each.name) for each in fields(type(value))}
+        return evolve(value, **{name: _redacted(part, keys) for name, part in parts.items()})
+    return value
 
 
 def _known_keys() -> re.Pattern[str] | None:

@@ -165,28 +165,36 @@ class LiveWorld:
             await self.model.aclose()
 
     def _streamed(self, effect: CallModel, report: Report) -> ModelReplied:
-        words = _Words(effect)
+        words: list[str] = []
+        whole = None
         pieces = self.model.stream(effect.request)
         try:
             for piece in pieces:
-                if delta := words.delta(piece):
-                    report(delta)
+                if not isinstance(piece, str):
+                    whole = piece
+                elif piece:
+                    words.append(piece)
+                    report(TextDelta(effect.at, piece))
         finally:
             if isinstance(pieces, Generator):
                 pieces.close()
-        return words.event()
+        return _replied(effect, "".join(words) if whole is None else whole)
 
     async def _astreamed(self, effect: CallModel, report: AsyncReport) -> ModelReplied:
-        words = _Words(effect)
+        words: list[str] = []
+        whole = None
         pieces = self.model.astream(effect.request)
         try:
             async for piece in pieces:
-                if delta := words.delta(piece):
-                    await report(delta)
+                if not isinstance(piece, str):
+                    whole = piece
+                elif piece:
+                    words.append(piece)
+                    await report(TextDelta(effect.at, piece))
         finally:
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
-        return words.event()
+        return _replied(effect, "".join(words) if whole is None else whole)
 
     def _failed(self, call: CallTool, error: ToolError) -> CallFailed:
         if self.on_tool_error == "raise":
@@ -213,27 +221,6 @@ class LiveWorld:
                 return answer
             given = await call_in_thread(lambda: approve(ask))  # it may wait for a person
             return await given if inspect.isawaitable(given) else given
-
-
-class _Words:
-    """A streamed reply, as much of it as has come."""
-
-    def __init__(self, effect: CallModel) -> None:
-        self._effect = effect
-        self._words: list[str] = []
-        self._whole: Any = None
-
-    def delta(self, piece: Any) -> TextDelta | None:
-        """What is reported of the next piece."""
-        if not isinstance(piece, str):
-            self._whole = piece
-            return None
-        self._words.append(piece)
-        return TextDelta(self._effect.at, piece) if piece else None
-
-    def event(self) -> ModelReplied:
-        """The event of the whole reply."""
-        return _replied(self._effect, "".join(self._words) if self._whole is None else self._whole)
 
 
 @contextmanager

@@ -149,10 +149,6 @@ def _rule(pattern: Pattern) -> ApprovalRule:
     if len(labels) != 1 or labels[0] not in _LABELS or pattern.elements:
         raise ValidationError(f"a rule of a policy is (:Allow), (:Ask) or (:Deny), found {labels}")
     given = _properties(pattern, {"tool", "arguments"})
-    if not isinstance(given.get("tool", ""), str):
-        raise ValidationError(f"tool of a rule is a glob in quotes, found {given['tool']!r}")
-    if not isinstance(given.get("arguments", pmap()), PMap):
-        raise ValidationError(f"arguments of a rule is a map, found {given['arguments']!r}")
     return ApprovalRule(_LABELS[labels[0]], **given)
 
 

@@ -94,14 +94,21 @@ class AnyModel:
         return body
 
 
-def word_by_word(reply: Any) -> Iterator[Any]:
-    """Yield the words of a reply, then the reply itself unless it is a plain str.
+class ModelWithoutNetwork(LanguageModel):
+    """A base for models whose ``complete`` never waits: it adds the other ways to ask."""
 
-    This is what a model's ``stream`` gives when it has the whole reply already.
+    async def acomplete(self, request: Request) -> Any:
+        """The reply; see `complete`."""
+        return self.complete(request)
 
-    >>> list(word_by_word("Hello, you."))
-    ['Hello, ', 'you.']
-    """
-    yield from re.findall(r"\s*\S+\s*|\s+", read_reply(reply).message.content)
-    if not isinstance(reply, str):
-        yield reply
+    def stream(self, request: Request) -> Iterator[Any]:
+        """The words of the reply, then the reply itself unless it is a plain str."""
+        reply = self.complete(request)
+        yield from re.findall(r"\s*\S+\s*|\s+", read_reply(reply).message.content)
+        if not isinstance(reply, str):
+            yield reply
+
+    async def astream(self, request: Request) -> AsyncIterator[Any]:
+        """The same; see `stream`."""
+        for piece in self.stream(request):
+            yield piece

@@ -9,7 +9,6 @@ always gets the same answer.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
 
 from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
@@ -17,7 +16,7 @@ from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, too
 from ..json_text import write_json
 from ..machine import Request
 from ..messages import AssistantRole, FunctionRole, Message, ToolCall, Usage, UserRole
-from .language_model import word_by_word
+from .language_model import ModelWithoutNetwork
 from .rehearsal_values import Filling
 from .reply_reading import Reply
 
@@ -37,25 +36,12 @@ _SAME = dict.fromkeys(["hi", "hey", "greet", "greeting", "greets"], "hello")
 _IN_NAME, _IN_DESCRIPTION, _ENOUGH = 3, 1, 2
 
 
-class Rehearsal:
+class Rehearsal(ModelWithoutNetwork):
     """The model behind ``Offline/rehearsal``."""
 
     def complete(self, request: Request) -> Reply:
         """The reply that the rules give; it costs no tokens."""
         return Reply(_reply(request), Usage(0, 0))
-
-    async def acomplete(self, request: Request) -> Reply:
-        """The reply that the rules give; see `complete`."""
-        return self.complete(request)
-
-    def stream(self, request: Request) -> Iterator[str | Reply]:
-        """The same reply, word by word."""
-        yield from word_by_word(self.complete(request))
-
-    async def astream(self, request: Request) -> AsyncIterator[str | Reply]:
-        """The same reply, word by word."""
-        for piece in word_by_word(self.complete(request)):
-            yield piece
 
 
 def _reply(request: Request) -> Message:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from gram import expect
 
 from ..errors import ModelError
 from ..machine import Request
-from .language_model import word_by_word
+from .language_model import ModelWithoutNetwork
 
 
-class ScriptedModel:
+class ScriptedModel(ModelWithoutNetwork):
     """Replies given in advance.
 
     Args:
@@ -46,16 +46,3 @@ class ScriptedModel:
         if isinstance(reply, BaseException):
             raise reply
         return reply
-
-    async def acomplete(self, request: Request) -> Any:
-        """The next reply; see `complete`."""
-        return self.complete(request)
-
-    def stream(self, request: Request) -> Iterator[Any]:
-        """The next reply, word by word."""
-        yield from word_by_word(self.complete(request))
-
-    async def astream(self, request: Request) -> AsyncIterator[Any]:
-        """The next reply, word by word."""
-        for piece in word_by_word(self.complete(request)):
-            yield piece

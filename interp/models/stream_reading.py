@@ -76,7 +76,7 @@ class EventReader:
         if field == "event":
             self._is_error = value == "error"
         elif field == "error":
-            raise failed(_json_or_text(value))
+            raise failed(_json_or_text(value)[0])
         elif field == "data" and value.strip() == "[DONE]":
             yield from self._event()
             yield END
@@ -89,30 +89,22 @@ class EventReader:
         """The event that the lines so far make up; ``or_wait`` leaves it where it is not JSON."""
         if not self._data:
             return
-        text, problem = "\n".join(self._data), ""
-        try:
-            found = parse_json(text)
-        except ValueError as error:
-            problem = str(error)
+        found, problem = _json_or_text("\n".join(self._data))
         if problem and or_wait:
             return
         self._data = []
         if problem and not self._is_error:
             raise ModelError(redact_error(f"the stream has an event that is not JSON: {problem}"))
-        yield self._as_reported(text if problem else found)
-
-    def _as_reported(self, value: Json) -> Json:
-        """The data of an event; that of an ``error`` event always says that it is one."""
-        if self._is_error and not (isinstance(value, Mapping) and value.get("error")):
-            return {"error": value}
-        return value
+        says_so = isinstance(found, Mapping) and found.get("error")
+        yield {"error": found} if self._is_error and not says_so else found
 
 
-def _json_or_text(text: str) -> Json:
+def _json_or_text(text: str) -> tuple[Json, str]:
+    """The value of a JSON text and ``""``, or the text itself and why it is not JSON."""
     try:
-        return parse_json(text)
-    except ValueError:
-        return text
+        return parse_json(text), ""
+    except ValueError as error:
+        return text, str(error)
 
 
 class StreamedReply:
@@ -309,16 +301,13 @@ def completion_in(body: bytes) -> Json:
     Raises:
         ModelError: It is neither JSON nor a whole stream, or reports an error.
     """
-    text, problem = body.decode("utf-8-sig", "replace"), ""
+    text = body.decode("utf-8-sig", "replace")
     if text.lstrip().startswith(("data:", "event:", ":")):  # a server that always streams
         events, reply = EventReader(), StreamedReply()
         for event in (*events.feed(body), *events.rest()):
             reply.add(event)
         return reply.completion()
-    try:
-        found = parse_json(text)
-    except ValueError as error:
-        problem = str(error)
+    found, problem = _json_or_text(text)
     if problem:
         raise ModelError(redact_error(f"the reply is not JSON ({problem}): {quoted(text)}"))
     if isinstance(found, dict) and found.get("error"):

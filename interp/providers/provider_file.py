@@ -17,9 +17,10 @@ import errno
 import os
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_args
+
+from gram import did_you_mean
 
 from ..errors import ConfigurationError
 from .provider import (
@@ -109,8 +110,7 @@ def _row(path: Path, name: str, table: Any) -> Provider:
         )
     for column, value in table.items():
         if column not in _COLUMNS:
-            near = get_close_matches(column, _COLUMNS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"it may have {', '.join(_COLUMNS)}"
+            hint = did_you_mean(column, _COLUMNS) or f"it may have {', '.join(_COLUMNS)}"
             raise ConfigurationError(f"{where} has no column {column}; {hint}")
         words = _COLUMNS[column]
         if column == "max_reply_bytes":

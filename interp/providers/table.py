@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Final
 
+from gram import did_you_mean
 from lenses_ext import Model
 
 from ..errors import ConfigurationError
@@ -85,6 +85,6 @@ def provider_without_row(name: str) -> Provider:
 def unknown_provider(model: Model) -> str:
     """The error message for a model with an unknown provider."""
     known = [*known_providers(), OFFLINE.provider]
-    near = get_close_matches(model.provider, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f'unknown provider "{model.provider}"{hint or "."} Known: {", ".join(known)}'
+    hint = did_you_mean(model.provider, known)
+    said = f'unknown provider "{model.provider}"' + (f"; {hint}" if hint else ".")
+    return f"{said} Known: {', '.join(known)}"

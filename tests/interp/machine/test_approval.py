@@ -285,7 +285,7 @@ def test_a_policy_decides_about_every_call(
         ("[:ApprovalPolicy {else: 1}]", "unknown in an approval policy: else; known: otherwise"),
         ("[:ApprovalPolicy | (:Maybe)]", "is (:Allow), (:Ask) or (:Deny), found ['Maybe']"),
         ("[:ApprovalPolicy | (:Deny {tool: 1})]", "tool of a rule is a glob"),
-        ("[:ApprovalPolicy | (:Deny {arguments: 1})]", "arguments of a rule is a map"),
+        ("[:ApprovalPolicy | (:Deny {arguments: 1})]", "arguments of a rule are globs by name"),
         ("[:ApprovalPolicy | (:Deny {arguments: {a: 1}})]", "a rule has a glob for each"),
     ],
 )
