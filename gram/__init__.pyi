@@ -117,6 +117,7 @@ from .trees.walks import (
 )
 from .writing.abridged import abridged as abridged, abridged_subject as abridged_subject
 from .writing.serializer import (
+    ONE_LINE as ONE_LINE,
     Spelling as Spelling,
     Style as Style,
     dumps as dumps,

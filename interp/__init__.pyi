@@ -103,12 +103,17 @@ from .records.conversation_pattern import (
     context_from_pattern as context_from_pattern,
     context_to_pattern as context_to_pattern,
 )
+from .records.event_pattern import (
+    event_from_pattern as event_from_pattern,
+    event_to_pattern as event_to_pattern,
+)
 from .records.response_pattern import (
     invocation_from_pattern as invocation_from_pattern,
     invocation_to_pattern as invocation_to_pattern,
     response_from_pattern as response_from_pattern,
     response_to_pattern as response_to_pattern,
 )
+from .records.run_file import RecordedRun as RecordedRun, load_run as load_run
 from .records.state_pattern import (
     state_from_pattern as state_from_pattern,
     state_to_pattern as state_to_pattern,

@@ -18,6 +18,8 @@ from weakref import WeakSet
 
 from attrs import evolve, fields, has
 
+from gram import quote
+
 if TYPE_CHECKING:
     from .messages import ConversationContext
 
@@ -173,14 +175,15 @@ def _holds_a_key(variable: str) -> bool:
 
 
 def _spellings_of(secrets: frozenset[str]) -> list[str]:
-    """The secrets in plain text and as JSON writes them, the longest first.
+    """The secrets in plain text, as JSON writes them, and both as gram quotes them.
 
-    So a secret that contains another secret is replaced as a whole.
+    The longest come first, so that a secret that contains another one is replaced as a whole.
     """
     spellings = {
         spelling
         for secret in secrets
-        for spelling in (secret, *(json.dumps(secret, ensure_ascii=a)[1:-1] for a in (True, False)))
+        for said in (secret, *(json.dumps(secret, ensure_ascii=a)[1:-1] for a in (True, False)))
+        for spelling in (said, quote(said)[1:-1], quote(said, "`")[1:-1])
     }
     return sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
 

@@ -2,6 +2,7 @@
 
 from .abridged import abridged, abridged_subject
 from .serializer import (
+    ONE_LINE,
     PLAIN,
     Spelling,
     Style,
@@ -18,6 +19,7 @@ from .serializer import (
 )
 
 __all__ = [
+    "ONE_LINE",
     "PLAIN",
     "Spelling",
     "Style",

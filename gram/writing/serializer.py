@@ -47,15 +47,19 @@ class Spelling:
         family: the arrow family, ``-`` for ``-->``, ``=`` for ``==>``, ``~`` for ``~~>``.
         bracketed: write an atom that is an element as ``[…]``.
         path: whether a pattern of two atoms may be a path; None leaves it to its labels.
+        fences: whether long texts and those of several lines are written between fences;
+            otherwise every text is quoted, and so the pattern is one line.
     """
 
     separator: Literal[":", "::"] = ":"
     family: Literal["-", "=", "~"] = "-"
     bracketed: bool = False
     path: bool | None = None
+    fences: bool = True
 
 
 PLAIN = Spelling()
+ONE_LINE = Spelling(fences=False)
 
 Style: TypeAlias = Callable[[tuple[Pattern, ...]], Spelling]
 """Chooses the spelling of a pattern: called with its ancestors, outermost first, itself last."""
@@ -183,13 +187,16 @@ def write_subject(subject: Subject, spelling: Spelling = PLAIN) -> str:
     labels = "".join(spelling.separator + write_name(label) for label in sorted(subject.labels))
     if not subject.properties:
         return name + labels
-    record = write_record(subject.properties)
+    record = write_record(subject.properties, fences=spelling.fences)
     return f"{name}{labels} {record}" if name or labels else record
 
 
-def write_record(properties: PMap[str, Value]) -> str:
-    """``{key: value, …}`` with its keys sorted."""
-    entries = (f"{write_key(key)}: {write_value(value)}" for key, value in sorted_items(properties))
+def write_record(properties: PMap[str, Value], *, fences: bool = True) -> str:
+    """``{key: value, …}`` with its keys sorted; without fences it is one line."""
+    entries = (
+        f"{write_key(key)}: {write_value(value, fences=fences)}"
+        for key, value in sorted_items(properties)
+    )
     return "{" + ", ".join(entries) + "}"
 
 
@@ -216,19 +223,19 @@ def write_key(key: str) -> str:
     return key if is_symbol(key) else quote(key)
 
 
-def write_value(value: Value) -> str:
-    """The canonical text of a value."""
+def write_value(value: Value, *, fences: bool = True) -> str:
+    """The canonical text of a value; without fences it is one line."""
     match value:
         case bool():
             return "true" if value else "false"
         case int() | float():
             return write_number(value)
         case str():
-            return write_fence(value) if needs_fence(value) else quote(value)
+            return write_fence(value) if fences and needs_fence(value) else quote(value)
         case Symbol():
             return value.value
         case TaggedString(tag, content):
-            fenced = needs_fence(content)
+            fenced = fences and needs_fence(content)
             return write_fence(content, tag) if fenced else tag + quote(content, "`")
         case Measurement():
             return _write_measurement(value)
@@ -237,9 +244,9 @@ def write_value(value: Value) -> str:
                 return f"{_write_bound(lower)}...{_write_bound(upper)}"
             return f"{_write_bound(lower)}..{_write_bound(upper)}"
         case PVector():
-            return "[" + ", ".join(map(write_value, value)) + "]"
+            return "[" + ", ".join(write_value(each, fences=fences) for each in value) + "]"
         case PMap():
-            return write_record(value)
+            return write_record(value, fences=fences)
     raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
 
 

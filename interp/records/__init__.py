@@ -1,5 +1,15 @@
-"""Writes conversations and responses as gram, and reads them back."""
+"""Writes conversations, responses and runs as gram, and reads them back."""
 
 from .conversation_files import Session, load_context, save_context, session
+from .run_file import PathLike, RecordedRun, RunFile, load_run
 
-__all__ = ["Session", "load_context", "save_context", "session"]
+__all__ = [
+    "PathLike",
+    "RecordedRun",
+    "RunFile",
+    "Session",
+    "load_context",
+    "load_run",
+    "save_context",
+    "session",
+]

@@ -16,18 +16,15 @@ between States and the id of the run; it does not hold the exceptions of tools.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from attrs import asdict
-from pyrsistent import PMap, PVector, pmap, pvector
+from pyrsistent import pmap, pvector
 
-from gram import GramEncodeError, Pattern, Subject, Value, expect
-from lenses_ext import Model
+from gram import Pattern, Subject, Value, expect
 
-from ..errors import ValidationError
-from ..machine import ApprovalPolicy, Ask, CallTool, Limits, State, Status, ToolEffect
-from ..messages import ToolInvocation, Usage
+from ..machine import ApprovalPolicy, Ask, CallTool, State, Status, ToolEffect
+from ..messages import ToolInvocation
 from .conversation_pattern import (
     call_from_pattern,
     call_to_pattern,
@@ -36,6 +33,17 @@ from .conversation_pattern import (
 )
 from .pattern_parts import Reader, expect_one_of, without_empty, write_json_text, write_text
 from .response_pattern import invocation_from_pattern, invocation_to_pattern
+from .run_parts import (
+    LIMIT_KEYS,
+    SETTING_KEYS,
+    limits_to_properties,
+    read_limits,
+    read_model,
+    read_settings,
+    read_usage,
+    settings_to_properties,
+    usage_to_map,
+)
 
 RUN_STATE = "RunState"
 
@@ -43,7 +51,7 @@ _PARTS = ("Calls", "Waiting", "Answered", "Invocations")
 _EFFECTS: dict[str, type[ToolEffect]] = {"CallTool": CallTool, "Ask": Ask}
 _USAGES = ("usage", "counted")
 _FLAGS = ("truncated", "corrected", "withoutResultChecks")
-_KEYS = ("status", "model", "turn", "stopped", "runId", "limits", "unlimited", "settings", "unset")
+_KEYS = ("status", "model", "turn", "stopped", "runId", *LIMIT_KEYS, *SETTING_KEYS)
 
 
 def state_to_pattern(state: State) -> Pattern:
@@ -53,19 +61,16 @@ def state_to_pattern(state: State) -> Pattern:
         GramEncodeError: the agent is nested too deeply.
     """
     expect(state, State, "state", by="state_to_pattern")
-    limits = asdict(state.limits)
     properties: dict[str, Value | None] = {
         "status": state.status.name.lower(),
         "model": str(state.model) if state.model else None,
         "turn": state.turn,
         "stopped": None if state.stopped is None else write_text(state.stopped),
         "runId": state.run_id,
-        "limits": pmap({name: value for name, value in limits.items() if value is not None}),
-        "unlimited": pvector(name for name, value in limits.items() if value is None),
-        "settings": pmap({key: each for key, each in state.settings.items() if each is not None}),
-        "unset": pvector(sorted(key for key, each in state.settings.items() if each is None)),
-        "usage": _usage_to_map(state.usage),
-        "counted": _usage_to_map(state.counted),
+        **limits_to_properties(state.limits),
+        **settings_to_properties(state.settings),
+        "usage": usage_to_map(state.usage),
+        "counted": usage_to_map(state.counted),
         "truncated": state.truncated,
         "corrected": state.corrected,
         "withoutResultChecks": not state.check_results,
@@ -102,8 +107,8 @@ def state_from_pattern(pattern: Pattern) -> State:
     turn = read.number("turn")
     return State(
         agent,
-        _model(read),
-        _limits(read),
+        read_model(read),
+        read_limits(read),
         context_from_pattern(context),
         ApprovalPolicy.from_pattern(policy),
         _status(read),
@@ -113,10 +118,10 @@ def state_from_pattern(pattern: Pattern) -> State:
         pmap(dict(_effect_from_pattern(each, turn) for each in waiting)),
         pmap(dict(map(_indexed_invocation, answers))),
         pvector(map(invocation_from_pattern, invocations)),
-        _usage(read, "usage"),
-        _usage(read, "counted"),
+        read_usage(read, "usage"),
+        read_usage(read, "counted"),
         read.text("stopped") if read.has("stopped") else None,
-        pmap({**_map(read, "settings"), **dict.fromkeys(_names(read, "unset"))}),
+        read_settings(read),
         read.flag("corrected"),
         not read.flag("withoutResultChecks"),
         read.text("runId", ""),
@@ -162,54 +167,9 @@ def _elements(pattern: Pattern, label: str) -> Iterable[Pattern]:
     return pattern.elements
 
 
-# --- properties
-
-
 def _status(read: Reader) -> Status:
     names = {status.name.lower(): status for status in Status}
     name = read.text("status")
     if name not in names:
         read.refuse("unknown-status", f'"{name}" is not a status; known: {", ".join(names)}')
     return names[name]
-
-
-def _model(read: Reader) -> Model | None:
-    try:
-        return Model.parse(read.text("model")) if read.has("model") else None
-    except GramEncodeError as error:
-        read.refuse("ill-typed", str(error), "model")
-
-
-def _limits(read: Reader) -> Limits:
-    given: dict[str, Any] = {**_map(read, "limits"), **dict.fromkeys(_names(read, "unlimited"))}
-    try:
-        return Limits(**given)
-    except (ValidationError, TypeError) as error:
-        read.refuse("ill-typed", f"limits: {error}", "limits")
-
-
-def _usage_to_map(usage: Usage) -> PMap[str, Value]:
-    return pmap({key: count for key, count in asdict(usage).items() if count is not None})
-
-
-def _usage(read: Reader, key: str) -> Usage:
-    counts = _map(read, key)
-    if not set(counts) <= {"input_tokens", "output_tokens"} or any(
-        type(count) is not int for count in counts.values()
-    ):
-        read.refuse("ill-typed", f"{key} of {RUN_STATE} must have whole numbers of tokens", key)
-    return Usage(counts.get("input_tokens"), counts.get("output_tokens"))
-
-
-def _map(read: Reader, key: str) -> Mapping[str, Any]:
-    value = read.pattern.value.properties.get(key, pmap())
-    if not isinstance(value, PMap):
-        read.refuse("ill-typed", f"{key} of {RUN_STATE} must be a map", key)
-    return value
-
-
-def _names(read: Reader, key: str) -> list[str]:
-    value = read.pattern.value.properties.get(key, pvector())
-    if not isinstance(value, PVector) or not all(isinstance(each, str) for each in value):
-        read.refuse("ill-typed", f"{key} of {RUN_STATE} must be an array of names", key)
-    return [str(each) for each in value]

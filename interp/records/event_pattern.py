@@ -1,0 +1,204 @@
+"""Converts the events of a run to patterns and back.
+
+.. code-block:: text
+
+    [:ModelReplied {at: [0], usage: {…}} | [:Assistant | (:ToolCall {…})]]
+    (:ToolReturned {at: [0, 0], result: json`{"ok": true}`})
+    (:CallFailed {at: [0, 1], error: "no such file"})
+    (:Decided {allowed: true, at: [0, 2]})
+    (:TimeUp)
+    [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
+
+``seconds`` may stand beside them: how long the effect took that the event answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from attrs import frozen
+from pyrsistent import PVector, pvector
+
+from gram import Pattern, Subject, Value, expect
+
+from ..machine import (
+    ApprovalPolicy,
+    At,
+    CallFailed,
+    Decided,
+    Event,
+    ModelReplied,
+    Resumed,
+    TimeUp,
+    ToolReturned,
+)
+from .conversation_pattern import message_from_pattern, message_to_pattern
+from .pattern_parts import Reader, expect_one_of, write_json_text, write_text
+from .run_parts import (
+    LIMIT_KEYS,
+    SETTING_KEYS,
+    limits_to_properties,
+    read_limits,
+    read_model,
+    read_settings,
+    read_usage,
+    settings_to_properties,
+    usage_to_map,
+)
+
+Parts: TypeAlias = tuple[Mapping[str, Value | None], tuple[Pattern, ...]]
+
+
+@frozen
+class _Form:
+    """How the events of one type are written and read.
+
+    Attributes:
+        keys: the properties that they may have beside ``at``.
+        write: the properties and elements of an event.
+        read: the event of a pattern at a position.
+    """
+
+    keys: tuple[str, ...]
+    write: Callable[[Any], Parts]
+    read: Callable[[Reader, At], Event]
+
+
+def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
+    """Convert an event to a pattern.
+
+    Args:
+        event: the event.
+        seconds: how long the effect took that it answers; None if nobody measured it.
+    """
+    expect(event, tuple(_TYPES), "event", by="event_to_pattern")
+    properties, elements = _TYPES[type(event)].write(event)
+    given: dict[str, Value | None] = {
+        **properties,
+        "at": pvector(event.at) if event.at else None,
+        "seconds": None if seconds is None else round(seconds, 6),
+    }
+    known = {key: value for key, value in given.items() if value is not None}
+    return Pattern(Subject("", {type(event).__name__}, known), elements)
+
+
+def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
+    """Read an event, and how many seconds its effect took if that is known.
+
+    Raises:
+        ValidationError: the pattern is not an event; the fault has its place.
+    """
+    expect(pattern, Pattern, "pattern", by="event_from_pattern")
+    label = expect_one_of(_FORMS, pattern)
+    form = _FORMS[label]
+    read = Reader(pattern, label, ["at", "seconds", *form.keys])
+    return form.read(read, _at(read)), _seconds(read)
+
+
+# --- each event
+
+
+def _write_reply(event: ModelReplied) -> Parts:
+    properties: dict[str, Value | None] = {
+        "usage": usage_to_map(event.usage) or None,
+        "truncated": event.truncated or None,
+    }
+    return properties, (message_to_pattern(event.message),)
+
+
+def _read_reply(read: Reader, at: At) -> Event:
+    if len(read.pattern.elements) != 1:
+        read.refuse("no-message", "a ModelReplied must have one element, what the model said")
+    message = message_from_pattern(read.pattern.elements[0])
+    return ModelReplied(at, message, read_usage(read, "usage"), read.flag("truncated"))
+
+
+def _read_result(read: Reader, at: At) -> Event:
+    read.without_elements()
+    text = read.json_text("result")
+    read.parsed(text, "result")
+    return ToolReturned(at, text)
+
+
+def _read_failure(read: Reader, at: At) -> Event:
+    read.without_elements()
+    return CallFailed(at, read.text("error", ""))
+
+
+def _read_decision(read: Reader, at: At) -> Event:
+    read.without_elements()
+    return Decided(at, read.flag("allowed"), read.text("reason", ""))
+
+
+def _read_time_up(read: Reader, at: At) -> Event:
+    read.without_elements()
+    return TimeUp(at)
+
+
+def _write_change(event: Resumed) -> Parts:
+    properties: dict[str, Value | None] = {"model": str(event.model) if event.model else None}
+    if event.limits is not None:
+        properties |= limits_to_properties(event.limits)
+    if event.settings is not None:
+        properties |= settings_to_properties(event.settings)
+    if event.check_results is not None:
+        properties["checkResults"] = "yes" if event.check_results else "no"
+    return properties, (event.policy.to_pattern(),) if event.policy else ()
+
+
+def _read_change(read: Reader, at: At) -> Event:
+    elements = read.pattern.elements
+    if len(elements) > 1:
+        read.refuse("ill-formed", "a Resumed has at most one element, its ApprovalPolicy")
+    checks = read.text("checkResults") if read.has("checkResults") else None
+    if checks not in (None, "yes", "no"):
+        read.refuse("ill-typed", 'checkResults of Resumed must be "yes" or "no"', "checkResults")
+    return Resumed(
+        read_limits(read) if any(map(read.has, LIMIT_KEYS)) else None,
+        read_model(read),
+        ApprovalPolicy.from_pattern(elements[0]) if elements else None,
+        read_settings(read) if any(map(read.has, SETTING_KEYS)) else None,
+        None if checks is None else checks == "yes",
+        at,
+    )
+
+
+_TYPES: Mapping[type[Event], _Form] = {
+    ModelReplied: _Form(("usage", "truncated"), _write_reply, _read_reply),
+    ToolReturned: _Form(
+        ("result",), lambda event: ({"result": write_json_text(event.result)}, ()), _read_result
+    ),
+    CallFailed: _Form(
+        ("error",), lambda event: ({"error": write_text(event.error)}, ()), _read_failure
+    ),
+    Decided: _Form(
+        ("allowed", "reason"),
+        lambda event: ({"allowed": event.allowed, "reason": write_text(event.reason) or None}, ()),
+        _read_decision,
+    ),
+    TimeUp: _Form((), lambda event: ({}, ()), _read_time_up),
+    Resumed: _Form(
+        ("model", "checkResults", *LIMIT_KEYS, *SETTING_KEYS), _write_change, _read_change
+    ),
+}
+_FORMS = {kind.__name__: form for kind, form in _TYPES.items()}
+
+
+# --- what all of them have
+
+
+def _at(read: Reader) -> At:
+    value = read.pattern.value.properties.get("at", pvector())
+    if isinstance(value, PVector):
+        found = tuple(each for each in value if isinstance(each, int) and each >= 0)
+        if len(found) == len(value):
+            return found
+    read.refuse("ill-typed", f"at of {read.label} must be an array of whole numbers", "at")
+
+
+def _seconds(read: Reader) -> float | None:
+    value = read.pattern.value.properties.get("seconds")
+    if value is None or isinstance(value, int | float):
+        return value
+    read.refuse("ill-typed", f"seconds of {read.label} must be a number", "seconds")

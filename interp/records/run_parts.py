@@ -1,0 +1,88 @@
+"""Limits, settings, models and usage as properties of the patterns of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import asdict
+from pyrsistent import PMap, PVector, pmap, pvector
+
+from gram import GramEncodeError, Value
+from lenses_ext import Model
+
+from ..errors import ValidationError
+from ..machine import Limits
+from ..messages import Usage
+from .pattern_parts import Reader
+
+LIMIT_KEYS = ("limits", "unlimited")
+SETTING_KEYS = ("settings", "unset")
+
+
+def limits_to_properties(limits: Limits) -> dict[str, Value]:
+    """The limits that are set as a map, and the names of the others."""
+    each = asdict(limits)
+    return {
+        "limits": pmap({name: value for name, value in each.items() if value is not None}),
+        "unlimited": pvector(name for name, value in each.items() if value is None),
+    }
+
+
+def read_limits(read: Reader) -> Limits:
+    """The limits that `limits_to_properties` wrote."""
+    given: dict[str, Any] = {**_map(read, "limits"), **dict.fromkeys(_names(read, "unlimited"))}
+    try:
+        return Limits(**given)
+    except (ValidationError, TypeError) as error:
+        read.refuse("ill-typed", f"limits: {error}", "limits")
+
+
+def settings_to_properties(settings: Mapping[str, Value | None]) -> dict[str, Value]:
+    """The settings that are changed as a map, and the names of those that are left out."""
+    return {
+        "settings": pmap({key: each for key, each in settings.items() if each is not None}),
+        "unset": pvector(sorted(key for key, each in settings.items() if each is None)),
+    }
+
+
+def read_settings(read: Reader) -> PMap[str, Value | None]:
+    """The settings that `settings_to_properties` wrote."""
+    return pmap({**_map(read, "settings"), **dict.fromkeys(_names(read, "unset"))})
+
+
+def read_model(read: Reader) -> Model | None:
+    """The model that the property ``model`` names, or None if there is none."""
+    try:
+        return Model.parse(read.text("model")) if read.has("model") else None
+    except GramEncodeError as error:
+        read.refuse("ill-typed", str(error), "model")
+
+
+def usage_to_map(usage: Usage) -> PMap[str, Value]:
+    """The numbers of tokens that are known."""
+    return pmap({key: count for key, count in asdict(usage).items() if count is not None})
+
+
+def read_usage(read: Reader, key: str) -> Usage:
+    """The usage that `usage_to_map` wrote."""
+    counts = _map(read, key)
+    if not set(counts) <= {"input_tokens", "output_tokens"} or any(
+        type(count) is not int for count in counts.values()
+    ):
+        read.refuse("ill-typed", f"{key} of {read.label} must have whole numbers of tokens", key)
+    return Usage(counts.get("input_tokens"), counts.get("output_tokens"))
+
+
+def _map(read: Reader, key: str) -> Mapping[str, Any]:
+    value = read.pattern.value.properties.get(key, pmap())
+    if not isinstance(value, PMap):
+        read.refuse("ill-typed", f"{key} of {read.label} must be a map", key)
+    return value
+
+
+def _names(read: Reader, key: str) -> list[str]:
+    value = read.pattern.value.properties.get(key, pvector())
+    if not isinstance(value, PVector) or not all(isinstance(each, str) for each in value):
+        read.refuse("ill-typed", f"{key} of {read.label} must be an array of names", key)
+    return [str(each) for each in value]
