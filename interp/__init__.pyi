@@ -33,6 +33,7 @@ from .execution.observations import (
     ToolStarted as ToolStarted,
 )
 from .execution.options import RunOptions as RunOptions
+from .execution.replaying import recorded as recorded
 from .execution.runs import Run as Run
 from .execution.world import LiveWorld as LiveWorld, World as World
 from .machine.approval import (

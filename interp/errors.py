@@ -112,10 +112,7 @@ class ProtocolError(AgentError):
 
 
 class ReplayError(AgentError):
-    """A recorded run and its replay differ.
-
-    Runs cannot be replayed yet, so this error is never raised.
-    """
+    """A recorded run and its replay differ."""
 
 
 def said_by(error: BaseException) -> str:

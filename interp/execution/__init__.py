@@ -3,6 +3,7 @@
 from .drivers import begin
 from .observations import Finished, SaidBeforeCalls, TextDelta, ToolFinished, ToolStarted
 from .options import Answer, OnToolError, RunOptions
+from .replaying import recorded
 from .runs import Run
 from .world import World
 
@@ -18,4 +19,5 @@ __all__ = [
     "ToolStarted",
     "World",
     "begin",
+    "recorded",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from typing import Unpack, cast
 
@@ -9,9 +10,10 @@ from gram import expect
 from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
-from ..machine import Limits, State, allow_all, ask_all, start
+from ..machine import Limits, State, Status, allow_all, ask_all, response, start
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
+from ..records import PathLike, RunFile
 from ..tools import ToolLibrary, empty_tool_library
 from .observations import Observation
 from .options import BeginOptions, RunOptions, check_options, named_model
@@ -136,11 +138,33 @@ def astream(
 
 
 def resume_run(
-    state: State, library: ToolLibrary = empty_tool_library, **options: Unpack[RunOptions]
+    state: State | PathLike,
+    library: ToolLibrary = empty_tool_library,
+    **options: Unpack[RunOptions],
 ) -> AgentResponse:
-    """Go on from a state that was kept, to the end; see `Run` for the arguments."""
+    """Go on with a run that was kept, to the end.
+
+    Args:
+        state: the State, or the file that the run was recorded in: it goes on in that file, and
+            nothing that is recorded there is asked or run again.
+        library: the implementations of the agent's tools.
+        **options: see `RunOptions`; what differs from the state changes it.
+
+    Raises:
+        ReplayError: the file has an event that does not fit the run.
+        AgentError: see `run`.
+    """
+    expect(state, (State, str, os.PathLike), "state", by="resume_run")
     check_options(options, by="resume_run")
-    return Run(state, library, **options).finish()
+    if isinstance(state, State):
+        return Run(state, library, **options).finish()
+    if options.get("record"):
+        raise ConfigurationError("a run that is resumed from its file is recorded there")
+    file, kept = RunFile.of(state)
+    if kept.state.status is Status.DONE:
+        return response(kept.state)
+    options["record"] = file
+    return Run(kept.state, library, **options).finish()
 
 
 def execute_agent(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal, TypeAlias, TypedDict, Union, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Union, get_args
 
 from gram import ArgumentError, GramEncodeError, did_you_mean, expect
 from lenses_ext import Match, Model
@@ -12,6 +13,10 @@ from lenses_ext import Match, Model
 from ..errors import ConfigurationError
 from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, State
 from ..models import LanguageModel
+from ..records import PathLike, RunFile
+
+if TYPE_CHECKING:
+    from .world import World
 
 ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
 """Which model to ask: ``"Provider/name"``, a `Model`, anything with ``complete``, or None for the
@@ -59,6 +64,9 @@ class RunOptions(TypedDict, total=False):
             ToolError, whose cause is what the tool raised.
         observe: called with every effect and the event that answered it.
         watch: the same with the State that the event led to, see `Watcher`.
+        record: a new file in which the run is recorded, see `interp.records.run_file`; what is
+            recorded can be resumed and replayed.
+        world: what performs the effects, instead of one made of the library and the options.
     """
 
     model: ModelChoice
@@ -72,6 +80,8 @@ class RunOptions(TypedDict, total=False):
     on_tool_error: OnToolError
     observe: Observer | None
     watch: Watcher | None
+    record: PathLike | RunFile | None
+    world: World | None
 
 
 class BeginOptions(RunOptions, total=False):
@@ -136,4 +146,5 @@ _KINDS: Mapping[str, Any] = {
     "watch": Callable,
     "base_url": str,
     "agent": str,
+    "record": (str, os.PathLike, RunFile),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Unpack
 
 from attrs import evolve
@@ -36,6 +36,7 @@ from ..machine import (
     step,
 )
 from ..messages import AgentResponse
+from ..records import RunFile
 from ..threads import EndedMeanwhileError, read_from_thread
 from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
 from .logs import log_event
@@ -48,6 +49,7 @@ from .observations import (
     ToolStarted,
 )
 from .options import RunOptions, Watcher, check_options, named_model
+from .recording import Recorder
 from .scheduling import startable
 from .timing import Timed
 from .world import LiveWorld, Report, World
@@ -70,7 +72,6 @@ class Run:
     Args:
         state: where to go on.
         library: the implementations of the agent's tools.
-        world: what performs the effects, instead of one made of the library and the options.
         **options: see `RunOptions`; what differs from the state changes it.
 
     Attributes:
@@ -85,8 +86,6 @@ class Run:
         self,
         state: State,
         library: ToolLibrary = empty_tool_library,
-        *,
-        world: World | None = None,
         **options: Unpack[RunOptions],
     ) -> None:
         expect(state, State, "state", by="Run")
@@ -94,6 +93,7 @@ class Run:
         check_options(options, by="Run")
         self.state = state if state.run_id else evolve(state, run_id=os.urandom(8).hex())
         self._watchers = watchers(options)
+        self._recorder: Recorder | None = None
         self._failure: BaseException | None = None
         changes = Resumed(
             options.get("limits"),
@@ -102,12 +102,23 @@ class Run:
             options.get("settings"),
             options.get("check_results"),
         )
-        if changes != Resumed() or state.status is Status.LIMITED:
+        is_changed = changes != Resumed() or state.status is Status.LIMITED
+        if is_changed:
             self._fold(None, changes)
         self._own: LiveWorld | None = None
+        world = options.get("world")
         if world is None:
             world = self._own = LiveWorld.of(self.state, library, options)
         self._world = world
+        record = options.get("record")
+        if isinstance(record, RunFile):
+            self._recorder = Recorder(record)
+            with self._recorder.held():
+                if is_changed:
+                    self._recorder.write(None, changes)
+        elif record is not None:
+            tools = (self._own.tools if self._own else library).values()
+            self._recorder = Recorder(RunFile.create(record, self.state, tools))
         if self._failure:
             raise self._failure
 
@@ -150,7 +161,7 @@ class Run:
 
     def _drive(self, *, words: bool) -> Iterator[Observation]:
         clock, world, waiting = self._begin()
-        with self._keeping_state():
+        with self._keeping_state(), self._recording():
             try:
                 while effects := startable(waiting):
                     effect = effects[0]
@@ -203,7 +214,7 @@ class Run:
         clock, world, waiting = self._begin()
         said: asyncio.Queue[TextDelta] = asyncio.Queue(_BUFFERED)
         running: dict[asyncio.Task[Event], Effect] = {}
-        with self._keeping_state():
+        with self._keeping_state(), self._recording():
             try:
                 while True:
                     for effect in startable(waiting, running.values()) if not self._failure else ():
@@ -269,7 +280,9 @@ class Run:
         """The clock, the world and what is waited for, when the run is taken up."""
         self._failure = None
         clock = Clock(self.state.limits.run_seconds)
-        world = Timed(self._world, self.state.limits.tool_seconds, clock)
+        world: World = Timed(self._world, self.state.limits.tool_seconds, clock)
+        if self._recorder:
+            world = self._recorder.around(world)
         return clock, world, list(pending(self.state))
 
     def _fold(
@@ -281,6 +294,11 @@ class Run:
         failure of the run, after all of them have been told.
         """
         before, (self.state, effects) = self.state, step(self.state, event)
+        if self._recorder:
+            try:
+                self._recorder.write(effect, event)
+            except AgentError as error:
+                self._failure = self._failure or error
         for watch in self._watchers:
             try:
                 watch(effect, event, self.state)
@@ -310,6 +328,10 @@ class Run:
         key = "/".join([self.state.run_id, *map(str, effect.at)])
         name = view(agent_name, self.state.agent)
         return ToolContext(name, effect.name, self.state.context, key)
+
+    def _recording(self) -> AbstractContextManager[None]:
+        """Hold the file of the run, if it is recorded."""
+        return self._recorder.held() if self._recorder else nullcontext()
 
     @contextmanager
     def _keeping_state(self) -> Iterator[None]:

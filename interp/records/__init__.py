@@ -1,6 +1,7 @@
 """Writes conversations, responses and runs as gram, and reads them back."""
 
 from .conversation_files import Session, load_context, save_context, session
+from .effect_text import effect_lines
 from .run_file import PathLike, RecordedRun, RunFile, load_run
 
 __all__ = [
@@ -8,6 +9,7 @@ __all__ = [
     "RecordedRun",
     "RunFile",
     "Session",
+    "effect_lines",
     "load_context",
     "load_run",
     "save_context",

@@ -11,14 +11,24 @@ from interp import (
     ApprovalPolicy,
     ApprovalRule,
     AssistantRole,
+    CallFailed,
     ConversationContext,
+    Decided,
+    Event,
     FunctionRole,
+    Limits,
     Message,
+    Model,
+    ModelReplied,
+    Resumed,
+    TimeUp,
     ToolCall,
     ToolInvocation,
+    ToolReturned,
     Usage,
     UserRole,
 )
+from interp.json_text import write_json
 from tests.gram.strategies import names, texts
 from tests.lenses_ext.strategies import json_texts, json_values
 
@@ -140,6 +150,32 @@ def responses() -> st.SearchStrategy[AgentResponse]:
     usage = st.builds(Usage, count, count)
     return st.builds(
         AgentResponse, message_texts(), used, contexts(), usage, st.just(False), st.booleans()
+    )
+
+
+def events() -> st.SearchStrategy[Event]:
+    """Events of every type, whether or not a run waits for them."""
+    at = st.lists(st.integers(0, 20), max_size=3).map(tuple)
+    count = st.none() | st.integers(0)
+    usage = st.builds(Usage, count, count)
+    limits = st.none() | st.builds(
+        Limits, iterations=st.integers(0, 9), run_seconds=st.none() | st.just(0.5)
+    )
+    changes = st.none() | st.sampled_from([{}, {"temperature": 0.5, "seed": None}])
+    return st.one_of(
+        st.builds(ModelReplied, at, messages(), usage, st.booleans()),
+        st.builds(ToolReturned, at, json_values().map(write_json)),
+        st.builds(CallFailed, at, message_texts()),
+        st.builds(Decided, at, st.booleans(), message_texts()),
+        st.just(TimeUp()),
+        st.builds(
+            Resumed,
+            limits,
+            st.none() | st.just(Model("A", "b/c")),
+            st.none() | approval_policies(),
+            changes,
+            st.none() | st.booleans(),
+        ),
     )
 
 

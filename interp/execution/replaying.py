@@ -1,0 +1,94 @@
+"""A world that answers as a recorded run did, without a model, a key or tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import unified_diff
+
+from attrs import frozen
+
+from ..errors import ReplayError
+from ..machine import Ask, At, CallModel, CallTool, Effect, Event, ModelReplied
+from ..records import PathLike, RecordedRun, effect_lines, load_run
+from .observations import TextDelta
+from .world import AsyncReport, Report, World
+
+
+def recorded(
+    run: RecordedRun | PathLike, *, model: World | None = None, tools: World | None = None
+) -> World:
+    """The world of a recorded run: it answers each effect as it was answered then.
+
+    An effect that was not recorded, or that asks for something else than the recorded one at its
+    position, is a `ReplayError`, unless somebody is named who performs it.
+
+    Args:
+        run: the run, or its file.
+        model: what asks the model where the recording does not fit, such as a `LiveWorld`.
+        tools: what runs tools and asks for approval there.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not the record of a run; the fault has its place.
+        ReplayError: an event of the file does not fit the run.
+    """
+    found = run if isinstance(run, RecordedRun) else load_run(run)
+    steps = {
+        (type(each.effect), each.effect.at): (each.effect, each.event)
+        for each in found.steps
+        if each.effect
+    }
+    return _Recorded(steps, {CallModel: model, CallTool: tools, Ask: tools})
+
+
+@frozen
+class _Recorded:
+    steps: Mapping[tuple[type[Effect], At], tuple[Effect, Event]]
+    live: Mapping[type[Effect], World | None]
+
+    def perform(self, effect: Effect, report: Report | None) -> Event:
+        if live := self._live(effect):
+            return live.perform(effect, report)
+        event = self.steps[type(effect), effect.at][1]
+        if report and (said := _said(event)):
+            report(said)
+        return event
+
+    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
+        if live := self._live(effect):
+            return await live.aperform(effect, report)
+        event = self.steps[type(effect), effect.at][1]
+        if report and (said := _said(event)):
+            await report(said)
+        return event
+
+    def _live(self, effect: Effect) -> World | None:
+        """Who performs an effect that was not recorded; None for one that was."""
+        then, _ = self.steps.get((type(effect), effect.at), (None, None))
+        if then == effect:
+            return None
+        if live := self.live[type(effect)]:
+            return live
+        if then is None:
+            at = ", ".join(map(str, effect.at))
+            raise ReplayError(f"nothing was recorded at position ({at}) for {_name(effect)}")
+        raise ReplayError(_difference(then, effect))
+
+
+def _said(event: Event) -> TextDelta | None:
+    if isinstance(event, ModelReplied) and event.message.content:
+        return TextDelta(event.at, event.message.content)
+    return None
+
+
+def _difference(then: Effect, now: Effect) -> str:
+    """What is asked now instead of what was asked when the run was recorded, as a diff."""
+    at = ", ".join(map(str, now.at))
+    lines = unified_diff(effect_lines(then), effect_lines(now), "recorded", "now", n=2, lineterm="")
+    told = f"{_name(now)} at position ({at}) is not the one that was recorded"
+    return "\n".join([f"{told}:", *lines])
+
+
+def _name(effect: Effect) -> str:
+    return "the request" if isinstance(effect, CallModel) else f"the call of {effect.name}"
