@@ -1,0 +1,188 @@
+"""Runs of an agent, beside a hand-written loop over ``openai`` and beside other frameworks.
+
+Run it with ``python -m benchmarks.runs``, or with the names of some cases. The contenders are
+installed in environments of their own (see `benchmarks.environments`), talk to one local server in
+a process of its own, and take turns. What counts is the CPU time of their processes, with Python's
+garbage collector on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from benchmarks.environments import ROOT, python_with, version_in
+from benchmarks.model_server import serving
+
+FOLDER = ROOT / "benchmarks" / "contenders"
+OURS, LOOP = "ours", "openai loop"
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What is measured: a module of ``contenders``, and the packages it needs."""
+
+    module: str
+    packages: tuple[str, ...] = ()
+
+    @property
+    def python(self) -> str:
+        """The Python that has its packages; ours is the one that runs this."""
+        return python_with(self.module, self.packages) if self.packages else sys.executable
+
+
+CONTENDERS: Mapping[str, Contender] = {
+    OURS: Contender("ours"),
+    LOOP: Contender("openai_loop", ("openai",)),
+    "pydantic-ai": Contender("pydantic_ai_agent", ("pydantic-ai-slim[openai]",)),
+    "openai-agents": Contender("openai_agents_agent", ("openai-agents",)),
+    "langgraph": Contender("langgraph_agent", ("langgraph", "langchain", "langchain-openai")),
+    "smolagents": Contender("smolagents_agent", ("smolagents[openai]",)),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of the table: what is run, how often a turn, and for how many turns."""
+
+    what: str
+    arguments: Mapping[str, int] = field(default_factory=dict)
+    times: int = 20
+    turns: int = 7
+
+
+CASES: Mapping[str, Case] = {
+    "one run over HTTP": Case("over_http"),
+    "one run over HTTP, async": Case("over_http_async"),
+    "after 1,000 messages": Case("over_http", {"earlier": 1_000}, 2, 4),
+    "after 10,000 messages": Case("over_http", {"earlier": 10_000}, 1, 2),
+    "in process": Case("in_process", {}, 50),
+    "in process, 10 rounds": Case("in_process", {"rounds": 10}, 10),
+    "in process, after 1,000 messages": Case("in_process", {"earlier": 1_000}, 5),
+    "in process, 50 tools": Case("in_process", {"tools": 50}, 10),
+    "100 at once": Case("over_http_async_at_once", {}, 100, 5),
+    "1,000 at once": Case("over_http_async_at_once", {}, 1_000, 2),
+}
+
+_BUILD = "import sys; sys.path.insert(0, {folder!r}); import {module} as m; c = m.Contender({url!r})"
+_MEMORY = "; import resource as r; print(r.getrusage(r.RUSAGE_SELF).ru_maxrss / 1024)"
+_ANSWER = "; c.over_http()()"
+PROCESSES: Mapping[str, str] = {
+    "import and build the agent": "; c.in_process()",
+    "start to first answer over HTTP": _ANSWER,
+}
+"""Whole processes: code that follows the making of a contender."""
+
+Figures = dict[str, list[float]]
+
+
+def main() -> None:
+    """Measure the cases that are named, or all, and print a table for each."""
+    chosen = sys.argv[1:] or [*CASES, *PROCESSES]
+    pythons = {name: each.python for name, each in CONTENDERS.items()}
+    for name, each in CONTENDERS.items():
+        versions = [f"{p} {version_in(pythons[name], p.partition('[')[0])}" for p in each.packages]
+        print(f"{name}: {', '.join(versions) or 'this checkout'}")
+    with serving() as url:
+        for title in chosen:
+            if title in CASES:
+                _compare(title, CASES[title], pythons, url)
+            else:
+                _compare_processes(title, PROCESSES[title], pythons, url)
+
+
+def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> None:
+    request = {"what": case.what, "arguments": dict(case.arguments), "times": case.times}
+    cpu: Figures = {}
+    wall: Figures = {}
+    memory: Figures = {}
+    with ExitStack() as stack:
+        asks = {
+            name: stack.enter_context(_worker(pythons[name], each.module, url))
+            for name, each in CONTENDERS.items()
+        }
+        for _ in range(case.turns):
+            for name, ask in asks.items():
+                found = ask(request)
+                for key, figures in (("cpu", cpu), ("wall", wall), ("bytes", memory)):
+                    if key in found:
+                        figures.setdefault(name, []).append(found[key])
+    _print(f"{title}: CPU of one run", cpu, 1e3, "ms")
+    if "at_once" in case.what:
+        _print(f"{title}: time of one run", wall, 1e3, "ms")
+        _print(f"{title}: memory of one run", memory, 1e-3, "kB")
+
+
+@contextmanager
+def _worker(python: str, module: str, url: str) -> Iterator[Callable[[object], dict[str, Any]]]:
+    """A process that measures one contender, as a function from requests to results."""
+    command = [python, str(FOLDER / "worker.py"), module, url]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=_environment()
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        to_worker, from_worker = process.stdin, process.stdout
+
+        def ask(request: object) -> dict[str, Any]:
+            to_worker.write(json.dumps(request) + "\n")
+            to_worker.flush()
+            found: dict[str, Any] = json.loads(from_worker.readline() or "{}")
+            return found
+
+        try:
+            yield ask
+        finally:
+            to_worker.close()
+            process.wait()
+
+
+def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: str) -> None:
+    cpu: Figures = {}
+    memory: Figures = {}
+    for turn in range(6):
+        for name, each in CONTENDERS.items():
+            build = _BUILD.format(folder=str(FOLDER), module=each.module, url=url)
+            program = [pythons[name], "-c", build + code.format(url=url) + _MEMORY]
+            before = os.times()
+            found = subprocess.run(program, capture_output=True, text=True, env=_environment())
+            after = os.times()
+            if found.returncode == 0 and turn:  # the first compiles
+                used = after.children_user + after.children_system
+                used -= before.children_user + before.children_system
+                cpu.setdefault(name, []).append(used)
+                memory.setdefault(name, []).append(float(found.stdout))
+    _print(f"{title}: CPU", cpu, 1, "s")
+    _print(f"{title}: resident memory", memory, 1, "MB")
+
+
+def _environment() -> dict[str, str]:
+    """The environment of a contender: no keys, no proxies, nothing of this project's on its path."""
+    hidden = ("_API_KEY", "_PROXY", "PYTHONPATH")
+    kept = {name: value for name, value in os.environ.items() if not name.upper().endswith(hidden)}
+    return {**kept, "OPENAI_API_KEY": "none"}
+
+
+def _print(title: str, figures: Figures, factor: float, unit: str) -> None:
+    """Print a table: the minimum and the median of each, and how many times the loop's they are."""
+    base = LOOP if LOOP in figures else OURS
+    print(f"\n{title}\n{'':16} {'minimum':>12} {'median':>12}   beside {base}")
+    for name in CONTENDERS:
+        if name not in figures:
+            continue
+        least, middle = min(figures[name]), median(figures[name])
+        ratios = [f"{each / f(figures[base]):.2f} x" for each, f in ((least, min), (middle, median))]
+        shown = [f"{each * factor:,.3g} {unit}" for each in (least, middle)]
+        print(f"{name:16} {shown[0]:>12} {shown[1]:>12}   {' … '.join(ratios)}")
+
+
+if __name__ == "__main__":
+    main()
