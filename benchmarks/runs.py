@@ -71,7 +71,9 @@ CASES: Mapping[str, Case] = {
     "1,000 at once": Case("over_http_async_at_once", {}, 1_000, 2),
 }
 
-_BUILD = "import sys; sys.path.insert(0, {folder!r}); import {module} as m; c = m.Contender({url!r})"
+_BUILD = (
+    "import sys; sys.path.insert(0, {folder!r}); import {module} as m; c = m.Contender({url!r})"
+)
 _MEMORY = "; import resource as r; print(r.getrusage(r.RUSAGE_SELF).ru_maxrss / 1024)"
 _ANSWER = "; c.over_http()()"
 PROCESSES: Mapping[str, str] = {
@@ -165,7 +167,7 @@ def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: s
 
 
 def _environment() -> dict[str, str]:
-    """The environment of a contender: no keys, no proxies, nothing of this project's on its path."""
+    """The environment of a contender: no keys, no proxies, no path of this project."""
     hidden = ("_API_KEY", "_PROXY", "PYTHONPATH")
     kept = {name: value for name, value in os.environ.items() if not name.upper().endswith(hidden)}
     return {**kept, "OPENAI_API_KEY": "none"}
@@ -179,7 +181,9 @@ def _print(title: str, figures: Figures, factor: float, unit: str) -> None:
         if name not in figures:
             continue
         least, middle = min(figures[name]), median(figures[name])
-        ratios = [f"{each / f(figures[base]):.2f} x" for each, f in ((least, min), (middle, median))]
+        ratios = [
+            f"{each / f(figures[base]):.2f} x" for each, f in ((least, min), (middle, median))
+        ]
         shown = [f"{each * factor:,.3g} {unit}" for each in (least, middle)]
         print(f"{name:16} {shown[0]:>12} {shown[1]:>12}   {' … '.join(ratios)}")
 

@@ -78,7 +78,9 @@ class _Replies(Model):
         answer = ResponseOutputMessage(
             id="m", content=[text], role="assistant", status="completed", type="message"
         )
-        return ModelResponse(output=[call if self._asked else answer], usage=Usage(), response_id="r")
+        return ModelResponse(
+            output=[call if self._asked else answer], usage=Usage(), response_id="r"
+        )
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError

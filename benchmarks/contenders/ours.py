@@ -5,6 +5,20 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
+from task import (
+    ARGUMENTS,
+    GREETING,
+    INSTRUCTION,
+    MESSAGE,
+    MODEL,
+    NAME,
+    TOOL,
+    TOOL_DESCRIPTION,
+    earlier_messages,
+    expect,
+    say_hello,
+)
+
 from gram import Pattern
 from interp import (
     AssistantRole,
@@ -21,19 +35,6 @@ from interp import (
     run,
 )
 from lenses_ext import tool_spec_name, tool_spec_schema, view
-from task import (
-    ARGUMENTS,
-    GREETING,
-    INSTRUCTION,
-    MESSAGE,
-    MODEL,
-    NAME,
-    TOOL,
-    TOOL_DESCRIPTION,
-    earlier_messages,
-    expect,
-    say_hello,
-)
 
 
 class Contender:
