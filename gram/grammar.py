@@ -43,6 +43,25 @@ class Rule(NamedTuple):
     takes_parts: bool
 
 
+class Phrases(NamedTuple):
+    """What reads phrases, see `gram.phrases`.
+
+    Attributes:
+        phrase: a phrase; the groups are its first mark, identity, labels, record and last mark.
+        label: the next of some labels, or what is left; the group is its name.
+        entry: the next entry of a record, or what is left; the groups are its key, and the value
+            under the name of its terminal.
+        values: the builder of each terminal that is a value.
+        rules: for each pair of marks, their names, the rules that consist of them and a subject.
+    """
+
+    phrase: str
+    label: str
+    entry: str
+    values: dict[str, str]
+    rules: dict[str, Sequence[int]]
+
+
 class Grammar(NamedTuple):
     """All that the lexer and the parser need to know of the syntax.
 
@@ -55,6 +74,7 @@ class Grammar(NamedTuple):
         states: per state, symbol to action: ``n >= 0`` go to state n, ``n < 0`` reduce rule ``~n``.
         start, end: the states a document begins and ends in.
         first: for each nonterminal, the terminals it can begin with.
+        phrases: what reads several tokens at once; None in a grammar without subjects.
     """
 
     terminals: dict[str, str]
@@ -66,6 +86,7 @@ class Grammar(NamedTuple):
     start: int
     end: int
     first: dict[str, Sequence[str]]
+    phrases: Phrases | None
 
 
 @cache
@@ -86,7 +107,9 @@ def load_grammar(definition: Path, table: Path) -> Grammar:
     text = definition.read_text(encoding="utf-8")
     kept = json.loads(table.read_text(encoding="utf-8"))
     if kept.pop("digest") == digest(text):
-        return Grammar(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
+        kept["rules"] = [Rule(*rule) for rule in kept["rules"]]
+        kept["phrases"] = kept["phrases"] and Phrases(*kept["phrases"])
+        return Grammar(**kept)
     return compile_grammar(text)
 
 
@@ -108,6 +131,8 @@ def compile_grammar(definition: str) -> Grammar:
     import lark
     from lark.grammar import NonTerminal
     from lark.parsers.lalr_analysis import LALR_Analyzer, Reduce
+
+    from .phrases import PhraseWriter
 
     class KeepParts:
         """Stops lark from leaving out the terminals that no rule uses."""
@@ -137,10 +162,16 @@ def compile_grammar(definition: str) -> Grammar:
         key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name),
     )
     terminals = [terminal for terminal in known if terminal.name in used]
+    regexps = {t.name: t.pattern.to_regexp() for t in terminals}
+    ignored = sorted(map(str, compiled.ignore_tokens))
+    parts = [
+        (str(rule.origin.name), _builder(rule), tuple(str(part.name) for part in rule.expansion))
+        for rule in rules
+    ]
     return Grammar(
-        terminals={t.name: t.pattern.to_regexp() for t in terminals},
+        terminals=regexps,
         parts={t.name: t.pattern.to_regexp() for t in known if t.name not in used},
-        ignored=sorted(map(str, compiled.ignore_tokens)),
+        ignored=ignored,
         literals={t.name: t.pattern.value for t in terminals if t.pattern.type == "str"},
         rules=[
             Rule(
@@ -162,6 +193,7 @@ def compile_grammar(definition: str) -> Grammar:
             for symbol, firsts in sorted(analysis.FIRST.items(), key=lambda item: str(item[0].name))
             if isinstance(symbol, NonTerminal)
         },
+        phrases=PhraseWriter(parts, regexps, ignored).phrases() if "subject" in used else None,
     )
 
 
