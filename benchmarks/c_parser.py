@@ -57,7 +57,9 @@ def _subject(parts: list[Any]) -> Subject:
         elif kind == "labels":
             labels = frozenset([name.text.decode() for name in part.named_children])
         elif kind == "record":
-            properties = pmap(dict([_entry(entry) for entry in part.named_children if entry.type != "comment"]))
+            properties = pmap(
+                dict([_entry(entry) for entry in part.named_children if entry.type != "comment"])
+            )
     return Subject(identity, labels, properties)
 
 

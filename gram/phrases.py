@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
-from re import _parser  # type: ignore[attr-defined]  # lark needs it too, to make the table
+from re import _parser  # lark needs it too, to make the table
 from typing import Any
 
 from .grammar import Phrases
-
 
 _OR_REST = r"|[\s\S]+"
 """What is left after the last match is matched too: nothing is searched for inside a comment."""
@@ -44,9 +43,7 @@ class PhraseWriter:
         for symbol, _, parts in rules:
             self.expansions.setdefault(symbol, []).append(parts)
         self.terminals = {name: each for name, each in terminals.items() if name not in ignored}
-        self.starts = {
-            name: _starts(_parser.parse(each)) for name, each in self.terminals.items()
-        }
+        self.starts = {name: _starts(_parser.parse(each)) for name, each in self.terminals.items()}
         self.between = "(?:" + "|".join(terminals[name] for name in ignored) + ")*+"
         self.expansions["value"] = [(name,) for name in self._tokens_of("value")]
 
@@ -100,7 +97,7 @@ class PhraseWriter:
         return f"(?:{one}{self.between})++" if repeats else one
 
     def _then(self, first: str, rests: Sequence[tuple[str, ...]]) -> str:
-        """What a symbol matches, and then one of several sequences, if not all of them are empty."""
+        """What a symbol and then one of several sequences match."""
         more = [rest for rest in rests if rest]
         if not more:
             return self._rule(first)
@@ -126,7 +123,9 @@ class PhraseWriter:
                 continue
             rivals = [other for other in others if self.starts[other] & self.starts[name]]
             excluded = "|".join(self.terminals[rival] for rival in rivals)
-            alternatives.append(written.format(name, f"(?!{excluded}){regexp}" if rivals else regexp))
+            alternatives.append(
+                written.format(name, f"(?!{excluded}){regexp}" if rivals else regexp)
+            )
         return f"(?>{'|'.join(alternatives)})"
 
 
@@ -138,7 +137,7 @@ def _starts(parsed: Iterable[tuple[Any, Any]]) -> frozenset[int]:
     found: frozenset[int] = frozenset()
     for kind, what in parsed:
         match str(kind), what:
-            case ("ASSERT" | "ASSERT_NOT" | "AT"), _:
+            case (("ASSERT" | "ASSERT_NOT" | "AT"), _):
                 continue
             case "LITERAL", char:
                 return found | {char}
@@ -149,7 +148,7 @@ def _starts(parsed: Iterable[tuple[Any, Any]]) -> frozenset[int]:
                 return found.union(*map(_starts, branches))
             case "SUBPATTERN", (*_, inner):
                 return found | _starts(inner)
-            case ("MAX_REPEAT" | "POSSESSIVE_REPEAT"), (least, _, inner):
+            case (("MAX_REPEAT" | "POSSESSIVE_REPEAT"), (least, _, inner)):
                 found |= _starts(inner)
                 if least:
                     return found

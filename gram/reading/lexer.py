@@ -17,24 +17,30 @@ END = "$END"
 ERROR = "$ERROR"
 """One character that begins no token."""
 
-_KEPT = 64  # spellings longer than this are seldom met twice
+KEPT = 64
+"""Spellings longer than this are seldom met twice."""
 
 
 @cache
-def _next_token() -> re.Pattern[str]:
+def next_token() -> re.Pattern[str]:
     """Ignored text, then one token. Every position matches: the last way out is one character.
 
     The loop over what is ignored is possessive, so a comment is never taken back to be read as
-    something else. Which terminal matched is left to `_terminal_of`: a group for each would
+    something else. Which terminal matched is left to `terminal_of`: a group for each would
     keep the engine from skipping an alternative by its first character.
     """
+    return between_and()
+
+
+def between_and(*before: str) -> re.Pattern[str]:
+    """Ignored text, then in group 1 what one of some expressions matches, or a token."""
     ignored = "|".join(grammar().terminals[name] for name in grammar().ignored)
-    tokens = "|".join(_token_terminals().values())
+    tokens = "|".join((*before, *_token_terminals().values()))
     return re.compile(rf"(?>{ignored})*+({tokens}|\Z|[\s\S])", re.ASCII)
 
 
 @cache
-def _terminal_of() -> re.Pattern[str]:
+def _named_token() -> re.Pattern[str]:
     """The same alternatives, each in a group with its terminal's name."""
     groups = "|".join(f"(?P<{name}>{regexp})" for name, regexp in _token_terminals().items())
     return re.compile(groups, re.ASCII)
@@ -59,19 +65,27 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
 
 def matches(text: str, start: int, end: int | None) -> Iterator[tuple[str, re.Match[str]]]:
     """The same as pairs: the name of a terminal, and the match whose group 1 is the token."""
-    if start == 0 and text.startswith(BOM):
-        start = 1
     stop = len(text) if end is None else end
     known = {literal: name for name, literal in grammar().literals.items()}
-    for match in _next_token().finditer(text, start, stop):
+    for match in next_token().finditer(text, first_offset(text, start), stop):
         spelling = match[1]
         name = known.get(spelling)
         if name is None:
             if not spelling:
                 yield END, match
                 return
-            named = _terminal_of().match(text, match.start(1), stop)
-            name = ERROR if named is None else named.lastgroup or ERROR
-            if len(spelling) <= _KEPT:
+            name = terminal_of(text, match, stop)
+            if len(spelling) <= KEPT:
                 known[spelling] = name
         yield name, match
+
+
+def terminal_of(text: str, match: re.Match[str], stop: int) -> str:
+    """The terminal of the token that a match begins with, or `ERROR`."""
+    named = _named_token().match(text, match.start(1), stop)
+    return ERROR if named is None else named.lastgroup or ERROR
+
+
+def first_offset(text: str, start: int) -> int:
+    """Where reading begins: a byte order mark is skipped."""
+    return 1 if start == 0 and text.startswith(BOM) else start

@@ -6,7 +6,8 @@ the constructs: how the text spells these trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError,
 from ..grammar import Grammar, grammar, load_grammar, table_of
 from ..source import Source
 from ..trees import Pattern, origin
+from . import phrases
 from .construct_builder import ConstructBuilder
 from .lexer import matches, tokens
 from .syntax import Construct, Item, Name, Reference, Token
@@ -46,9 +48,21 @@ def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple
             return depth_error(source, at, last.end, start)
         return GramDecodeError(str(stop.problem), source.text, at, filename=source.filename)
 
-    read = matches(source.text, start, end)
-    trees: tuple[Pattern, ...] = _parse(grammar(), _states(), read, TreeBuilder(source), refused)
+    trees: tuple[Pattern, ...]
+    if len(source.text) - start >= phrases.LONG:
+        with suppress(_TokenByTokenError):
+            read = phrases.phrases(source.text, start, end)
+            trees = _parse(
+                grammar(), _phrase_states(), read, TreeBuilder(source), _TokenByTokenError
+            )
+            return trees
+    found = matches(source.text, start, end)
+    trees = _parse(grammar(), _states(), found, TreeBuilder(source), refused)
     return trees
+
+
+class _TokenByTokenError(Exception):
+    """A text with an error, which is read once more without phrases to say what it is."""
 
 
 def parse_constructs(
@@ -140,6 +154,9 @@ def _parse(
         for kind, token in read:
             while (action := states[stack[-1]].get(kind, _NO_ACTION)) < 0:
                 if action == _NO_ACTION:
+                    if type(token) is list and isinstance(read, Generator):
+                        kind, token = read.send(True)  # the phrase does not fit here, its token may
+                        continue
                     if stack[-1] == grammar.end:
                         return parts[-1]
                     raise refuse(Stop(token, token, states[stack[-1]]))
@@ -158,6 +175,11 @@ def _parse(
                 else:
                     parts.append(_spliced(taken))
                 stack.append(states[stack[-1]][symbol])
+            if action >= len(states):
+                symbol, _, build, _ = reductions[action - len(states)]
+                parts.append(build(token) if build else token)
+                stack.append(states[stack[-1]][symbol])
+                continue
             stack.append(action)
             parts.append(token)
             if len(stack) > _MAX_STACK:
@@ -195,6 +217,11 @@ def _tables(definition: Path) -> tuple[Grammar, Sequence[dict[str, int]]]:
 @cache
 def _states() -> Sequence[dict[str, int]]:
     return _with_shortcuts(grammar())
+
+
+@cache
+def _phrase_states() -> Sequence[dict[str, int]]:
+    return phrases.phrase_states(grammar(), _states())
 
 
 def _with_shortcuts(grammar: Grammar) -> Sequence[dict[str, int]]:

@@ -7,29 +7,24 @@ stands for. Each pattern is given the place that it was read from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from re import Match
-from string import ascii_letters
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pyrsistent import PMap, PVector, pmap, pvector
 
-from ..errors import MAX_LEVELS, GramEncodeError, TooDeepError
+from ..errors import MAX_LEVELS, TooDeepError
 from ..source import Source
 from ..trees import (
     WALK_SUBJECT,
-    Measurement,
-    Number,
     Pattern,
     Range,
     Subject,
-    Symbol,
     TaggedString,
     Value,
-    check_number,
-    check_text,
 )
-from .literals import fence_parts, unquote
+from .literals import unquote
+from .scalars import SCALARS, read_name
 
 _NO_SUBJECT = Subject()
 _NO_LABELS: frozenset[str] = frozenset()
@@ -63,6 +58,11 @@ class _Annotation(NamedTuple):
     value: Value
 
 
+def _of_one_token(rule: str) -> Callable[[TreeBuilder, list[Token]], Value]:
+    read = SCALARS[rule]
+    return lambda _, parts: read(parts[0][1])
+
+
 class TreeBuilder:
     """One method for each rule of the grammar, called with the rule's parts, tokens included."""
 
@@ -90,13 +90,13 @@ class TreeBuilder:
 
     def identified(self, parts: list[Any]) -> _Identified:
         marker, *rest = parts
-        identity = _name(rest[0]) if isinstance(rest[0], Match) else ""
+        identity = read_name(rest[0][1]) if isinstance(rest[0], Match) else ""
         labels = rest[-1] if isinstance(rest[-1], frozenset) else _NO_LABELS
         return _Identified(marker.start(1), identity, labels)
 
     def annotation(self, parts: list[Any]) -> _Annotation:
         at, key, _, value, _ = parts
-        return _Annotation(at.start(1), _name(key), value)
+        return _Annotation(at.start(1), read_name(key[1]), value)
 
     def bracket(self, parts: list[Any]) -> Pattern:
         subject = parts[1] if isinstance(parts[1], Subject) else _NO_SUBJECT
@@ -105,7 +105,7 @@ class TreeBuilder:
 
     def reference(self, parts: list[Any]) -> Pattern:
         (name,) = parts
-        subject = Subject._of_checked(_name(name), _NO_LABELS, _NO_PROPERTIES, 0)
+        subject = Subject._of_checked(read_name(name[1]), _NO_LABELS, _NO_PROPERTIES, 0)
         return self._pattern(subject, (), name.start(1), name.end())
 
     def path(self, parts: list[Any]) -> Pattern:
@@ -145,7 +145,7 @@ class TreeBuilder:
         identity, labels, values = "", _NO_LABELS, None
         for part in parts:
             if isinstance(part, Match):
-                identity = _name(part)
+                identity = read_name(part[1])
             elif isinstance(part, frozenset):
                 labels = part
             else:
@@ -156,12 +156,12 @@ class TreeBuilder:
         return frozenset(parts)
 
     def label(self, parts: list[Token]) -> str:
-        return _name(parts[1])
+        return read_name(parts[1][1])
 
     symbol = number_name = None  # a name stays a token: only the rule around it knows its use
 
     def quoted_name(self, parts: list[Token]) -> Token:
-        check_text(_name(parts[0]))
+        read_name(parts[0][1])
         return parts[0]
 
     # --- records and values
@@ -171,7 +171,7 @@ class TreeBuilder:
 
     def entry(self, parts: list[Any]) -> tuple[str, Value]:
         key, _, value = parts
-        return _name(key), value
+        return read_name(key[1]), value
 
     map_entry = entry
 
@@ -187,40 +187,20 @@ class TreeBuilder:
         lower, upper = (None if isinstance(part, Match) else part for part in (parts[0], parts[-1]))
         return Range(lower, upper)
 
-    def integer(self, parts: list[Token]) -> Number:
-        return _number(parts[0][1])
-
-    decimal = integer
-
-    def hexadecimal(self, parts: list[Token]) -> Number:
-        return _number(parts[0][1], 16)
-
-    def octal(self, parts: list[Token]) -> Number:
-        return _number(parts[0][1], 8)
-
-    def measurement(self, parts: list[Token]) -> Measurement:
-        spelling = parts[0][1]
-        digits = spelling.rstrip(ascii_letters)
-        return Measurement(_number(digits), spelling[len(digits) :])
-
-    def boolean(self, parts: list[Token]) -> bool:
-        return parts[0][1] == "true"
-
-    def symbol_value(self, parts: list[Token]) -> Symbol:
-        return Symbol(parts[0][1])
+    integer = _of_one_token("integer")
+    decimal = _of_one_token("decimal")
+    hexadecimal = _of_one_token("hexadecimal")
+    octal = _of_one_token("octal")
+    measurement = _of_one_token("measurement")
+    boolean = _of_one_token("boolean")
+    symbol_value = _of_one_token("symbol_value")
+    tagged_fence = _of_one_token("tagged_fence")
+    fence = _of_one_token("fence")
+    string = _of_one_token("string")
 
     def tagged(self, parts: list[Token]) -> TaggedString:
         tag, content = parts
         return TaggedString(tag[1], unquote(content[1]))
-
-    def tagged_fence(self, parts: list[Token]) -> TaggedString:
-        return TaggedString(*fence_parts(parts[0][1]))
-
-    def fence(self, parts: list[Token]) -> str:
-        return check_text(fence_parts(parts[0][1])[1])
-
-    def string(self, parts: list[Token]) -> str:
-        return check_text(unquote(parts[0][1]))
 
     # --- helpers
 
@@ -255,12 +235,6 @@ class TreeBuilder:
 _Nested = TypeVar("_Nested", PMap[str, Value], PVector[Value])
 
 
-def _name(token: Token) -> str:
-    """What a bare or quoted name says."""
-    spelling = token[1]
-    return unquote(spelling) if spelling[0] in '`"' else spelling
-
-
 def start_of(part: Any) -> int:
     """Where a part begins: a token, a pattern or what was built of a rule."""
     if isinstance(part, Pattern):
@@ -274,12 +248,3 @@ def end_of(pattern: Pattern) -> int:
     """Where a pattern that is being read ends."""
     assert pattern._place is not None
     return pattern._place[2]
-
-
-def _number(spelling: str, base: int = 10) -> Number:
-    """The number that is spelled."""
-    try:
-        is_decimal = base == 10 and "." in spelling
-        return check_number(float(spelling) if is_decimal else int(spelling, base))
-    except (ValueError, GramEncodeError):  # ValueError: Python's own limit on digits
-        raise GramEncodeError("this number is too large") from None
