@@ -22,6 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .phrases import Phrases, PhraseWriter
+
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 TABLE = GRAMMAR.with_name("grammar_table.json")
 
@@ -41,25 +43,6 @@ class Rule(NamedTuple):
     builder: str
     size: int
     takes_parts: bool
-
-
-class Phrases(NamedTuple):
-    """What reads phrases, see `gram.phrases`.
-
-    Attributes:
-        phrase: a phrase; the groups are its first mark, identity, labels, record and last mark.
-        label: the next of some labels, or what is left; the group is its name.
-        entry: the next entry of a record, or what is left; the groups are its key, and the value
-            under the name of its terminal.
-        values: the builder of each terminal that is a value.
-        rules: for each pair of marks, their names, the rules that consist of them and a subject.
-    """
-
-    phrase: str
-    label: str
-    entry: str
-    values: dict[str, str]
-    rules: dict[str, Sequence[int]]
 
 
 class Grammar(NamedTuple):
@@ -131,8 +114,6 @@ def compile_grammar(definition: str) -> Grammar:
     import lark
     from lark.grammar import NonTerminal
     from lark.parsers.lalr_analysis import LALR_Analyzer, Reduce
-
-    from .phrases import PhraseWriter
 
     class KeepParts:
         """Stops lark from leaving out the terminals that no rule uses."""

@@ -15,9 +15,27 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from re import _parser  # lark needs it too, to make the table
-from typing import Any
+from typing import Any, NamedTuple
 
-from .grammar import Phrases
+
+class Phrases(NamedTuple):
+    """What reads phrases.
+
+    Attributes:
+        phrase: a phrase; the groups are its first mark, identity, labels, record and last mark.
+        label: the next of some labels, or what is left; the group is its name.
+        entry: the next entry of a record, or what is left; the groups are its key, and the value
+            under the name of its terminal.
+        values: the builder of each terminal that is a value.
+        rules: for each pair of marks, their names, the rules that consist of them and a subject.
+    """
+
+    phrase: str
+    label: str
+    entry: str
+    values: dict[str, str]
+    rules: dict[str, Sequence[int]]
+
 
 _OR_REST = r"|[\s\S]+"
 """What is left after the last match is matched too: nothing is searched for inside a comment."""
