@@ -14,7 +14,8 @@ from typing import Any
 from pyrsistent import PMap, pmap
 
 from ..errors import GramEncodeError
-from ..grammar import Grammar, Phrases, grammar
+from ..grammar import Grammar, grammar
+from ..phrases import Phrases
 from ..trees import Subject, Value
 from .lexer import END, ERROR, KEPT, between_and, first_offset, next_token, terminal_of
 from .scalars import SCALARS, read_name
