@@ -8,7 +8,7 @@ from ..errors import expect
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_ESCAPES = {"\\": "\\\\"} | {char: f"\\{letter}" for letter, char in _ESCAPED.items()}
+_ESCAPES = [("\\", "\\\\"), *((char, f"\\{letter}") for letter, char in _ESCAPED.items())]
 _COMMENT_LIKE = re.compile(r"[ \v]*//")
 _LONG = 120
 
@@ -58,8 +58,10 @@ def quote(text: str, delimiter: str = '"') -> str:
     """
     expect(text, str, "text", by="quote")
     expect(delimiter, str, "delimiter", by="quote")
-    escapes = {**_ESCAPES, delimiter: f"\\{delimiter}"}
-    body = "".join(escapes.get(char, char) for char in text)
+    body = text
+    for char, escape in _ESCAPES:  # `replace` is much faster here than a look at every character
+        body = body.replace(char, escape)
+    body = body.replace(delimiter, f"\\{delimiter}")
     if _COMMENT_LIKE.match(body):
         body = body.replace("/", "\\/", 1)
     return delimiter + body + delimiter

@@ -30,6 +30,7 @@ from gram import (
     GramError,
     Pattern,
     Source,
+    Spelling,
     Subject,
     TaggedString,
     decode,
@@ -44,7 +45,7 @@ from gram import (
 from ..errors import ProtocolError, ReplayError, ValidationError
 from ..json_text import write_json
 from ..machine import Effect, Event, State, pending, step
-from ..redaction import redact
+from ..redaction import redactor
 from ..tools import Tool
 from .event_pattern import event_from_pattern, event_to_pattern
 from .pattern_parts import Reader, without_empty, write_text
@@ -116,6 +117,7 @@ class RunFile:
         self.path = path
         self._size = size
         self._descriptor: int | None = None
+        self._redacted = redactor()
 
     @classmethod
     def create(cls, path: PathLike, state: State, tools: Iterable[Tool]) -> RunFile:
@@ -162,7 +164,7 @@ class RunFile:
         try:
             _lock(descriptor, self.path)
             self._cut_off(descriptor)
-            self._descriptor = descriptor
+            self._descriptor, self._redacted = descriptor, redactor()
             yield
         finally:
             self._descriptor = None
@@ -178,7 +180,7 @@ class RunFile:
 
     def _write(self, entry: Pattern) -> None:
         assert self._descriptor is not None, "a run file is written to while it is held"
-        line = redact(write_pattern(entry, style=lambda _: ONE_LINE)).encode() + b"\n"
+        line = self._redacted(write_pattern(entry, style=_one_line)).encode() + b"\n"
         rest = memoryview(line)
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
@@ -212,6 +214,10 @@ def load_run(path: PathLike) -> RecordedRun:
 
 
 # --- writing
+
+
+def _one_line(_: tuple[Pattern, ...]) -> Spelling:
+    return ONE_LINE
 
 
 def _head(state: State, tools: Iterable[Tool]) -> Pattern:
