@@ -112,7 +112,11 @@ class TalkOptions:
         )
     )
     usage: bool = _given_by(
-        click.option("--usage", is_flag=True, help="Print the tokens used, on standard error.")
+        click.option(
+            "--usage",
+            is_flag=True,
+            help="Print the tokens used and their price, on standard error.",
+        )
     )
     debug: bool = _given_by(
         click.option(

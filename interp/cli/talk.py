@@ -10,8 +10,8 @@ from lenses_ext import agent_tool_specs, view
 
 from ..errors import ToolBindingError
 from ..execution import RunOptions, begin
-from ..machine import Effect, Event, ModelReplied, State, Status, interrupted_context
-from ..messages import AgentResponse, ConversationContext, Usage, empty_context
+from ..machine import State, Status, interrupted_context
+from ..messages import AgentResponse, ConversationContext, empty_context
 from ..models import call_in_text
 from ..programs import the_agent
 from ..records import Session, session
@@ -20,6 +20,7 @@ from .failures import shown
 from .inputs import read_document, read_libraries
 from .options import TalkOptions
 from .output import tell
+from .spending import Spending
 from .terminal import Terminal
 
 
@@ -30,7 +31,6 @@ class Talk:
         agent: the agent.
         library: its tools.
         context: the conversation so far.
-        usage: the tokens used so far, including those of failed turns.
 
     Raises:
         OSError, GramDecodeError, ValidationError: the program or the session cannot be used.
@@ -50,9 +50,9 @@ class Talk:
                 raise
             hint = "hint: these are the built-in tools; use --tools FILE.py for your own"
             raise ToolBindingError([*error.problems, hint]) from None
-        self.usage = Usage(0, 0)
+        self._spending = Spending(options.base_url)
         self._options = options
-        self._terminal = Terminal()
+        self._terminal = Terminal(is_debugging=options.debug)
         self._held = ExitStack()
         self._session: Session | None = None
         if options.session:
@@ -78,7 +78,7 @@ class Talk:
         run_options: RunOptions = {
             **self._options.of_run,
             "approve": self._terminal.ask,
-            "observe": self._count,
+            "observe": self._spending.count,
         }
         begun = begin(self.agent, message, self.library, self.context, **run_options)
         try:
@@ -98,14 +98,8 @@ class Talk:
         return response
 
     def tell_usage(self) -> None:
-        """Print the tokens used so far, on standard error."""
-        used = self.usage
-        if used.input_tokens is None and used.output_tokens is None:
-            tell("the number of tokens is unknown: the model did not report all of them")
-            return
-        counts = (used.input_tokens, used.output_tokens, used.total_tokens)
-        given, said, total = ("unknown" if each is None else str(each) for each in counts)
-        tell(f"{given} input and {said} output tokens, {total} in all")
+        """Print the tokens used so far and what they cost, on standard error."""
+        tell(self._spending.text())
 
     def keep(self, context: ConversationContext) -> None:
         """Set the conversation, and save it if there is a session."""
@@ -120,10 +114,6 @@ class Talk:
             tell("the tool calls of this turn stay in the conversation")
         except OSError as failure:
             tell(shown(failure))
-
-    def _count(self, _: Effect, event: Event) -> None:
-        if isinstance(event, ModelReplied):
-            self.usage = self.usage + event.usage
 
 
 class _Handler(logging.Handler):

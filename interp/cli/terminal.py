@@ -10,20 +10,49 @@ from collections.abc import Callable
 
 import click
 
-from ..call_text import call_text
-from ..execution import Answer, Finished, Run, SaidBeforeCalls, TextDelta, ToolFinished
+from lenses_ext import agent_model, view
+
+from ..call_text import call_text, shortened
+from ..execution import (
+    Answer,
+    Finished,
+    Run,
+    SaidBeforeCalls,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
 from ..machine import Ask
 from ..messages import AgentResponse, ToolInvocation
 from ..redaction import RedactedStream, redact
 from .output import for_question, show, tell, without_surrogates
+from .spinner import Spinner
 
 _LONGEST_QUESTION = 1000  # characters; the user can ask to see the rest
+_LONGEST_RESULT = 500
+_ANSWERS = """y  run this call
+n  do not run it, and tell the model so (Enter does the same)
+always  run this and all other calls of this tool, until the command ends
+never   run no call of this tool, until the command ends"""
 
 
-def answered_call_text(call: ToolInvocation) -> str:
-    """A tool call and its result or error, on one line."""
-    outcome = f"error: {call.error}" if call.error is not None else call.result_text
-    return f"{call_text(call.tool_name, call.args)} -> {outcome}"
+def answered_call_text(call: ToolInvocation, most: int | None = None) -> str:
+    """A tool call and its result or error, on one line.
+
+    Args:
+        call: the call.
+        most: how many characters of the arguments, and of the result, are shown; None for all.
+    """
+    outcome = f"error: {call.error}" if call.error is not None else call.result_text or ""
+    parts = (call_text(call.tool_name, call.args), outcome)
+    if most is None or all(len(part) <= most for part in parts):
+        return " -> ".join(parts)
+    hidden = sum(max(0, len(part) - most) for part in parts)
+    shown = " -> ".join(shortened(part, most) for part in parts)
+    return f"{shown} ({hidden} more characters; {SEE_ALL})"
+
+
+SEE_ALL = "--debug shows all"
 
 
 class Terminal:
@@ -31,9 +60,19 @@ class Terminal:
 
     On a terminal the words are printed as they arrive, otherwise when the answer is complete. If
     printing fails, the error is raised at the end of the run.
+
+    Args:
+        is_debugging: whether to show calls whole, and no spinner among the lines of the log.
+
+    Attributes:
+        calls: the tool calls that were shown since the last answer began.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_debugging: bool = False) -> None:
+        self.calls: list[ToolInvocation] = []
+        self._most = None if is_debugging else _LONGEST_RESULT
+        self._spinner = Spinner(is_wanted=not is_debugging)
+        self._always: dict[str, Answer] = {}
         self._words = RedactedStream()
         self._is_within_line = False
         self._failure: OSError | None = None
@@ -48,7 +87,11 @@ class Terminal:
                 error is raised then.
         """
         is_shown_as_said = sys.stdout is not None and sys.stdout.isatty()
+        self.calls = []
+        model = str(run.state.model or view(agent_model, run.state.agent))
+        self._spinner.start(model)
         for each in run.stream(words=is_shown_as_said):
+            self._spinner.stop()
             match each:
                 case TextDelta():
                     self._print(self._words.feed(each.text), nl=False)
@@ -57,9 +100,14 @@ class Terminal:
                     self.end_line()
                 case SaidBeforeCalls():
                     tell(each.text)
+                case ToolStarted():
+                    self.end_line()
+                    self._spinner.start(call_text(each.call.name, each.call.arguments))
                 case ToolFinished():
                     self.end_line()
-                    tell(answered_call_text(each.invocation))
+                    self.calls.append(each.invocation)
+                    tell(answered_call_text(each.invocation, self._most))
+                    self._spinner.start(model)
                 case Finished():
                     unkept: OSError | None = None
                     try:
@@ -77,7 +125,8 @@ class Terminal:
         raise AssertionError("a stream ends with Finished")
 
     def end_line(self) -> None:
-        """End the line of the model's words, if one has begun."""
+        """End the line of the model's words, if one has begun, and the spinner's."""
+        self._spinner.stop()
         if self._is_within_line:
             self._print(self._words.rest())
             self._is_within_line = False
@@ -95,17 +144,22 @@ class Terminal:
         if not (sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()):
             tell(f"{call_text(ask.name, ask.args)}: denied, because there is no terminal to ask at")
             return "nobody is there to approve it"
+        if (always := self._always.get(ask.name)) is not None:
+            return always
         call = without_surrogates(for_question(redact(call_text(ask.name, ask.args))))
         hidden = len(call) - _LONGEST_QUESTION
         while True:
-            shown, choices = call, "[y/N]"
+            shown, choices = call, "y/N/always/never"
             if hidden > 0:
                 shown = f"{call[:_LONGEST_QUESTION]}… ({hidden} more characters)"
-                choices = "[y/N, v to view it whole]"
-            question = f"Run {shown}? {choices}"
+                choices += ", v to view it whole"
             try:
                 answer = click.prompt(
-                    question, default="", show_default=False, prompt_suffix=": ", err=True
+                    f"Run {shown}? [{choices}]",
+                    default="",
+                    show_default=False,
+                    prompt_suffix=": ",
+                    err=True,
                 )
             except click.Abort:  # Ctrl-C or Ctrl-D, which is not an error
                 raise KeyboardInterrupt from None
@@ -114,7 +168,11 @@ class Terminal:
                     return True
                 case "" | "n" | "no":
                     return "the user does not allow it"
+                case "a" | "always":
+                    return self._always.setdefault(ask.name, True)
+                case "never":
+                    return self._always.setdefault(ask.name, "the user never allows this tool")
                 case "v" | "view" if hidden > 0:
                     hidden = 0
                 case _:
-                    tell("please answer y or n")
+                    tell(_ANSWERS)

@@ -61,9 +61,9 @@ def test_an_argument_cannot_fake_the_question(model_server: ModelServer) -> None
     model_server.will_say(tool_calls(("c1", "sayHello", hostile)), "Bye.")
 
     with Terminal("run", HELLO, "hello", "--approve", "ask", **at(model_server)) as terminal:
-        assert terminal.until("[y/N]: ") == (
+        assert terminal.until("never]: ") == (
             'Run sayHello(personName: "A\\u001b[2J", "x\\u001b[H\\u202e": 1, "a: 1)? [y/N]": 2)? '
-            "[y/N]: "
+            "[y/N/always/never]: "
         )
 
 
@@ -74,7 +74,7 @@ def test_a_long_call_is_shown_whole_when_asked_for(model_server: ModelServer) ->
     with Terminal("run", HELLO, "hello", "--approve", "ask", **at(model_server)) as terminal:
         assert name not in terminal.until("v to view it whole]: ")
         terminal.type("v\n")
-        assert name in terminal.until("[y/N]: ")
+        assert name in terminal.until("never]: ")
         terminal.type("y\n")
         assert terminal.leaves() == 0
 

@@ -209,3 +209,116 @@ def test_a_question_that_is_interrupted_ends_the_run_with_130(
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
         terminal.until("Run sayHello(")
         assert terminal.leaves_by(key) == 130
+
+
+# --- what is waited for
+
+
+SLOW = '''
+import time
+from interp import tool
+
+@tool
+def count(n: int) -> int:
+    """Counts"""
+    print("from the tool")
+    time.sleep(1.2)
+    return n
+'''
+
+
+def test_what_is_waited_for_is_shown_with_its_seconds_and_erased(
+    model_server: ModelServer, counting: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "t.py").write_text(SLOW, encoding="utf-8")
+    model_server.will_say(tool_calls(("c", "count", {"n": 2})), "done")
+
+    with Terminal("run", *counting, TERM="xterm", **at(model_server)) as terminal:
+        terminal.until("OpenAI/m 0s")
+        terminal.until("count(n: 2) 0s")
+        terminal.until("from the tool\n")
+        terminal.until("count(n: 2) 1s")
+        terminal.until("count(n: 2) -> 2\n")
+        terminal.until("done\n")
+        assert terminal.leaves() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"), [((), {"TERM": "dumb"}), (("--debug",), {"TERM": "xterm"})]
+)
+def test_no_spinner_on_a_dumb_terminal_nor_in_the_log(
+    model_server: ModelServer,
+    counting: list[str],
+    arguments: tuple[str, ...],
+    environment: dict[str, str],
+) -> None:
+    model_server.will_say(tool_calls(("c", "count", {"n": 2})), "done")
+
+    with Terminal("run", *counting, *arguments, **environment, **at(model_server)) as terminal:
+        terminal.leaves()
+        assert " 0s" not in terminal.seen
+
+
+# --- long calls
+
+
+@pytest.mark.parametrize("arguments", [(), ("--debug",)])
+def test_a_long_result_is_shortened_and_says_how_to_see_the_rest(
+    model_server: ModelServer, counting: list[str], tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    long = TOOLS.replace("-> int:", "-> str:").replace("return n ", 'return "x" * 2000 #')
+    (tmp_path / "t.py").write_text(long, encoding="utf-8")
+    (tmp_path / "a.gram").write_text(PROGRAM.replace("==>(::Integer)", "==>(::String)"))
+    model_server.will_say(tool_calls(("c", "count", {"n": 2})), "done")
+
+    done = gram("run", *counting, *arguments, **at(model_server))
+
+    (line,) = [each for each in done.stderr.splitlines() if each.startswith("count(")]
+    if arguments:
+        assert line.endswith("x" * 1000 + '"')
+    else:
+        assert line.endswith("x… (1502 more characters; --debug shows all)")
+        assert len(line) < 600
+
+
+# --- questions
+
+
+def asked(model_server: ModelServer, *calls: tuple[str, str, object]) -> Terminal:
+    """A run in which each call has a reply of its own."""
+    model_server.will_say(*(tool_calls(call) for call in calls), "done")
+    return Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server))
+
+
+QUESTION = 'Run sayHello(personName: "Al")? [y/N/always/never]: '
+
+
+def test_always_is_asked_once(model_server: ModelServer) -> None:
+    with asked(model_server, HI, HI, HI) as terminal:
+        terminal.until(QUESTION)
+        terminal.type("always\n")
+        rest = terminal.until("done\n")
+
+    assert rest.count('sayHello(personName: "Al") -> "Hello, Al!') == 3
+    assert "Run " not in rest
+
+
+def test_never_is_asked_once_and_told(model_server: ModelServer) -> None:
+    with asked(model_server, HI, HI) as terminal:
+        terminal.until(QUESTION)
+        terminal.type("never\n")
+        rest = terminal.until("done\n")
+
+    assert rest.count("denied, not run: the user never allows this tool") == 2
+    assert "Run " not in rest
+
+
+def test_what_is_no_answer_is_explained_and_asked_again(model_server: ModelServer) -> None:
+    with asked(model_server, HI) as terminal:
+        terminal.until(QUESTION)
+        terminal.type("?\n")
+        terminal.until("never   run no call of this tool")
+        terminal.until(QUESTION)
+        terminal.type("\n")
+        terminal.until("denied, not run: the user does not allow it")
+        terminal.until("done\n")

@@ -1,0 +1,40 @@
+"""What tokens cost, by the prices that the package ``genai-prices`` keeps (an extra)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from gram import expect
+from lenses_ext import Model
+
+from .errors import ConfigurationError
+from .messages import Usage
+
+
+def price_of(model: Model, usage: Usage) -> Decimal | None:
+    """What tokens of a model cost, in US dollars; None if the price or the number is unknown.
+
+    The price is what the model's provider lists for it, without discounts.
+
+    Raises:
+        ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
+    """
+    expect(model, Model, "model", by="price_of")
+    expect(usage, Usage, "usage", by="price_of")
+    try:
+        import genai_prices  # loads pydantic
+    except ImportError:
+        raise ConfigurationError(
+            "prices are not installed: pip install 'gram-agents[prices]'"
+        ) from None
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    tokens = genai_prices.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    try:
+        found = genai_prices.calc_price(
+            tokens, model_ref=model.name, provider_id=model.provider.lower()
+        )
+    except LookupError:
+        return None
+    price: Decimal = found.total_price
+    return price

@@ -1,0 +1,63 @@
+"""What tokens cost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from interp import ConfigurationError, Usage, price_of
+from interp.cli.spending import Spending
+from interp.machine import CallModel, ModelReplied, Request
+from interp.messages import AssistantRole, Message, empty_context
+from lenses_ext import Model
+
+LUNA = Model("OpenAI", "gpt-5.6-luna")
+
+
+def test_a_price_grows_with_the_tokens() -> None:
+    one, two = (price_of(LUNA, Usage(count, count)) for count in (1000, 2000))
+
+    assert one is not None
+    assert two is not None
+    assert Decimal(0) < one < two
+
+
+@pytest.mark.parametrize(
+    ("model", "usage"),
+    [
+        (Model("OpenAI", "no-such-model"), Usage(1, 1)),
+        (Model("Nobody", "x"), Usage(1, 1)),
+        (LUNA, Usage(None, 1)),
+    ],
+)
+def test_what_is_not_known_has_no_price(model: Model, usage: Usage) -> None:
+    assert price_of(model, usage) is None
+
+
+def spending(base_url: str | None = None) -> Spending:
+    spent = Spending(base_url)
+    request = Request(LUNA, "x", empty_context)
+    reply = ModelReplied((0,), Message(AssistantRole, "hi"), usage=Usage(1_000_000, 0))
+    spent.count(CallModel((0,), request), reply)
+    return spent
+
+
+def test_the_price_is_told_where_the_provider_itself_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+    assert "1000000 input and 0 output tokens, 1000000 in all, about $" in spending().text()
+    assert "$" not in spending("http://localhost:1/v1").text()
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
+    assert "$" not in spending().text()
+
+
+def test_without_the_extra_it_says_how_to_get_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setitem(__import__("sys").modules, "genai_prices", None)
+
+    with pytest.raises(ConfigurationError, match=r"pip install 'gram-agents\[prices\]'"):
+        price_of(LUNA, Usage(1, 1))
+    assert "in all (prices are not installed: pip install" in spending().text()
