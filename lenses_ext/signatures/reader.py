@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from typing import Any
 
-from pyrsistent import PMap, PVector
+from attrs import evolve
 
-from gram import WALK, Pattern, Symbol, TaggedString, Value
+from gram import Pattern, Subject, Value
 
-from ..schemas import Keywords, NotJson, dump_json, from_json_value, to_json_value
+from .chain import nodes_of
 from .faults import Faults, Owner, Role, Written, owner_of
 from .parts import Element, Parts, is_chain
-from .slips import (
-    check_keys,
-    haskell_type,
-    nameless_shape_hint,
-    no_return_hint,
-    unknown_type,
-)
-from .values import NO_KEYWORDS, UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
-from .vocabulary import ANY, COMBINATORS, NAMED, PARAMETERS, RESERVED, RESERVED_KEYS, basic
+from .records import Record
+from .slips import haskell_type, nameless_shape_hint, no_return_hint, unknown_type
+from .values import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
+from .vocabulary import ANY, COMBINATORS, NAMED, PARAMETERS, RESERVED, basic
 
 _JUST_ANY = frozenset({ANY})
-
-_NO_VALUE = frozenset(map(Symbol, ("null", "Null", "NULL", "None", "nil", "undefined")))
-"""Words for null elsewhere: in gram a bare word is text."""
-
-_NOT_JSON = object()
-"""A value without JSON, once its fault is noted."""
 
 
 class SignatureReader:
@@ -60,14 +47,15 @@ class SignatureReader:
         """The signature of the parts of a tool or text."""
         self.chain = parts.chain or self.chain
         root = self._named_shapes(parts.shapes)
-        parameters, returns = self._chain(parts)
+        parameters, returns = self._path(parts)
         shapes = tuple(self._shape(name, element) for name, element in self.shapes.items())
         return TypeSignature(parameters, returns, shapes, root)
 
-    # --- the chain
+    # --- the path
 
-    def _chain(self, parts: Parts) -> tuple[tuple[Parameter, ...], Parameter]:
-        nodes = self._nodes(parts)
+    def _path(self, parts: Parts) -> tuple[tuple[Parameter, ...], Parameter]:
+        """The parameters, and the result."""
+        nodes = nodes_of(parts, self.faults)
         returns = UNCONSTRAINED
         if nodes is None:
             nodes = []
@@ -80,46 +68,15 @@ class SignatureReader:
                 nodes.pop()
         else:
             element = nodes.pop()
-            returns = self._member(element, Owner("return", "the return type", element))
+            owner = Owner("return", "the return type", element)
+            returns = self._member(element.pattern, owner)
         if len(nodes) == 1 and nodes[0].pattern == Pattern():
             nodes = []  # the empty node of ()==>(::String)
-        parameters = tuple(
-            self._member(element, owner_of("parameter", element, f"parameter {index}"))
-            for index, element in enumerate(nodes, 1)
-        )
-        self._unique("parameter", zip(parameters, nodes, strict=True))
-        return parameters, returns
-
-    def _nodes(self, parts: Parts) -> list[Element] | None:
-        """The nodes along the path, the return type last; None when it is not a path."""
-        chain = parts.chain
-        if parts.nodes is not None:
-            return list(parts.nodes)
-        if chain is None:
-            return []
-        if any(each.code == "arrow" for each in self.faults.found):
-            return (
-                None  # the text has an arrow that points elsewhere, so nothing is known to be last
-            )
-        if not chain.pattern.elements:
-            return [chain]
-        is_walk = WALK in chain.pattern.value.labels
-        edges = chain.below() if is_walk else [chain]
-        if chain.pattern.value.properties:
-            self.faults.tell("arrow", "the path of a signature has no record", chain)
-        nodes: list[Element] = []
-        for edge in edges:
-            ends = edge.below()
-            if len(ends) != 2 or (nodes and nodes[-1].pattern != ends[0].pattern):
-                message = 'an arrow of the path does not point to a return type; use "==>"'
-                self.faults.tell("arrow", message, edge)
-                return None
-            subject = edge.pattern.value
-            if subject.identity or subject.labels or (is_walk and subject.properties):
-                message = "an arrow of a signature has no name, type or record"
-                self.faults.tell("arrow", message, edge)
-            nodes.extend(ends[1:] if nodes else ends)
-        return nodes
+        members = [
+            (each.pattern, owner_of("parameter", each, f"parameter {index}"))
+            for index, each in enumerate(nodes, 1)
+        ]
+        return self._all_members("parameter", members), returns
 
     # --- shapes
 
@@ -157,35 +114,54 @@ class SignatureReader:
             self._mixed(subject.labels, owner)
         if element.pattern.elements:
             self.faults.tell("members", f"{PARAMETERS} cannot have members", element)
-        keywords, foreign, _ = self._keywords(subject.properties, owner, frozenset())
+        record = Record(subject.properties, owner, self.faults)
+        keywords, foreign, _ = record.keywords(frozenset())
         type = Type(frozenset({PARAMETERS}), keywords=keywords, foreign=foreign)
         self.written.append(Written(owner, type))
         return type
 
     def _shape(self, name: str, element: Element) -> Shape:
         subject = element.pattern.value
-        owner = Owner("type", f'"{name}"', element)
-        labels = subject.labels - {NAMED}
-        type = self._type(labels, subject.properties, element.below(), owner)
+        record = Record(subject.properties, Owner("type", f'"{name}"', element), self.faults)
+        type = self._type(subject.labels - {NAMED}, record, element.below())
         return Shape(name, type, named=NAMED in subject.labels)
 
     # --- members: parameters, fields, items, alternatives, the result
 
-    def _member(self, element: Element, owner: Owner) -> Parameter:
+    def _all_members(
+        self, role: Role, members: Iterable[tuple[Pattern, Owner]]
+    ) -> tuple[Parameter, ...]:
+        """Members with their owners, in order; a name that is given twice is a fault."""
+        first: dict[str, Element] = {}
+        found: list[Parameter] = []
+        for pattern, owner in members:
+            found.append(member := self._member(pattern, owner))
+            if member.name in first:
+                places = self._both_places(first[member.name], owner.element)
+                message = f'{role} "{member.name}" is given twice{places}'
+                self.faults.tell(f"duplicate-{role}", message, owner.element)
+            elif member.name is not None:
+                first[member.name] = owner.element
+        return tuple(found)
+
+    def _both_places(self, first: Element, again: Element) -> str:
+        """Where two definitions of a name are, as the end of a message."""
+        places = self.faults.place(first.pattern), self.faults.place(again.pattern)
+        return f" ({places[0]} and {places[1]})" if all(places) else ""
+
+    def _member(self, pattern: Pattern, owner: Owner) -> Parameter:
         """What a node says: name, type and whether it may be left out."""
-        subject = element.pattern.value
-        name = self._name(element, owner)
-        labels = subject.labels
+        record = Record(pattern.value.properties, owner, self.faults)
+        name, labels = self._name(pattern.value, record), pattern.value.labels
         if owner.may_be_absent and not labels and name and name in RESERVED:
             labels, name = frozenset({name}), None  # a type in the place of the name
         if name is None and owner.may_be_absent:
             self._nameless(labels, owner)
         elif name is not None and owner.role == "part":
-            self.faults.tell(
-                "members", f'{owner.words} cannot have a name, found "{name}"', element
-            )
-        type = self._type(labels, subject.properties, element.below(), owner)
-        return Parameter(name, type, self._optional(subject.properties, owner))
+            message = f'{owner.words} cannot have a name, found "{name}"'
+            self.faults.tell("members", message, owner.element)
+        type = self._type(labels, record, Element(pattern, owner.element.path).below())
+        return Parameter(name, type, record.optional())
 
     def _nameless(self, labels: Iterable[str], owner: Owner) -> None:
         label = "::".join(sorted(labels))
@@ -198,69 +174,25 @@ class SignatureReader:
             )
         self.faults.tell("no-name", message, owner.element)
 
-    def _name(self, element: Element, owner: Owner) -> str | None:
-        """The name of a node or shape: its identity, or what ``paramName`` says."""
-        subject = element.pattern.value
-        written = subject.properties.get("paramName")
-        if written is None:
-            return subject.identity or None
-        name = self._json(written, "paramName", owner)
-        if not isinstance(name, str):
-            self._ill_typed("paramName", "a string", name, owner)
-            return subject.identity or None
-        if subject.identity and subject.identity != name:
-            message = f'{owner} has another paramName, "{name}"; keep one'
-            self.faults.tell("duplicate-name", message, element, "paramName")
-        return name
-
-    def _unique(self, role: Role, members: Iterable[tuple[Parameter, Element]]) -> None:
-        """Note which names are given twice."""
-        first: dict[str, Element] = {}
-        for member, element in members:
-            if member.name is None:
-                continue
-            if member.name in first:
-                places = self._both_places(first[member.name], element)
-                message = f'{role} "{member.name}" is given twice{places}'
-                self.faults.tell(f"duplicate-{role}", message, element)
-            first.setdefault(member.name, element)
-
-    def _both_places(self, first: Element, again: Element) -> str:
-        """Where two definitions of a name are, as the end of a message."""
-        places = self.faults.place(first.pattern), self.faults.place(again.pattern)
-        return f" ({places[0]} and {places[1]})" if all(places) else ""
-
-    def _optional(self, record: Mapping[str, Value], owner: Owner) -> bool | None:
-        """The mark ``optional``, or None when there is none."""
-        written = record.get("optional")
-        if written is None:
-            return None
-        if not isinstance(written, bool):
-            found = self._json(written, "optional", owner)
-            self._ill_typed("optional", "true or false", found, owner)
-            return None
-        if not owner.may_be_absent:
-            message = f'"optional" of {owner.words}: only parameters and fields can be optional'
-            self.faults.tell("optional", message, owner.element, "optional")
-        return written
+    def _name(self, subject: Subject, record: Record) -> str | None:
+        """The name of a node: its identity, or what ``paramName`` says."""
+        name = record.text("paramName", "a string")
+        if name is not None and subject.identity and subject.identity != name:
+            message = f'{record.owner} has another paramName, "{name}"; keep one'
+            self.faults.tell("duplicate-name", message, record.owner.element, "paramName")
+        return subject.identity or None if name is None else name
 
     # --- types
 
-    def _type(
-        self,
-        labels: frozenset[str],
-        record: Mapping[str, Value],
-        below: list[Element],
-        owner: Owner,
-    ) -> Type:
+    def _type(self, labels: frozenset[str], record: Record, below: list[Element]) -> Type:
         """The type that labels, a record and members say."""
+        owner = record.owner
         labels = self._labels(labels, owner)
-        members = self._members(labels, record, below, owner)
-        element_type = self._element_type(labels, record, members, owner)
-        of = self._alternatives(labels, record, members, owner)
-        keywords, foreign, constant = self._keywords(record, owner, labels)
-        type = Type(labels, element_type, of, members, keywords, foreign, constant)
-        optional = owner.may_be_absent and record.get("optional") is not False
+        members = self._members(labels, record, below)
+        element_type = self._element_type(labels, record, members)
+        of = self._alternatives(labels, record, members)
+        type = Type(labels, element_type, of, members, *record.keywords(labels))
+        optional = owner.may_be_absent and record.values.get("optional") is not False
         self.written.append(Written(owner, type, optional))
         return type
 
@@ -308,19 +240,13 @@ class SignatureReader:
         return False
 
     def _members(
-        self,
-        labels: frozenset[str],
-        record: Mapping[str, Value],
-        below: list[Element],
-        owner: Owner,
+        self, labels: frozenset[str], record: Record, below: list[Element]
     ) -> tuple[Parameter, ...]:
-        names = {basic(label) for label in labels}
-        is_object, is_array = "Object" in names, "Array" in names
-        if "fields" in record:
-            return self._fields(record["fields"], labels, below, owner)
-        if not below:
-            return ()
-        if not (is_object or is_array or labels & COMBINATORS.keys()):
+        """The members that are written as elements, or under ``fields``."""
+        owner, kinds = record.owner, {basic(label) for label in labels}
+        if "fields" in record.values:
+            return self._all_members("field", self._fields(labels, record, below))
+        if below and not (kinds & {"Object", "Array"} or labels & COMBINATORS.keys()):
             message = f"{_kind(labels)} {owner.words} cannot have members"
             self.faults.tell("members", message, owner.element)
             return ()
@@ -332,60 +258,47 @@ class SignatureReader:
                 message = f"the members of {owner.words} are listed with commas, not arrows"
                 self.faults.tell("members", message, element)
                 continue
-            if is_object and (named or not is_array):
+            if "Object" in kinds and (named or "Array" not in kinds):
                 member = owner_of("field", element, f"field {index} of {owner.words}")
-            elif is_array:
+            elif "Array" in kinds:
                 member = Owner("part", f"the element type of {owner.words}", element)
             else:
                 member = Owner("part", f"alternative {index} of {owner.words}", element)
-            members.append((self._member(element, member), element))
-        self._unique("field", members)
-        return tuple(member for member, _ in members)
+            members.append((element.pattern, member))
+        return self._all_members("field", members)
 
     def _fields(
-        self, fields: Value, labels: frozenset[str], below: list[Element], owner: Owner
-    ) -> tuple[Parameter, ...]:
-        """The members of an object given as an array of maps."""
-        entries = _entries(fields)
+        self, labels: frozenset[str], record: Record, below: list[Element]
+    ) -> list[tuple[Pattern, Owner]]:
+        """The members of an object that ``fields`` gives as an array of maps, as nodes."""
+        owner, entries, kind = record.owner, record.fields(), _kind(labels)
         if below:
-            message = f"{_kind(labels)} {owner.words} has both fields and members; keep one"
-            self.faults.tell("both-forms", message, owner.element, "fields")
-            return ()
-        if "Object" not in map(basic, labels):
-            message = f'"fields" of {owner.words} belong to Object, not {_kind(labels)}'
-            self.faults.tell("members", message, owner.element, "fields")
-            return ()
-        if entries is None:
-            message = f'"fields" of {owner.words} must be an array of maps'
-            self.faults.tell("ill-typed", message, owner.element, "fields")
-            return ()
-        members = []
-        for index, entry in enumerate(entries, 1):
-            name = self._type_name(entry.get("name"), "name", owner)
-            words = f'"{name}"' if name is not None else f"field {index} of {owner.words}"
-            field = Owner("field", words, owner.element)
-            type = self._type_name(entry.get("type"), "type", field)
-            if name is None:
-                self._nameless([type] if type else (), field)
-                continue
-            if type is None:
-                message = f'{field} has no type: write {{name: {words}, type: "Integer"}}'
-                self.faults.tell("no-type", message, owner.element, "fields")
-                continue
-            record = {key: item for key, item in entry.items() if key not in ("name", "type")}
-            read = self._type(frozenset({type}), record, [], field)
-            members.append((Parameter(name, read, self._optional(record, field)), owner.element))
-        self._unique("field", members)
-        return tuple(member for member, _ in members)
+            code, message = "both-forms", f"{kind} {owner.words} has both fields and members"
+            message += "; keep one"
+        elif "Object" not in map(basic, labels):
+            code, message = "members", f'"fields" of {owner.words} belong to Object, not {kind}'
+        elif entries is None:
+            code, message = "ill-typed", f'"fields" of {owner.words} must be an array of maps'
+        else:
+            return [self._field(entry, index, owner) for index, entry in enumerate(entries, 1)]
+        self.faults.tell(code, message, owner.element, "fields")
+        return []
+
+    def _field(self, entry: Mapping[str, Value], index: int, whole: Owner) -> tuple[Pattern, Owner]:
+        """The node that a map of ``fields`` says, and its owner, which is where the map is."""
+        owner = Owner("field", f"field {index} of {whole.words}", whole.element)
+        record = Record(entry, owner, self.faults)
+        name, type = record.text("name", "a string"), record.text("type")
+        rest = {key: value for key, value in entry.items() if key not in ("name", "type")}
+        if name is not None:
+            owner = evolve(owner, words=f'"{name}"')
+            rest["paramName"] = name
+        return Pattern(Subject("", () if type is None else {type}, rest)), owner
 
     def _element_type(
-        self,
-        labels: frozenset[str],
-        record: Mapping[str, Value],
-        members: tuple[Parameter, ...],
-        owner: Owner,
+        self, labels: frozenset[str], record: Record, members: tuple[Parameter, ...]
     ) -> str | None:
-        name = self._type_name(record.get("elementType"), "elementType", owner)
+        owner, name = record.owner, record.text("elementType")
         found = sum(member.name is None for member in members) + (name is not None)
         is_array = "Array" in map(basic, labels)
         if is_array and found > 1:
@@ -400,17 +313,11 @@ class SignatureReader:
         return name if self._is_type(name, owner, "elementType") else None
 
     def _alternatives(
-        self,
-        labels: frozenset[str],
-        record: Mapping[str, Value],
-        members: tuple[Parameter, ...],
-        owner: Owner,
+        self, labels: frozenset[str], record: Record, members: tuple[Parameter, ...]
     ) -> tuple[str, ...]:
+        owner, names = record.owner, record.type_names("of")
         combinator = next(iter(labels & COMBINATORS.keys()), None)
-        written = record.get("of")
-        names: Any = [] if written is None else self._json(written, "of", owner)
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            self._ill_typed("of", "an array of type names", names, owner)
+        if names is None:
             return ()
         if combinator is None:
             if names:
@@ -424,57 +331,6 @@ class SignatureReader:
             self.faults.tell("members", message, owner.element)
         return tuple(name for name in names if self._is_type(name, owner, "of"))
 
-    # --- records
-
-    def _keywords(
-        self, record: Mapping[str, Value], owner: Owner, labels: frozenset[str]
-    ) -> tuple[Keywords, Keywords, bool | None]:
-        """The JSON Schema keywords of a record, the foreign ones, and a constant schema."""
-        if not record:
-            return NO_KEYWORDS, NO_KEYWORDS, None
-        keys = sorted(key for key in record if key not in RESERVED_KEYS)
-        for key in ("default", "const"):
-            if (word := record.get(key)) in _NO_VALUE:
-                message = f"{key} of {owner.words} is the word {word}; JSON's null is json`null`"
-                self.faults.tell("null-word", message, owner.element, key)
-        check_keys(keys, labels, owner, self.faults)
-        values = {key: self._json(record[key], key, owner) for key in keys}
-        keywords = Keywords.of({key: item for key, item in values.items() if item is not _NOT_JSON})
-        foreign = self._json(record["keywords"], "keywords", owner) if "keywords" in record else {}
-        if isinstance(foreign, bool):
-            return keywords, NO_KEYWORDS, foreign
-        if not isinstance(foreign, dict):
-            self._ill_typed("keywords", "a JSON object", foreign, owner)
-            foreign = {}
-        return keywords, Keywords.of(foreign), None
-
-    def _type_name(self, written: Value | None, key: str, owner: Owner) -> str | None:
-        """The text of a value that names a type, or None when it is absent."""
-        if written is None:
-            return None
-        name = self._json(written, key, owner)
-        if not isinstance(name, str):
-            self._ill_typed(key, "a type name", name, owner)
-            return None
-        return name
-
-    def _json(self, value: Value, key: str, owner: Owner) -> Any:
-        """What a value says as JSON; else `_NOT_JSON`, and a fault is noted."""
-        try:
-            return to_json_value(value)
-        except NotJson as error:
-            message = str(error)
-            if not message.startswith("json`"):
-                message = f"{key} of {owner.words}: {message}"
-            self.faults.tell("not-json", message, owner.element, key)
-            return _NOT_JSON
-
-    def _ill_typed(self, key: str, expected: str, found: object, owner: Owner) -> None:
-        """Note that a key holds the wrong kind of value."""
-        if found is not _NOT_JSON:
-            message = f'"{key}" of {owner.words} must be {expected}, got {dump_json(found)}'
-            self.faults.tell("ill-typed", message, owner.element, key)
-
 
 def _is_return(pattern: Pattern) -> bool:
     """Whether a node is a return type: it has a type and no name."""
@@ -484,19 +340,3 @@ def _is_return(pattern: Pattern) -> bool:
 
 def _kind(labels: Iterable[str]) -> str:
     return "::".join(sorted(labels))
-
-
-def _entries(fields: Value) -> list[Mapping[str, Value]] | None:
-    """The maps of a ``fields`` array, or None when it is no such array."""
-    entries: list[Any] | None = None
-    if isinstance(fields, PVector):
-        entries = list(fields)
-    elif isinstance(fields, TaggedString):
-        with suppress(NotJson):
-            entries = to_json_value(fields)
-    if not isinstance(entries, list) or not all(isinstance(each, Mapping) for each in entries):
-        return None
-    return [
-        each if isinstance(each, PMap) else {k: from_json_value(v) for k, v in each.items()}
-        for each in entries
-    ]
