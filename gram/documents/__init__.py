@@ -1,5 +1,3 @@
 """A text with its patterns and their places; files; the layout of a whole text."""
 
 from .document import Document
-
-__all__ = ["Document"]

@@ -3,12 +3,3 @@
 from .comma_list import annotations_of, entries_of
 from .removal import changes_without
 from .replacement import Change, Replacement, replace
-
-__all__ = [
-    "Change",
-    "Replacement",
-    "annotations_of",
-    "changes_without",
-    "entries_of",
-    "replace",
-]

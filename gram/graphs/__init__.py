@@ -3,7 +3,6 @@
 from .graph import (
     Graph,
     MissingExtraError,
-    Shape,
     ShapeError,
     graph_of,
     shape,
@@ -12,18 +11,3 @@ from .graph import (
     to_networkx,
 )
 from .reconciliation import Policy, ReconcileError, reconcile
-
-__all__ = [
-    "Graph",
-    "MissingExtraError",
-    "Policy",
-    "ReconcileError",
-    "Shape",
-    "ShapeError",
-    "graph_of",
-    "reconcile",
-    "shape",
-    "source",
-    "target",
-    "to_networkx",
-]

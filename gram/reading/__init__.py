@@ -3,9 +3,9 @@
 from . import syntax
 from .lexer import END, tokens
 from .literals import QUOTES, needs_fence, quote, refence, write_fence
-from .parser import Stop, construct_of, parse_constructs, parse_tokens, parse_trees
+from .parser import construct_of, parse_constructs, parse_trees
 from .spans import Spans, spans_of
-from .syntax import Construct, Header, Item, Token, Value
+from .syntax import Construct, Item, Value
 from .trivia import (
     Trivia,
     comments,
@@ -20,38 +20,3 @@ from .trivia import (
     trivia_end,
     without_block_above,
 )
-
-__all__ = [
-    "END",
-    "QUOTES",
-    "Construct",
-    "Header",
-    "Item",
-    "Spans",
-    "Stop",
-    "Token",
-    "Trivia",
-    "Value",
-    "comments",
-    "comments_in",
-    "construct_of",
-    "has_comment",
-    "last_line",
-    "leaves_comment_open",
-    "line_break",
-    "needs_fence",
-    "parse_constructs",
-    "parse_tokens",
-    "parse_trees",
-    "quote",
-    "read_trivia",
-    "refence",
-    "same_line_comment",
-    "spans_of",
-    "syntax",
-    "text_start",
-    "tokens",
-    "trivia_end",
-    "without_block_above",
-    "write_fence",
-]

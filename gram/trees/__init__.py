@@ -1,7 +1,7 @@
 """Immutable trees of patterns: values, walks, operations, and where they were read from."""
 
 from . import pattern
-from .origins import Origin, origin
+from .origins import origin
 from .pattern import WALK, WALK_SUBJECT, Pattern, Subject, all_patterns, patterns_of
 from .shapes import is_edge, is_header, is_reference, walk_nodes
 from .values import (
@@ -18,32 +18,3 @@ from .values import (
     is_symbol,
 )
 from .walks import TreePath, walk
-
-__all__ = [
-    "WALK",
-    "WALK_SUBJECT",
-    "Bound",
-    "Measurement",
-    "Number",
-    "Origin",
-    "Pattern",
-    "Range",
-    "Subject",
-    "Symbol",
-    "TaggedString",
-    "TreePath",
-    "Value",
-    "all_patterns",
-    "check_number",
-    "check_text",
-    "exact",
-    "is_edge",
-    "is_header",
-    "is_reference",
-    "is_symbol",
-    "origin",
-    "pattern",
-    "patterns_of",
-    "walk",
-    "walk_nodes",
-]

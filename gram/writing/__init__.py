@@ -17,22 +17,3 @@ from .serializer import (
     write_subject,
     write_value,
 )
-
-__all__ = [
-    "ONE_LINE",
-    "PLAIN",
-    "Spelling",
-    "Style",
-    "abridged",
-    "abridged_subject",
-    "dumps",
-    "is_path",
-    "sorted_items",
-    "write_arrow",
-    "write_key",
-    "write_name",
-    "write_pattern",
-    "write_record",
-    "write_subject",
-    "write_value",
-]

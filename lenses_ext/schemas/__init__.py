@@ -12,24 +12,3 @@ from .json_values import (
     to_json_value,
 )
 from .schema_parts import Schema, SchemaPath, remote_references, subschemas
-from .visits import validation_visits
-
-__all__ = [
-    "Keywords",
-    "NotJson",
-    "Schema",
-    "SchemaPath",
-    "breaches",
-    "check_json",
-    "default_misfits",
-    "dump_json",
-    "from_json_value",
-    "is_of",
-    "is_regular_expression",
-    "json_literal",
-    "remote_references",
-    "subschemas",
-    "thaw_json",
-    "to_json_value",
-    "validation_visits",
-]

@@ -15,22 +15,3 @@ from .style import dumps as dumps_program
 from .values import TypeSignature
 from .vocabulary import RESERVED
 from .writer import signature_text
-
-__all__ = [
-    "RESERVED",
-    "SignatureError",
-    "TypeSignature",
-    "dotted",
-    "dumps_program",
-    "is_chain",
-    "parse_type_signature",
-    "result_schema",
-    "shared_shapes",
-    "signature_elements",
-    "signature_faults",
-    "signature_of",
-    "signature_text",
-    "type_names",
-    "type_signature_to_json_schema",
-    "with_shared_shapes",
-]
