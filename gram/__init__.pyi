@@ -58,6 +58,7 @@ from .errors import (
     GramError as GramError,
     NoPatternError as NoPatternError,
     expect as expect,
+    expect_all as expect_all,
 )
 from .graphs import (
     Graph as Graph,

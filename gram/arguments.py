@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class GramError(Exception):
@@ -45,6 +48,32 @@ def expect(value: object, kind: Any, name: str, *, by: str) -> None:
         kinds = kind if isinstance(kind, tuple) else (kind,)
         wanted = " or ".join(map(_with_article, kinds))
         raise ArgumentError(f"{by}: {name} must be {wanted}, got {name_of(value)}")
+
+
+def expect_all(
+    values: Iterable[T], kind: type[T], name: str, *, by: str, wanted: str | None = None
+) -> tuple[T, ...]:
+    """An iterable of things of one type as a tuple; another argument is refused.
+
+    Args:
+        values: the argument.
+        kind: the type of each.
+        name: the name of the parameter.
+        by: the name of the function that refuses it.
+        wanted: what a message says that the function takes, when it takes more than that.
+
+    >>> expect_all([1, "2"], int, "sizes", by="sum")
+    Traceback (most recent call last):
+        ...
+    gram.arguments.ArgumentError: sum: sizes[1] must be an int, got str
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        wanted = wanted or f"an iterable of {kind.__name__}s"
+        raise ArgumentError(f"{by}: {name} must be {wanted}, got {name_of(values)}")
+    found = tuple(values)
+    for index, each in enumerate(found):
+        expect(each, kind, f"{name}[{index}]", by=by)
+    return found
 
 
 _KIND_WORDS = {

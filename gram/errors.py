@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .arguments import ArgumentError, GramError, expect, name_of
+from .arguments import ArgumentError, GramError, expect, expect_all, name_of
 from .source import Source
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "NoPatternError",
     "TooDeepError",
     "expect",
+    "expect_all",
     "name_of",
 ]
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, Union
 
 from attrs import evolve, field, frozen
 
-from ..errors import expect
+from ..errors import expect, expect_all
 from ..reading import construct_of, spans_of
 from ..source import Source, Span
 from ..trees import Pattern, origin
@@ -111,13 +111,8 @@ def fault(
 
 def only_errors(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     """The faults that make a program invalid: those of severity ``error``."""
-    return tuple(each for each in faults_of(faults, "only_errors") if each.severity == "error")
-
-
-def faults_of(faults: Iterable[Fault], by: str) -> tuple[Fault, ...]:
-    """The argument ``faults`` of a public function, if it is an iterable of faults."""
-    expect(faults, Iterable, "faults", by=by)
-    found = tuple(faults)
-    for index, each in enumerate(found):
-        expect(each, Fault, f"faults[{index}]", by=by)
-    return found
+    return tuple(
+        each
+        for each in expect_all(faults, Fault, "faults", by="only_errors")
+        if each.severity == "error"
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..documents import Document
-from ..errors import expect
-from .faults import Edit, Fault, faults_of
+from ..errors import expect, expect_all
+from .faults import Edit, Fault
 
 
 def apply_fixes(document: Document, faults: Iterable[Fault]) -> str:
@@ -23,7 +23,7 @@ def apply_fixes(document: Document, faults: Iterable[Fault]) -> str:
     expect(document, Document, "document", by="apply_fixes")
     fixes = [
         fault.fix
-        for fault in faults_of(faults, "apply_fixes")
+        for fault in expect_all(faults, Fault, "faults", by="apply_fixes")
         if fault.fix and fault.source is document.source
     ]
     taken: list[Edit] = []

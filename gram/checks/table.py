@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from attrs import evolve, frozen
 
 from ..documents import Document
-from ..errors import GramDecodeError, expect
+from ..errors import GramDecodeError, expect, expect_all
 from ..source import Source, Span
 from ..trees import Pattern, TreePath, patterns_of
 from .faults import Fault, PartPath, Severity
@@ -96,10 +96,7 @@ def check(
     ...     print(fault, "-", fault.hint)
     team.gram:1:16: dangling-reference nothing here is named `bbo` - did you mean bob?
     """
-    expect(checks, Iterable, "checks", by="check")
-    rows = tuple(checks)
-    for row in rows:
-        expect(row, Check, "each of checks", by="check")
+    rows = expect_all(checks, Check, "checks", by="check")
     expect(scopes, Callable, "scopes", by="check")
     expect(kinds, Collection, "kinds", by="check")
     expect(within, (Collection, type(None)), "within", by="check")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import NoPatternError, expect
+from ..errors import NoPatternError, expect, expect_all
 from ..reading import (
     Construct,
     Item,
@@ -17,7 +17,7 @@ from ..reading import (
     trivia_end,
 )
 from ..source import Source, Span
-from ..trees import Pattern, all_patterns
+from ..trees import Pattern
 from ..writing import Style
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Document:
         >>> document.replace([Pattern(Subject("a", (), {"n": 16})), *document.patterns[1:]]).text
         '(a {n: 0x10}) // first\\n(b)'
         """
-        wanted = all_patterns(patterns, "patterns", by="replace")
+        wanted = expect_all(patterns, Pattern, "patterns", by="replace")
         if wanted == self.patterns:
             return self
         if wanted == self._read.patterns:

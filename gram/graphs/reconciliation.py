@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias, get_args
 
 from ..checks import Scopes, members, one_scope
-from ..errors import ArgumentError, GramError, expect
+from ..errors import ArgumentError, GramError, expect, expect_all
 from ..operations import unfold
-from ..trees import Pattern, Subject, TreePath, all_patterns, is_reference, origin, walk
+from ..trees import Pattern, Subject, TreePath, is_reference, origin, walk
 from .scoping import WHOLE, ScopeKey, scope_below, scoped
 
 _Seed: TypeAlias = tuple[Pattern, ScopeKey]
@@ -66,7 +66,7 @@ def reconcile(
     if policy not in get_args(Policy):
         raise ArgumentError(f"reconcile: policy must be one of {', '.join(get_args(Policy))}")
     expect(scopes, Callable, "scopes", by="reconcile")
-    trees = all_patterns(patterns, "patterns", by="reconcile")
+    trees = expect_all(patterns, Pattern, "patterns", by="reconcile")
     subjects: dict[ScopeKey, Subject] = {}
     bodies: dict[ScopeKey, Pattern] = {}  # the occurrences whose elements are agreed on
     first: dict[ScopeKey, tuple[TreePath, Pattern]] = {}

@@ -13,7 +13,7 @@ import attrs
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from ..errors import MAX_LEVELS, ArgumentError, GramEncodeError, TooDeepError, expect, name_of
+from ..errors import MAX_LEVELS, GramEncodeError, TooDeepError, expect_all
 from ..source import Source
 from .values import Value, check_text, exact, freeze_map, levels
 
@@ -211,32 +211,8 @@ def patterns_of(
     """
     if isinstance(one_or_many, Pattern):
         return (one_or_many,)
-    return all_patterns(one_or_many, name, by=by, wanted=f"a Pattern or {_SEVERAL}")
-
-
-_SEVERAL = "an iterable of Patterns"
-
-
-def all_patterns(
-    several: Iterable[Pattern], name: str, *, by: str, wanted: str = _SEVERAL
-) -> tuple[Pattern, ...]:
-    """An iterable of patterns as a tuple; a single pattern is refused.
-
-    Args:
-        several: the argument of a public function.
-        name: the name of its parameter.
-        by: the name of the function.
-        wanted: what a message says that the function takes.
-
-    Raises:
-        ArgumentError: the argument is not an iterable of patterns.
-    """
-    if isinstance(several, str) or not isinstance(several, Iterable):
-        raise ArgumentError(f"{by}: {name} must be {wanted}, got {name_of(several)}")
-    patterns = tuple(several)
-    for index, each in enumerate(patterns):
-        expect(each, Pattern, f"{name}[{index}]", by=by)
-    return patterns
+    wanted = "a Pattern or an iterable of Patterns"
+    return expect_all(one_or_many, Pattern, name, by=by, wanted=wanted)
 
 
 def _levels_of(value: object, elements: tuple[Pattern, ...]) -> int:

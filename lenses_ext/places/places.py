@@ -22,12 +22,12 @@ from gram import (
     TreePath,
     did_you_mean,
     expect,
+    expect_all,
     is_reference,
     pattern_at,
     walk,
 )
 
-from ..arguments import expect_patterns
 from ..errors import FocusError
 from ..labels import is_agent, is_tool
 from ..language import (
@@ -145,7 +145,7 @@ def find_places(patterns: Sequence[Pattern], path: str) -> tuple[Place, ...]:
     Raises:
         PathError: it is not a path, or leads nowhere; the message has the nearest names.
     """
-    document = _Document(expect_patterns(patterns, by="find_places"))
+    document = _Document(expect_all(patterns, Pattern, "patterns", by="find_places"))
     words = read_path(path)
     places: list[Place] = [_DOCUMENT]
     for count, word in enumerate(words):
@@ -171,7 +171,7 @@ def new_property(patterns: Sequence[Pattern], place: Place, key: str) -> Place:
         PathError: it has it, or cannot have one, or the key is a word that means something else
             there, so that no path would lead to the property.
     """
-    patterns = expect_patterns(patterns, by="new_property")
+    patterns = expect_all(patterns, Pattern, "patterns", by="new_property")
     expect(place, Place, "place", by="new_property")
     path = write_path((*place.words, key))
     below = _Document(patterns).below(place)
@@ -195,7 +195,7 @@ def new_property(patterns: Sequence[Pattern], place: Place, key: str) -> Place:
 def completions(patterns: Sequence[Pattern], begun: str) -> list[str]:
     """The paths that go on from one that is begun, by one word."""
     expect(begun, str, "begun", by="completions")
-    patterns = expect_patterns(patterns, by="completions")
+    patterns = expect_all(patterns, Pattern, "patterns", by="completions")
     words = begun.split(".")[:-1]  # a name with a dot is not completed
     try:
         places = find_places(patterns, ".".join(words)) if words else (_DOCUMENT,)
@@ -221,7 +221,7 @@ def change_places(
         FocusError: a part cannot have its value.
         ReadOnlyError: a part is computed.
     """
-    patterns = expect_patterns(patterns, by="change_places")
+    patterns = expect_all(patterns, Pattern, "patterns", by="change_places")
     by_path: _Changes = defaultdict(dict)
     for place, function in _pairs(changes):
         expect(place, Place, "place", by="change_places")
@@ -239,7 +239,7 @@ def remove_places(patterns: Sequence[Pattern], places: Iterable[Place]) -> tuple
     Raises:
         FocusError: a part has to be there.
     """
-    patterns = expect_patterns(patterns, by="remove_places")
+    patterns = expect_all(patterns, Pattern, "patterns", by="remove_places")
     expect(places, Iterable, "places", by="remove_places")
     changes: _Changes = defaultdict(dict)
     for place in places:

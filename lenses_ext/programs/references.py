@@ -20,7 +20,7 @@ from gram import (
     carry_origin,
     check,
     did_you_mean,
-    expect,
+    expect_all,
     fault,
     is_reference,
     only_errors,
@@ -49,12 +49,8 @@ def program_patterns(program: ProgramLike, *, by: str = "program_patterns") -> t
         return program.patterns
     if isinstance(program, Pattern):
         return (program,)
-    if isinstance(program, str) or not isinstance(program, Iterable):
-        expect(program, (Document, Pattern), "program", by=by)
-    patterns = tuple(program)
-    for index, each in enumerate(patterns):
-        expect(each, Pattern, f"program[{index}]", by=by)
-    return patterns
+    wanted = "a Document, a Pattern or an iterable of Patterns"
+    return expect_all(program, Pattern, "program", by=by, wanted=wanted)
 
 
 def document_of_program(program: ProgramLike) -> Document | None:

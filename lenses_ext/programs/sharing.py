@@ -11,9 +11,8 @@ from functools import partial
 
 import attrs
 
-from gram import WHOLE, Pattern, Subject, did_you_mean, expect, is_reference
+from gram import WHOLE, Pattern, Subject, did_you_mean, expect, expect_all, is_reference
 
-from ..arguments import expect_patterns
 from ..errors import FocusError
 from ..labels import is_tool
 from ..language import each_agent
@@ -41,7 +40,7 @@ def share_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
     [b:Agent | t]
     (t:Tool)
     """
-    patterns = expect_patterns(patterns, by="share_tool")
+    patterns = expect_all(patterns, Pattern, "patterns", by="share_tool")
     expect(name, str, "name", by="share_tool")
     inside = [tool for agent in collect(each_agent, patterns) for tool in _spelled_out(agent)]
     meant = [tool for tool in inside if tool.value.identity == name]
@@ -80,7 +79,7 @@ def inline_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
     [a:Agent | (t:Tool)]
     [b:Agent | (t:Tool)]
     """
-    patterns = expect_patterns(patterns, by="inline_tool")
+    patterns = expect_all(patterns, Pattern, "patterns", by="inline_tool")
     expect(name, str, "name", by="inline_tool")
     tools = [each for each in patterns if is_tool(each)]
     meant = _named(tools, name)

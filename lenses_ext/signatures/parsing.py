@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, Union
 
 from attrs import frozen
 
-from gram import Fault, Pattern, expect, walk
+from gram import Fault, Pattern, expect, expect_all, walk
 
 from ..labels import is_tool
 from ..memo import Memo
@@ -46,7 +46,7 @@ def parse_type_signature(
     """
     if isinstance(x, TypeSignature):
         return x
-    result = _reading(x, _patterns(shapes), open)
+    result = _reading(x, shapes, open)
     if result.signature is None:
         raise SignatureError(each for each in result.faults if each.severity == "error")
     return result.signature
@@ -68,7 +68,7 @@ def signature_faults(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> tup
     """
     if isinstance(x, TypeSignature):
         return ()
-    return _reading(x, _patterns(shapes), False).faults
+    return _reading(x, shapes, False).faults
 
 
 def type_signature_to_json_schema(
@@ -138,8 +138,9 @@ class _Reading:
     faults: tuple[Fault, ...]
 
 
-def _reading(x: object, shapes: tuple[Pattern, ...], open: bool) -> _Reading:
+def _reading(x: object, around: Iterable[Pattern], open: bool) -> _Reading:
     expect(x, (str, Pattern, TypeSignature), "x", by="parse_type_signature")
+    shapes = expect_all(around, Pattern, "shapes", by="parse_type_signature")
     if isinstance(x, Pattern):
         return _read(parts_of_pattern(x, shapes), open) if shapes or open else _of_pattern(x)
     try:
@@ -152,14 +153,6 @@ def _parts_of(text: str, shapes: tuple[Pattern, ...]) -> Parts:
     from .text_form import is_text_form, parts_of_text_form  # most signatures are patterns
 
     return (parts_of_text_form if is_text_form(text) else parts_of_text)(text, shapes)
-
-
-def _patterns(shapes: Iterable[Pattern]) -> tuple[Pattern, ...]:
-    expect(shapes, Iterable, "shapes", by="parse_type_signature")
-    patterns = tuple(shapes)
-    for index, each in enumerate(patterns):
-        expect(each, Pattern, f"shapes[{index}]", by="parse_type_signature")
-    return patterns
 
 
 def _read(parts: Parts, open: bool = False) -> _Reading:
