@@ -104,9 +104,6 @@ class Document:
         Args:
             patterns: what the new document says, a header record first.
 
-        Raises:
-            ArgumentError: ``patterns`` is not an iterable of patterns.
-
         >>> from gram import Pattern, Subject, parse
         >>> document = parse("(a {n: 0x0F}) // first\\n(b)")
         >>> document.replace([Pattern(Subject("a", (), {"n": 16})), *document.patterns[1:]]).text

@@ -159,9 +159,6 @@ def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = o
         what: a document, a pattern or several.
         scopes: which scope the names below a pattern belong to, as for `gram.check`. Nodes of one
             name in two scopes are two nodes.
-
-    Raises:
-        ArgumentError: ``what`` is neither a document nor patterns.
     """
     expect(scopes, Callable, "scopes", by="graph_of")
     if isinstance(what, Document):

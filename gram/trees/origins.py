@@ -48,9 +48,6 @@ class Origin:
 def origin(pattern: Pattern) -> Origin | None:
     """Where a pattern was read from, or None when it was made.
 
-    Raises:
-        ArgumentError: the argument is not a pattern.
-
     >>> from gram import loads_one
     >>> agent = loads_one("[a |\\n  (b)]")
     >>> str(origin(agent.elements[0]))
@@ -65,9 +62,6 @@ def origin(pattern: Pattern) -> Origin | None:
 
 def carry_origin(pattern: Pattern, old: Pattern) -> Pattern:
     """An equal pattern with the place of ``old``, which it is a changed version of.
-
-    Raises:
-        ArgumentError: an argument is not a pattern.
 
     >>> import attrs
     >>> from gram import Subject, loads_one

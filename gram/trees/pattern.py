@@ -205,9 +205,6 @@ def patterns_of(
         one_or_many: the argument of a public function.
         name: the name of its parameter.
         by: the name of the function.
-
-    Raises:
-        ArgumentError: the argument is neither; a text has to be read first.
     """
     if isinstance(one_or_many, Pattern):
         return (one_or_many,)

@@ -151,7 +151,6 @@ def create_agent_pattern(
         tool_specs: the specifications of its tools, or the bare names of tools defined elsewhere.
 
     Raises:
-        ArgumentError: an argument is of the wrong type.
         FocusError: an argument is empty, or has no notation.
 
     >>> from gram import dumps

@@ -89,7 +89,6 @@ def create_tool_specification(name: str, description: str, type_signature: str) 
         type_signature: its signature, in any of the forms that are read.
 
     Raises:
-        ArgumentError: an argument is not a string.
         FocusError: the name or the description is empty, or has no notation.
         SignatureError: the signature is not one; all its faults are listed.
 

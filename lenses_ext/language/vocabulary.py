@@ -88,7 +88,6 @@ class Vocabulary:
             properties: the properties by key.
 
         Raises:
-            ArgumentError: the name is not a string.
             FocusError: the name or a property is empty, or has no notation.
         """
         expect(name, str, "name", by=by)

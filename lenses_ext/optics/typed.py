@@ -213,7 +213,6 @@ def view(lens: Getter[S, A], state: S) -> A:
     Raises:
         FocusError: it is missing or of the wrong type.
         ManyPartsError: a traversal or prism was given; use `collect`.
-        ArgumentError: the first argument is not a lens.
     """
     _expect_optic("view", "pattern", lens, state)
     return lens.get()(state)
@@ -225,7 +224,6 @@ def put(lens: Settable[S, Any, B], value: B, state: S) -> S:
     Raises:
         FocusError: the part is missing or of the wrong type, or cannot have this value.
         ReadOnlyError: a getter was given.
-        ArgumentError: the first argument is not a lens.
     """
     _expect_optic("put", "value, pattern", lens, value, state)
     return lens.set(value)(state)
@@ -237,7 +235,6 @@ def over(lens: Settable[S, A, B], function: Callable[[A], B], state: S) -> S:
     Raises:
         FocusError: the part is missing or of the wrong type, or cannot have the new value.
         ReadOnlyError: a getter was given.
-        ArgumentError: the first argument is not a lens, or the second not a function.
     """
     _expect_optic("over", "function, pattern", lens, function, state)
     expect(function, Callable, "function", by="over")
@@ -249,7 +246,6 @@ def collect(traversal: Traversal[S, A, Any], state: S) -> tuple[A, ...]:
 
     Raises:
         FocusError: one of them is missing or of the wrong type.
-        ArgumentError: the first argument is not a traversal.
     """
     _expect_optic("collect", "pattern", traversal, state)
     # One optic after the other: the functor of `lenses` joins lists part by part, which is

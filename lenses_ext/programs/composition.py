@@ -32,7 +32,6 @@ def add_tool(agent: Pattern, tool: Pattern) -> Pattern:
         tool: a tool, or the bare name of one that is defined elsewhere.
 
     Raises:
-        ArgumentError: an argument is not a Pattern.
         FocusError: it is not a tool, has no name, or the agent has a tool of this name already.
 
     >>> from gram import dumps, loads_one
@@ -57,7 +56,6 @@ def replace_tool(agent: Pattern, name: str, tool: Pattern) -> Pattern:
         tool: a tool, or the bare name of one, of this or of another name.
 
     Raises:
-        ArgumentError: an argument is of the wrong type.
         FocusError: the agent has no tool of this name (the message has the nearest), or the new
             name is taken by another of its tools.
     """
@@ -70,7 +68,6 @@ def rename_tool(agent: Pattern, name: str, new_name: str) -> Pattern:
     """An agent with a tool called otherwise. What its texts say of the tool stays as it is.
 
     Raises:
-        ArgumentError: an argument is of the wrong type.
         FocusError: the agent has no tool of this name (the message has the nearest), only refers
             to it, or the new name is empty or taken.
 
@@ -92,7 +89,6 @@ def remove_tool(agent: Pattern, name: str) -> Pattern:
     """An agent without one of its tools.
 
     Raises:
-        ArgumentError: an argument is of the wrong type.
         FocusError: the agent has no tool of this name; the message has the nearest.
 
     >>> from gram import dumps, loads_one
@@ -117,7 +113,6 @@ def overlay(base: Pattern, changes: Pattern) -> Pattern:
     an agent laid over itself, or an empty one laid over it, is that agent.
 
     Raises:
-        ArgumentError: an argument is not a Pattern.
         FocusError: one of the two is not an agent, has two elements of a name, means a tool by a
             name that is an agent in the other, or together they have tools whose names would be
             the same for model APIs.

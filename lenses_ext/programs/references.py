@@ -41,9 +41,6 @@ def program_patterns(program: ProgramLike, *, by: str = "program_patterns") -> t
     Args:
         program: the program.
         by: the name of the function that was given it.
-
-    Raises:
-        ArgumentError: it is not a program.
     """
     if isinstance(program, Document):
         return program.patterns
@@ -144,7 +141,6 @@ def resolve(program: ProgramLike, agent: str | None = None) -> Pattern:
         agent: the name of the agent; without it, the only one.
 
     Raises:
-        ArgumentError: it is not a program.
         ProgramError: there is no such agent, or a reference in it names nothing, can mean two
             things, or leads back to the agent that it is in (with ``faults``).
 

@@ -30,7 +30,6 @@ def share_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
         name: the name of the tool.
 
     Raises:
-        ArgumentError: an argument is of the wrong type.
         FocusError: no agent has a tool of this name written out (the message has the nearest),
             agents differ in what it is, or something else in the document has this name.
 
@@ -70,7 +69,6 @@ def inline_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
         name: the name of the tool.
 
     Raises:
-        ArgumentError: an argument is of the wrong type.
         FocusError: no tool of this name is at the top level (the message has the nearest), or no
             agent refers to it.
 

@@ -112,20 +112,13 @@ def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
 
     An element that is neither a tool nor an agent nor a type is a fault; so is a reference that
     has not been resolved (see `resolve`).
-
-    Raises:
-        ArgumentError: the argument is not a pattern.
     """
     expect(agent, Pattern, "agent", by="validate_agent_pattern")
     return (*_labelled(agent, {AGENT}, "an agent"), *_validated(agent, AGENT, {AGENT}))
 
 
 def validate_tool_spec_pattern(tool: Pattern) -> tuple[Fault, ...]:
-    """All the faults of a tool specification.
-
-    Raises:
-        ArgumentError: the argument is not a pattern.
-    """
+    """All the faults of a tool specification."""
     expect(tool, Pattern, "tool", by="validate_tool_spec_pattern")
     return (*_labelled(tool, TOOLS, "a tool"), *_validated(tool, TOOL, TOOLS))
 
@@ -135,9 +128,6 @@ def validate_program(program: ProgramLike) -> tuple[Fault, ...]:
 
     A document without agents and tools has no faults. Paths begin with the index of a top-level
     pattern.
-
-    Raises:
-        ArgumentError: the argument is not a program.
     """
     patterns = program_patterns(program, by="validate_program")
     definitions = Program(patterns)
@@ -155,7 +145,6 @@ def agent_faults(program: ProgramLike, agent: str | None = None) -> tuple[Fault,
         agent: the name of the agent; without it, the only one.
 
     Raises:
-        ArgumentError: it is not a program.
         ProgramError: there is no such agent.
     """
     patterns = program_patterns(program, by="agent_faults")

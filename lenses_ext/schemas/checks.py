@@ -188,7 +188,6 @@ def schema_validator(schema: Schema) -> Draft202012Validator:
 
     Raises:
         SchemaError: it is not a valid schema.
-        ArgumentError: it is neither a dict nor a bool.
     """
     from jsonschema_rs import Draft202012Validator, ReferencingError
 

@@ -103,7 +103,6 @@ def differences(
 
     Raises:
         NotJson: a schema is not JSON.
-        ArgumentError: an argument is not a schema.
 
     >>> limit = {"type": "integer", "default": 10}
     >>> for each in differences(

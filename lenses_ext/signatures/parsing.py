@@ -38,7 +38,6 @@ def parse_type_signature(
 
     Raises:
         SignatureError: with everything that is wrong, in ``faults``.
-        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
 
     >>> signature = parse_type_signature('(name::Text)==>(age::Int {default: 18})==>(::String)')
     >>> [parameter.name for parameter in signature.parameters]
@@ -59,9 +58,6 @@ def signature_faults(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> tup
         x: a signature, as `parse_type_signature` takes it.
         shapes: the patterns at the top of the file, whose shapes the signature may use.
 
-    Raises:
-        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
-
     >>> for fault in signature_faults("(limit::Int {optinal: true})==>(::String)"):
     ...     print(fault.severity, fault.message)
     warning unknown key "optinal" of "limit"; did you mean "optional"?
@@ -78,7 +74,6 @@ def type_signature_to_json_schema(
 
     Raises:
         SignatureError: the signature is not valid.
-        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
 
     >>> type_signature_to_json_schema('(name::Text)==>(::String)')
     {'type': 'object', 'properties': {'name': {'type': 'string'}}, 'required': ['name']}
@@ -92,7 +87,6 @@ def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[s
 
     Raises:
         SignatureError: the signature is not valid.
-        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
 
     >>> result_schema('(name::Text)==>(::String)')
     {'type': 'string'}
@@ -111,7 +105,6 @@ def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern
 
     Raises:
         SignatureError: the signature is not valid.
-        ArgumentError: ``x`` is neither a text, a pattern nor a signature.
 
     >>> from gram import dumps
     >>> dumps(signature_elements('(::Text {paramName: "a"})==>(::String)'))

@@ -34,7 +34,6 @@ def write_type_signature(signature: TypeSignature) -> str:
 
     Raises:
         SignatureError: it nests deeper than a pattern can.
-        ArgumentError: it is not a `TypeSignature`.
     """
     expect(signature, TypeSignature, "signature", by="write_type_signature")
     return _write(signature_patterns(signature))
@@ -47,7 +46,6 @@ def signature_patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
 
     Raises:
         SignatureError: it nests deeper than a pattern can.
-        ArgumentError: it is not a `TypeSignature`.
     """
     expect(signature, TypeSignature, "signature", by="signature_patterns")
     try:
