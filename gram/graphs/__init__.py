@@ -3,11 +3,8 @@
 from .graph import (
     Graph,
     MissingExtraError,
-    ShapeError,
     graph_of,
     shape,
-    source,
-    target,
     to_networkx,
 )
 from .reconciliation import Policy, ReconcileError, reconcile

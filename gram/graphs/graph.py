@@ -29,10 +29,6 @@ class MissingExtraError(GramError, ImportError):
     """A library is needed that is not installed."""
 
 
-class ShapeError(GramError, ValueError):
-    """A pattern that is not a relationship was asked for its source or target."""
-
-
 def shape(pattern: Pattern) -> Shape:
     """What a pattern is in a graph.
 
@@ -48,30 +44,6 @@ def shape(pattern: Pattern) -> Shape:
     if len(pattern.elements) == 1:
         return "annotation"
     return "relationship" if is_edge(pattern) else "other"
-
-
-def source(relationship: Pattern) -> Pattern:
-    """The node that a relationship begins at.
-
-    Raises:
-        ShapeError: the pattern is not a relationship.
-
-    >>> from gram import loads_one
-    >>> source(loads_one("(a)<--(b)")).value.identity
-    'b'
-    """
-    expect(relationship, Pattern, "relationship", by="source")
-    return _ends(relationship)[0]
-
-
-def target(relationship: Pattern) -> Pattern:
-    """The node that a relationship leads to.
-
-    Raises:
-        ShapeError: the pattern is not a relationship.
-    """
-    expect(relationship, Pattern, "relationship", by="target")
-    return _ends(relationship)[1]
 
 
 @define(eq=False)
@@ -234,10 +206,7 @@ def _share_a_node(one: Pattern, other: Pattern) -> bool:
 
 
 def _ends(relationship: Pattern) -> tuple[Pattern, Pattern]:
-    if not is_edge(relationship):
-        raise ShapeError(
-            f"a relationship has two atoms, found {len(relationship.elements)} elements"
-        )
+    """The node that a relationship begins at, and the one that it leads to."""
     left, right = relationship.elements
     return left, right
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias, Union
+from typing import ClassVar, Literal, TypeAlias, Union
 
 from attrs import define, field
 
@@ -36,10 +36,17 @@ class Extent:
         """Its offsets."""
         return Span(self.start, self.end)
 
+    holds: ClassVar[tuple[str, ...]] = ()
+    """The attributes that hold the constructs directly inside."""
+
     @property
     def children(self) -> tuple[Extent, ...]:
         """The constructs directly inside, in the order of the text."""
-        return ()
+        found: list[Extent] = []
+        for name in self.holds:
+            part = getattr(self, name)
+            found.extend(part if isinstance(part, tuple) else [part] if part else [])
+        return tuple(found)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.start}, {self.end})"
@@ -90,12 +97,9 @@ class Value(Extent):
 class Array(Value):
     """``[…]`` in value position."""
 
-    items: tuple[Value, ...]
+    holds = ("items",)
 
-    @property
-    def children(self) -> tuple[Value, ...]:
-        """Its items."""
-        return self.items
+    items: tuple[Value, ...]
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the array that was read here, and its items below."""
@@ -108,12 +112,9 @@ class Array(Value):
 class Map(Value):
     """``{…}`` in value position."""
 
-    entries: tuple[Entry, ...]
+    holds = ("entries",)
 
-    @property
-    def children(self) -> tuple[Entry, ...]:
-        """Its entries."""
-        return self.entries
+    entries: tuple[Entry, ...]
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the map that was read here, and its values below."""
@@ -128,13 +129,10 @@ AnyValue: TypeAlias = Union[Value, Array, Map]
 class Entry(Extent):
     """``key: value`` in a record or a map."""
 
+    holds = ("value",)
+
     key: Name
     value: AnyValue
-
-    @property
-    def children(self) -> tuple[Extent, ...]:
-        """Its value."""
-        return (self.value,)
 
 
 @define(eq=False, repr=False)
@@ -146,12 +144,9 @@ class Annotation(Entry):
 class Record(Extent):
     """The ``{…}`` of a subject, with every entry as written."""
 
-    entries: tuple[Entry, ...]
+    holds = ("entries",)
 
-    @property
-    def children(self) -> tuple[Extent, ...]:
-        """Its entries."""
-        return self.entries
+    entries: tuple[Entry, ...]
 
 
 def _give_values(entries: Iterable[Entry], values: Mapping[str, TreeValue]) -> None:
@@ -171,15 +166,12 @@ _NO_SUBJECT = Subject()
 class SubjectPart(Extent):
     """The identity, labels and record of a pattern. An empty one has no width."""
 
+    holds = ("record",)
+
     identity: Name | None = None
     labels: tuple[Label, ...] = ()
     record: Record | None = None
     subject: Subject = _NO_SUBJECT
-
-    @property
-    def children(self) -> tuple[Extent, ...]:
-        """Its record, if it has one."""
-        return (self.record,) if self.record else ()
 
 
 @define(eq=False, repr=False)
@@ -243,23 +235,17 @@ class _Bracketed(Construct):
 class Node(_Bracketed):
     """``(…)``."""
 
-    @property
-    def children(self) -> tuple[Extent, ...]:
-        """Its subject."""
-        return (self.subject,)
+    holds = ("subject",)
 
 
 @define(eq=False, repr=False)
 class Bracket(_Bracketed):
     """``[…]``; ``bar`` is the offset of its ``|``, or None."""
 
+    holds = ("subject", "elements")
+
     bar: int | None
     elements: tuple[Element, ...]
-
-    @property
-    def children(self) -> tuple[Extent, ...]:
-        """Its subject and its elements."""
-        return (self.subject, *self.elements)
 
 
 ArrowKind: TypeAlias = Literal["right", "left", "both", "undirected"]
@@ -273,16 +259,13 @@ class Arrow(Extent):
     with ``subject`` inside.
     """
 
+    holds = ("subject",)
+
     kind: ArrowKind
     tail_end: int
     head_start: int
     subject: SubjectPart
     bracketed: bool
-
-    @property
-    def children(self) -> tuple[Extent, ...]:
-        """Its subject."""
-        return (self.subject,)
 
 
 @define(eq=False, repr=False)
@@ -347,6 +330,8 @@ class Identified(Extent):
 class Annotated(Construct):
     """Annotations with the pattern that they precede."""
 
+    holds = ("annotations", "body")
+
     identified: Identified | None
     annotations: tuple[Annotation, ...]
     body: Bracket | Node | Path
@@ -370,15 +355,12 @@ class Annotated(Construct):
         """The annotated pattern."""
         return (self.body,)
 
-    @property
-    def children(self) -> tuple[Extent, ...]:
-        """The annotations and the pattern."""
-        return (*self.annotations, self.body)
-
 
 @define(eq=False, repr=False)
 class Header(Construct):
     """The record at the top of a document."""
+
+    holds = ("record",)
 
     record: Record
 
@@ -386,11 +368,6 @@ class Header(Construct):
     def subject(self) -> SubjectPart:
         """Its record."""
         return SubjectPart(self.start, self.end, record=self.record, subject=self.pattern.value)
-
-    @property
-    def children(self) -> tuple[Extent, ...]:
-        """Its record."""
-        return (self.record,)
 
 
 Element: TypeAlias = Union[Bracket, Node, Path, Reference]

@@ -57,6 +57,7 @@ VALID: dict[str, tuple[Any, ...]] = {
 
 OTHERS = {
     "expect": "refuses for the others",
+    "expect_all": "refuses for the others",
     "exact": "takes any object",
     "freeze": "refuses values without a notation by their path",
     "json_schema": "takes nothing",
