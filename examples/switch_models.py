@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 from gram import parse_file, write_atomically
-from lenses_ext import Model, agent_model, each_agent, edit
-from lenses_ext.places import find_places
+from lenses_ext import Model, agent_model, each_agent, edit, find_places
 
 
 def switch(folder: Path, model: Model) -> None:

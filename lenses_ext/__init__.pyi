@@ -58,25 +58,24 @@ from .optics.typed import (
     Prism as Prism,
     Settable as Settable,
     Traversal as Traversal,
-    collect as collect,
-    over as over,
-    put as put,
-    view as view,
 )
+from .optics.using import collect as collect, over as over, put as put, view as view
 from .places.document_edits import edit as edit, edit_with as edit_with
+from .places.finding import (
+    completions as completions,
+    find_places as find_places,
+    new_property as new_property,
+)
 from .places.paths import (
     ANY as ANY,
     PathError as PathError,
     read_path as read_path,
     write_path as write_path,
 )
-from .places.places import (
+from .places.place import (
     Kind as Kind,
     Place as Place,
     change_places as change_places,
-    completions as completions,
-    find_places as find_places,
-    new_property as new_property,
     remove_places as remove_places,
 )
 from .programs.composition import (

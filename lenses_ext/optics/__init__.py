@@ -20,12 +20,9 @@ from .typed import (
     Prism,
     Settable,
     Traversal,
-    collect,
     computed,
     lens_of,
     optic_name,
-    over,
-    put,
     traversal_of,
-    view,
 )
+from .using import collect, over, put, view

@@ -12,7 +12,8 @@ from pyrsistent import PMap, pmap
 from gram import GramError, Pattern, Value, expect, is_reference
 
 from ..errors import PartError
-from .typed import Lens, Prism, Traversal, lens_of, prism_of, put, refusal, traversal_of, view
+from .typed import Lens, Prism, Traversal, lens_of, prism_of, refusal, traversal_of
+from .using import put, view
 
 A = TypeVar("A")
 B = TypeVar("B")

@@ -2,7 +2,7 @@
 
 This is the only file that imports ``lenses``. The four classes here are its unbound lenses with
 types, names and our errors: ``p & agent_name.set("x")``, composing with ``&`` and everything else
-that package offers works on them. `view`, `put`, `over` and `collect` read as in the literature.
+that package offers works on them. `view`, `put`, `over` and `collect` are in `using`.
 
 A lens looks at exactly one part, a getter at a computed one, a traversal at any number, a prism at
 one that may be missing. None invents a default: a part that is missing or of another type is a
@@ -204,69 +204,6 @@ class Prism(Traversal[S, A_co, New]):
         return whole
 
 
-# --- using them
-
-
-def view(lens: Getter[S, A], state: S) -> A:
-    """The part that a lens or getter looks at.
-
-    Raises:
-        FocusError: it is missing or of the wrong type.
-        ManyPartsError: a traversal or prism was given; use `collect`.
-    """
-    _expect_optic("view", "pattern", lens, state)
-    return lens.get()(state)
-
-
-def put(lens: Settable[S, Any, B], value: B, state: S) -> S:
-    """``state`` with the part set to ``value`` (with a traversal, every part).
-
-    Raises:
-        FocusError: the part is missing or of the wrong type, or cannot have this value.
-        ReadOnlyError: a getter was given.
-    """
-    _expect_optic("put", "value, pattern", lens, value, state)
-    return lens.set(value)(state)
-
-
-def over(lens: Settable[S, A, B], function: Callable[[A], B], state: S) -> S:
-    """``state`` with ``function`` applied to the part (with a traversal, to every part).
-
-    Raises:
-        FocusError: the part is missing or of the wrong type, or cannot have the new value.
-        ReadOnlyError: a getter was given.
-    """
-    _expect_optic("over", "function, pattern", lens, function, state)
-    expect(function, Callable, "function", by="over")
-    return lens.modify(function)(state)
-
-
-def collect(traversal: Traversal[S, A, Any], state: S) -> tuple[A, ...]:
-    """All the parts that a traversal or prism looks at, in order.
-
-    Raises:
-        FocusError: one of them is missing or of the wrong type.
-    """
-    _expect_optic("collect", "pattern", traversal, state)
-    # One optic after the other: the functor of `lenses` joins lists part by part, which is
-    # quadratic in their number.
-    parts: list[Any] = [state]
-    for optic in _steps(traversal):
-        parts = [part for whole in parts for part in optic.to_list_of(whole)]
-    return tuple(parts)
-
-
-def _expect_optic(function: str, others: str, optic: object, *arguments: object) -> None:
-    if isinstance(optic, UnboundLens):
-        return
-    meant = next((each for each in arguments if isinstance(each, UnboundLens)), None)
-    if meant is not None:
-        raise ArgumentError(
-            f"{function}: the lens comes first: {function}({optic_name(meant)}, {others})"
-        )
-    raise ArgumentError(f"{function}: expected a lens first, got {type(optic).__name__}")
-
-
 def _composed(optic: Any, other: Any) -> Any:
     if not isinstance(other, UnboundLens) and not callable(other):
         found = type(other).__name__
@@ -428,10 +365,15 @@ def _typed(optic: Any) -> Any:
     return _CLASSES.get(optic.kind(), UnboundLens)(optic)
 
 
-def _steps(optic: Any) -> list[Any]:
+def steps_of(optic: Any) -> list[Any]:
     """What an optic is composed of, outermost first."""
     inner = optic._optic
     return getattr(inner, "lenses", [inner])
+
+
+def is_optic(value: object) -> bool:
+    """Whether something is a lens, getter, traversal or prism, ours or of ``lenses``."""
+    return isinstance(value, UnboundLens)
 
 
 def optic_name(optic: object) -> str:
@@ -460,7 +402,7 @@ def _module_being_loaded() -> str:
 
 def _reduced(optic: Any) -> tuple[Any, ...]:
     """How an optic is pickled: by the name a module has for it, else by its parts."""
-    steps = _steps(optic)
+    steps = steps_of(optic)
     for module in dict.fromkeys(getattr(step, "module", "") for step in steps):
         for name, value in list(getattr(sys.modules.get(module), "__dict__", {}).items()):
             if isinstance(value, UnboundLens) and value._optic is optic._optic:

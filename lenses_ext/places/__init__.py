@@ -1,3 +1,3 @@
 """Paths to the parts of a program, and edits of documents through lenses."""
 
-from .places import find_places
+from .finding import find_places

@@ -8,16 +8,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, dumps, loads
-from lenses_ext import FocusError, ReadOnlyError
-from lenses_ext.places.paths import PathError, read_path, write_path
-from lenses_ext.places.places import (
+from lenses_ext import (
+    FocusError,
     Kind,
+    ReadOnlyError,
     change_places,
     completions,
     find_places,
     new_property,
     remove_places,
 )
+from lenses_ext.places.paths import PathError, read_path, write_path
 from tests.gram.strategies import texts
 from tests.lenses_ext.counting import calls_of
 

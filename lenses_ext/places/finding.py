@@ -1,4 +1,4 @@
-"""The places in a document that paths lead to: to look at, set, remove, and add to.
+"""Where a path leads in a document, and which words may go on from there.
 
 The vocabulary of the language says which words may follow an agent or a tool; after anything, the
 key of a property may follow.
@@ -6,29 +6,23 @@ key of a property may follow.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
-from functools import cached_property, partial
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
 
 import attrs
-from attrs import frozen
 from pyrsistent import PMap
 
 from gram import (
-    ArgumentError,
     Pattern,
     TreePath,
     did_you_mean,
     expect,
     expect_all,
     is_reference,
-    pattern_at,
     walk,
 )
 
-from ..errors import FocusError
 from ..labels import is_agent, is_tool
 from ..language import (
     AGENTS,
@@ -40,23 +34,11 @@ from ..language import (
     tool_parameters,
     tool_spec_schema,
 )
-from ..optics import Getter, any_property, computed, optic_name, over, view
+from ..optics import Getter, any_property, computed, optic_name, view
 from ..programs import Program
 from ..signatures import with_shared_shapes
 from .paths import ANY, PathError, read_path, write_path
-
-
-class Kind(Enum):
-    """What a path leads to: it decides which words may follow."""
-
-    DOCUMENT = "document"
-    PATTERN = "pattern"
-    TOOLS = "tools"
-    PARAMETERS = "parameters"
-    PARAMETER = "parameter"
-    PROPERTY = "property"
-    PART = "part"
-
+from .place import Kind, Place
 
 _NAMED = {Kind.PATTERN, Kind.PARAMETER}
 """What ``*`` leads to; parts and properties are named one by one."""
@@ -66,74 +48,6 @@ _HINTS: Final[Mapping[str, str]] = {
     "tools": "gram add FILE {place}.tools '[…]'",
     "schema": "it follows from the signature: gram set FILE {place}.signature '…'",
 }
-
-
-@frozen
-class Place:
-    """A part of a document that a path leads to.
-
-    Attributes:
-        words: the words of its path, every ``*`` replaced by a name.
-        kind: what it is.
-        tree_path: the path of the pattern that it is, or is in.
-        lens: from that pattern onto the part; None for the pattern itself.
-        inside: the words from that pattern to the part.
-        keys: of a property, its key, behind those of the maps around it.
-        reference: where a tool is used by its bare name, the path of that name.
-    """
-
-    words: tuple[str, ...]
-    kind: Kind
-    tree_path: TreePath
-    lens: Getter[Pattern, Any] | None = None
-    inside: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-    reference: TreePath | None = None
-
-    @property
-    def path(self) -> str:
-        """The path that leads to this place alone."""
-        return write_path(self.words)
-
-    def pattern(self, patterns: Sequence[Pattern]) -> Pattern:
-        """The pattern that it is, or is in.
-
-        Raises:
-            PathError: the place is one in another document.
-        """
-        expect(patterns, Sequence, "patterns", by="Place")
-        try:
-            expect(patterns[self.tree_path[0]], Pattern, "patterns", by="Place")
-            return pattern_at(patterns, self.tree_path)
-        except IndexError:
-            raise PathError(f"{self.path} is not a place in these patterns", self.path) from None
-
-    def get(self, patterns: Sequence[Pattern]) -> Any:
-        """What is there; None for a part that may be absent, and is.
-
-        Raises:
-            FocusError: the part is missing or of the wrong type.
-            PathError: the place is one in another document.
-        """
-        pattern = self.pattern(patterns)
-        return pattern if self.lens is None else view(self.lens, pattern)
-
-    def set(self, patterns: Sequence[Pattern], value: Any) -> tuple[Pattern, ...]:
-        """The patterns with another value there; see `change_places`.
-
-        Raises:
-            FocusError: the part cannot have this value.
-            ReadOnlyError: the part is computed.
-        """
-        return change_places(patterns, [(self, lambda _: value)])
-
-    def remove(self, patterns: Sequence[Pattern]) -> tuple[Pattern, ...]:
-        """The patterns without it; see `remove_places`.
-
-        Raises:
-            FocusError: it has to be there.
-        """
-        return remove_places(patterns, [self])
 
 
 _DOCUMENT = Place((), Kind.DOCUMENT, ())
@@ -205,111 +119,6 @@ def completions(patterns: Sequence[Pattern], begun: str) -> list[str]:
     names = {ANY: None} | {name: None for place in places for name in document.below(place)}
     paths = (".".join([*words, write_path([name])]) for name in names)
     return [path for path in paths if path.startswith(begun)]
-
-
-def change_places(
-    patterns: Sequence[Pattern], changes: Iterable[tuple[Place, Callable[[Any], Any]]]
-) -> tuple[Pattern, ...]:
-    """The patterns with some places changed, all in one pass.
-
-    Args:
-        patterns: the patterns of the document.
-        changes: places, each with a function from what is there to what is there then. Places
-            inside others come first. Of several paths to one place the last one counts.
-
-    Raises:
-        FocusError: a part cannot have its value.
-        ReadOnlyError: a part is computed.
-    """
-    patterns = expect_all(patterns, Pattern, "patterns", by="change_places")
-    by_path: _Changes = defaultdict(dict)
-    for place, function in _pairs(changes):
-        expect(place, Place, "place", by="change_places")
-        place.pattern(patterns)
-        expect(function, Callable, "function", by="change_places")
-        by_path[place.tree_path][place.inside] = partial(_apply, place, function)
-    return _changed(patterns, by_path)
-
-
-def remove_places(patterns: Sequence[Pattern], places: Iterable[Place]) -> tuple[Pattern, ...]:
-    """The patterns without some places: elements are taken out, optional properties removed.
-
-    Of a tool that is used by its bare name, that name is taken out.
-
-    Raises:
-        FocusError: a part has to be there.
-    """
-    patterns = expect_all(patterns, Pattern, "patterns", by="remove_places")
-    expect(places, Iterable, "places", by="remove_places")
-    changes: _Changes = defaultdict(dict)
-    for place in places:
-        expect(place, Place, "place", by="remove_places")
-        place.pattern(patterns)
-        if place.lens is None:
-            changes[place.reference or place.tree_path][()] = lambda _: ()
-        else:
-            changes[place.tree_path][place.inside] = partial(_remove, place)
-    return _changed(patterns, changes)
-
-
-# --- changing many places in one pass
-
-_Change: TypeAlias = Callable[[Pattern], tuple[Pattern, ...]]
-_Changes: TypeAlias = dict[TreePath, dict[tuple[str, ...], _Change]]
-"""What becomes of a pattern at a path, by the part of it that is changed."""
-
-
-def _pairs(changes: object) -> Iterator[tuple[Any, Any]]:
-    expect(changes, Iterable, "changes", by="change_places")
-    for each in changes:  # type: ignore[attr-defined]  # it is iterable
-        if not isinstance(each, Sequence) or len(each) != 2:
-            raise ArgumentError("change_places: each change is a place and a function")
-        yield each[0], each[1]
-
-
-def _apply(place: Place, function: Callable[[Any], Any], pattern: Pattern) -> tuple[Pattern, ...]:
-    if place.lens is not None:
-        lens: Any = place.lens  # a getter refuses by itself
-        return (over(lens, function, pattern),)
-    new = function(pattern)
-    expect(new, Pattern, "value", by="change_places")
-    return (new,)
-
-
-def _remove(place: Place, pattern: Pattern) -> tuple[Pattern, ...]:
-    try:
-        return _apply(place, lambda _: None, pattern)
-    except FocusError as error:
-        reason = f"{place.words[-1]} has to be there"
-        raise FocusError(error.optic, error.path, error.pattern, reason) from None
-
-
-def _changed(patterns: Sequence[Pattern], changes: _Changes) -> tuple[Pattern, ...]:
-    """The patterns with the changes made, those inside a pattern before its own."""
-    below: dict[TreePath, set[int]] = defaultdict(set)
-    for path in changes:
-        for depth, index in enumerate(path):
-            below[path[:depth]].add(index)
-
-    def elements(old: Sequence[Pattern], path: TreePath) -> Iterator[Pattern]:
-        for index, each in enumerate(old):
-            if index in below[path]:
-                yield from changed(each, (*path, index))
-            else:
-                yield each
-
-    def changed(pattern: Pattern, path: TreePath) -> tuple[Pattern, ...]:
-        new: tuple[Pattern, ...] = (pattern,)
-        if path in below:
-            new = (attrs.evolve(pattern, elements=tuple(elements(pattern.elements, path))),)
-        for change in changes.get(path, {}).values():
-            new = change(*new) if new else ()
-        return new
-
-    return tuple(elements(patterns, ()))
-
-
-# --- what may follow a place
 
 
 class _Document:
