@@ -54,8 +54,8 @@ def connect_model(
             model = Model.parse(model)
         except GramEncodeError as error:
             raise ConfigurationError(str(error)) from None
-    hide_provider_keys()
     if model.provider == OFFLINE.provider:
+        hide_provider_keys()
         from .rehearsal import Rehearsal
 
         if model != OFFLINE:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterator, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import httpx2
@@ -20,8 +21,8 @@ _ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32
 _OPTIONS: Final[dict[str, Any]] = {
     "limits": httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
     "follow_redirects": True,
-    "headers": {"accept-encoding": "gzip"},  # the one that is undone piece by piece here
 }
+_HEADERS: Final = [("Accept-Encoding", "gzip"), ("Connection", "keep-alive")]
 _COMPRESSED: Final = {"gzip", "x-gzip", "deflate"}
 
 
@@ -33,13 +34,63 @@ def http_client(guard: Guard, auth: tuple[str, str] | None) -> httpx2.Client:
         auth: The user and password of a server that asks for them, or None.
     """
     hooks = {"response": [guard.check]}
-    return httpx2.Client(**_OPTIONS, auth=auth, event_hooks=hooks)
+    return _Client(**_OPTIONS, auth=auth, event_hooks=hooks)
 
 
 def async_http_client(guard: Guard, auth: tuple[str, str] | None) -> httpx2.AsyncClient:
     """A client that does not block; see `http_client`."""
     hooks = {"response": [guard.acheck]}
-    return httpx2.AsyncClient(**_OPTIONS, auth=auth, event_hooks=hooks)
+    return _AsyncClient(**_OPTIONS, auth=auth, event_hooks=hooks)
+
+
+class _Client(httpx2.Client):
+    def build_request(self, method: str, url: httpx2.URL | str, **parts: Any) -> httpx2.Request:
+        """A request as it is sent."""
+        return _request(method, url, **parts) or super().build_request(method, url, **parts)
+
+
+class _AsyncClient(httpx2.AsyncClient):
+    def build_request(self, method: str, url: httpx2.URL | str, **parts: Any) -> httpx2.Request:
+        """A request as it is sent."""
+        return _request(method, url, **parts) or super().build_request(method, url, **parts)
+
+
+def _request(
+    method: str,
+    url: httpx2.URL | str,
+    *,
+    headers: Any,
+    timeout: Any = None,
+    content: Any = None,
+    **others: Any,
+) -> httpx2.Request | None:
+    """A request with these headers alone, or None where it has more parts than those here.
+
+    Building one anew, of what the client and the request say, is a fifth of what a request costs.
+    The headers in which the `openai` package describes itself and the system are left out.
+    """
+    if not isinstance(content, bytes) or any(others.values()):
+        return None
+    target = _url(str(url))
+    sent = [each for each in headers if not each[0].lower().startswith("x-stainless-")]
+    return httpx2.Request(
+        method,
+        target,
+        headers=[
+            ("Host", target.netloc.decode("ascii")),
+            *sent,
+            *_HEADERS,
+            ("Content-Length", str(len(content))),
+        ],
+        stream=httpx2.ByteStream(content),
+        extensions={"timeout": httpx2.Timeout(timeout).as_dict()},
+    )
+
+
+@lru_cache(maxsize=16)
+def _url(text: str) -> httpx2.URL:
+    """A URL, which is immutable."""
+    return httpx2.URL(text)
 
 
 class Guard:

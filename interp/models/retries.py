@@ -20,16 +20,34 @@ _LONGEST_WAIT = 60.0  # seconds
 
 def with_retries(ask: Callable[[], T], attempts: int) -> T:
     """What a function returns, called at most so many times; raises its last error."""
-    import tenacity
+    try:
+        return ask()
+    except ModelError as error:
+        failed = [error]
+    import tenacity  # most requests are answered at once, and do without
 
-    return tenacity.Retrying(**_policy(attempts))(ask)
+    def ask_again() -> T:
+        if failed:
+            raise failed.pop()
+        return ask()
+
+    return tenacity.Retrying(**_policy(attempts))(ask_again)
 
 
 async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
     """The same for a coroutine function."""
+    try:
+        return await ask()
+    except ModelError as error:
+        failed = [error]
     import tenacity
 
-    answer: T = await tenacity.AsyncRetrying(**_policy(attempts))(ask)
+    async def ask_again() -> T:
+        if failed:
+            raise failed.pop()
+        return await ask()
+
+    answer: T = await tenacity.AsyncRetrying(**_policy(attempts))(ask_again)
     return answer
 
 

@@ -90,6 +90,11 @@ class Server:
         )
 
     @property
+    def _url(self) -> str:
+        """The whole address: the client would join the parts of it again for each request."""
+        return self._base_url.rstrip("/") + _PATH
+
+    @property
     def is_openai(self) -> bool:
         """Whether it is OpenAI's own."""
         return urlsplit(self.where).hostname == "api.openai.com"
@@ -146,7 +151,7 @@ class Server:
         import openai
 
         form: dict[str, Any] = {"cast_to": httpx2.Response, "stream_cls": openai.Stream[object]}
-        response = self._safely(lambda: client.post(_PATH, content=body, stream=True, **form))
+        response = self._safely(lambda: client.post(self._url, content=body, stream=True, **form))
         return cast("httpx2.Response", response)
 
     async def apost(self, client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
@@ -159,7 +164,7 @@ class Server:
             "stream_cls": openai.AsyncStream[object],
         }
         response = await self._asafely(
-            lambda: client.post(_PATH, content=body, stream=True, **form)
+            lambda: client.post(self._url, content=body, stream=True, **form)
         )
         return cast("httpx2.Response", response)
 

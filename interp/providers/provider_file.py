@@ -57,6 +57,7 @@ def user_providers() -> Mapping[str, Provider]:
     """
     try:
         path = providers_path()
+        path.stat()  # where there is no file, this costs less than failing to open it
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         if os.environ.get(VARIABLE):

@@ -47,18 +47,21 @@ _hidden: Hidden | None = None
 def known_providers() -> Mapping[str, Provider]:
     """All rows by name: the built-in ones and the user's, which take precedence.
 
+    Their keys are redacted from now on; see `interp.redaction`.
+
     Raises:
         ConfigurationError: The user's file cannot be used.
     """
-    return {**PROVIDERS, **user_providers()}
+    global _hidden  # values are hidden as long as what `hide` returns is kept
+    rows = {**PROVIDERS, **user_providers()}
+    _hidden = hide(*(os.environ.get(row.key) for row in rows.values() if row.key))
+    return rows
 
 
 def hide_provider_keys() -> None:
     """Redact the keys of all providers from now on; see `interp.redaction`."""
-    global _hidden  # values are hidden as long as what `hide` returns is kept
     with suppress(ConfigurationError):  # reported where a provider is needed
-        variables = [row.key for row in known_providers().values() if row.key]
-        _hidden = hide(*map(os.environ.get, variables))
+        known_providers()
 
 
 def find_provider(model: Model) -> Provider | None:
