@@ -28,6 +28,7 @@ from .inputs import STDIN
 from .line_input import Lines, PipedLines, TypedLines
 from .options import TalkOptions, talk_options
 from .output import tell
+from .process import interruptible
 from .talk import Talk
 
 
@@ -46,7 +47,7 @@ def command(file: str, options: TalkOptions) -> None:
             "the program cannot come from standard input: chat reads your messages there. "
             "Save the program to a file, or use gram run - MESSAGE…"
         )
-    with Talk(file, options) as talk:
+    with interruptible(), Talk(file, options) as talk:
         if sys.stdin and sys.stdin.isatty():
             tell(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
             with TypedLines() as lines:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import TypeAlias, Union
+
+import click
 
 from gram import GramError
 
@@ -15,16 +18,18 @@ from ..errors import (
     ValidationError,
 )
 
-NO, USAGE, INVALID, UNAVAILABLE, LIMIT, WAITING, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
+NO, USAGE, INVALID, UNAVAILABLE, LIMIT, WAITING = range(1, 7)
 """The exit codes: the answer is no; wrong usage; the input is not gram or the program is invalid;
-an error of the configuration or model; a limit; waiting for approval; interrupted."""
+an error of the configuration or model; a limit; waiting for approval."""
 
-Failure: TypeAlias = Union[GramError, OSError]
+Failure: TypeAlias = Union[GramError, OSError, click.ClickException]
 """The errors that a user can fix; any other error is a bug of ours and shows its traceback."""
 
 
 def exit_code_of(failure: Failure) -> int:
     """The exit code for an error."""
+    if isinstance(failure, click.ClickException):
+        return failure.exit_code
     if isinstance(failure, OSError):
         return USAGE
     if isinstance(failure, ValidationError):
@@ -40,6 +45,10 @@ def exit_code_of(failure: Failure) -> int:
 
 def shown(failure: Failure) -> str:
     """The message of an error, with the name of the file for an OSError."""
+    if isinstance(failure, click.ClickException):
+        message = io.StringIO()
+        failure.show(message)
+        return message.getvalue().rstrip("\n")
     if isinstance(failure, OSError):
         reason = failure.strerror or str(failure)
         place = f"{failure.filename}: " if failure.filename else ""

@@ -14,8 +14,6 @@ from typing import TextIO
 
 import click
 
-from ..redaction import redact_error
-
 _HARMFUL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but tab and newline, and C1
     "\u2028\u2029"  # separators of lines and paragraphs
@@ -30,6 +28,15 @@ _INVISIBLE_LETTERS = re.compile(
 )
 """Characters that Unicode calls printable although they are invisible: grapheme joiners, fillers,
 variation selectors and the empty Braille pattern."""
+
+
+_loudness = 0
+
+
+def set_loudness(loudness: int) -> None:
+    """Choose what is told: -1 warnings and errors alone, 0 notes too, 1 details too."""
+    global _loudness
+    _loudness = loudness
 
 
 def show(text: str, *, nl: bool = True, err: bool = False) -> None:
@@ -47,12 +54,26 @@ def show(text: str, *, nl: bool = True, err: bool = False) -> None:
 
 
 def tell(text: str) -> None:
-    """Print a note, a question or an error on standard error, without keys.
+    """Print a warning, a question or an error on standard error, without keys.
 
     Where standard error cannot be written, nobody can be told, and the command goes on.
     """
+    from ..redaction import redact_error  # imported late: commands that go well tell nothing
+
     with suppress(OSError):
         show(redact_error(text), err=True)
+
+
+def note(text: str) -> None:
+    """Print what happened on standard error, unless the user asked for quiet with ``-q``."""
+    if _loudness >= 0:
+        tell(text)
+
+
+def detail(text: str) -> None:
+    """Print on standard error what only a user who asked for it with ``-v`` wants to know."""
+    if _loudness > 0:
+        tell(text)
 
 
 def for_terminal(text: str) -> str:

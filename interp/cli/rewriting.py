@@ -9,6 +9,7 @@ from pathlib import Path
 from gram import decode, holding
 
 from .inputs import read_text
+from .process import interruptible
 
 
 def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
@@ -33,7 +34,7 @@ def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
     text, name = read_text(file)
     if change(text, name) == text:
         return False
-    with holding(Path(file)) as held:
+    with interruptible(), holding(Path(file)) as held:
         content = held.read()
         if content is None:
             raise FileNotFoundError(errno.ENOENT, "removed while it was changed", file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .options import TalkOptions, talk_options
+from .process import interruptible
 from .talk import Talk
 
 
@@ -20,6 +21,6 @@ def command(file: str, messages: tuple[str, ...], options: TalkOptions) -> None:
     """
     if not all(message.strip() for message in messages):
         raise click.UsageError("a message is empty: say something to the agent")
-    with Talk(file, options) as talk:
+    with interruptible(), Talk(file, options) as talk:
         for message in messages:
             talk.say(message)

@@ -1,0 +1,103 @@
+"""The table of commands, and what all of them share: help, ``-q``, ``-v``, near names."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from gram import did_you_mean
+
+from .output import set_loudness
+
+COMMANDS = {
+    "add": "Add a tool, a property or a pattern at a path.",
+    "chat": "Talk to an agent, line by line.",
+    "check": "Report the faults in gram files.",
+    "completion": "Print the completion of a shell: bash, zsh or fish.",
+    "convert": "Print gram as canonical JSON, and JSON as gram.",
+    "del": "Remove the value at a path.",
+    "doctor": "Say what is wrong with the set-up.",
+    "fmt": "Lay files out, keeping their comments.",
+    "get": "Print the value at a path.",
+    "help": "Show the help of a command.",
+    "init": "Write a first agent: a program, its tools, a test.",
+    "models": "List the providers of models, and the keys they want.",
+    "run": "Run an agent: say something to it and print its answer.",
+    "schema": "Print the tools of a program as JSON.",
+    "set": "Change the value at a path, and no other byte.",
+    "tools": "Show which tools bind; write the gram of Python tools.",
+}
+
+_MODULES = {"del": "delete"}
+"""The modules of commands whose names are Python keywords."""
+
+
+def _loudness(_: click.Context, parameter: click.Parameter, given: bool) -> None:
+    if given:
+        set_loudness(-1 if parameter.name == "quiet" else 1)
+
+
+def _shared_options() -> list[click.Parameter]:
+    """The options that every command has."""
+    return [
+        click.Option(
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            callback=_loudness,
+            help="Print results, warnings and errors alone.",
+        ),
+        click.Option(
+            ["-v", "--verbose"],
+            is_flag=True,
+            expose_value=False,
+            callback=_loudness,
+            help="Say more about what is done.",
+        ),
+    ]
+
+
+class Commands(click.Group):
+    """Imports the module of a command when it is called, so that every command starts fast."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """The names of the commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        """The command of a name, or None."""
+        if name not in COMMANDS:
+            return None
+        module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
+        command: click.Command = module.command
+        if not any(each.name == "quiet" for each in command.params):
+            command.params += _shared_options()
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments begin with.
+
+        Raises:
+            click.UsageError: there is no such command.
+        """
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], COMMANDS) or "gram --help lists the commands"
+            ctx.fail(f"No such command '{args[0]}': {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(None, "-V", "--version", package_name="gram-agents", prog_name="gram")
+def gram() -> None:
+    """LLM agents as source code: run, check and edit gram programs."""
+
+
+gram.params += _shared_options()

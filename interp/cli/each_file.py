@@ -1,0 +1,101 @@
+"""Does the same with each of many files: one that fails does not stop the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import Factory, define
+
+from gram import GramError
+
+from .failures import Refused, exit_code_of
+from .faults_shown import tell_failure
+from .output import note, show, without_keys
+from .program_files import find_files
+
+
+@define
+class Tally:
+    """What became of each file.
+
+    Attributes:
+        rows: an object for each file, in the order of the files.
+        code: the exit code of the command so far: the greatest of those of its files.
+    """
+
+    rows: list[dict[str, Any]] = Factory(list)
+    code: int = 0
+
+    def leave(self) -> None:
+        """End the command if a file failed."""
+        if self.code:
+            sys.exit(self.code)
+
+    def show(self, as_json: bool, *, verb: str) -> None:
+        """Tell what became of the files: as JSON on standard output, else a summary.
+
+        Args:
+            as_json: print the rows.
+            verb: what was done with a file that needed it.
+        """
+        if as_json:
+            show(without_keys(json.dumps(self.rows, ensure_ascii=False, indent=2)))
+        elif len(self.rows) > 1:
+            changed = sum(bool(row.get("changed")) for row in self.rows)
+            failed = sum("error" in row for row in self.rows)
+            unchanged = len(self.rows) - changed - failed
+            counts = ((changed, verb), (unchanged, "unchanged"), (failed, "failed"))
+            note(", ".join(f"{_files(count)} {what}" for count, what in counts if count))
+
+
+def each_file(given: Sequence[str], work: Callable[[str], dict[str, Any] | None]) -> Tally:
+    """Call a function with each file that the arguments name.
+
+    What it raises is told, and the next file follows.
+
+    Args:
+        given: the arguments: files, folders and globs.
+        work: gets the name of a file, and returns what there is to say of it: an object, whose
+            entry ``code`` is the exit code if that is not 0.
+
+    Raises:
+        BrokenPipeError: nobody reads the output any more.
+    """
+    tally = Tally()
+    seen: set[str] = set()
+    for argument in given:
+        try:
+            names = find_files(argument)
+        except OSError as failure:
+            _failed(tally, argument, failure)
+            continue
+        for name in names:
+            if (path := os.path.realpath(name)) in seen:
+                continue
+            seen.add(path)
+            try:
+                row = work(name) or {}
+            except BrokenPipeError:
+                raise
+            except (GramError, OSError) as failure:
+                _failed(tally, name, failure)
+            else:
+                tally.code = max(tally.code, row.pop("code", 0))
+                tally.rows.append({"file": name, **row})
+    return tally
+
+
+def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:
+    tell_failure(failure)
+    what = failure.strerror if isinstance(failure, OSError) else failure
+    kind = "refused" if isinstance(failure, Refused) else "error"
+    tally.rows.append({"file": name, kind: str(what or failure)})
+    tally.code = max(tally.code, exit_code_of(failure))
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"

@@ -1,0 +1,85 @@
+"""How the process of a command behaves: Ctrl-C, closed pipes, the encoding of what is printed."""
+
+from __future__ import annotations
+
+import _thread
+import io
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+INTERRUPTED = 130
+"""The exit code of a command that was stopped with Ctrl-C."""
+
+CLOSED_PIPE = 141
+"""The exit code of a command whose reader has closed the pipe."""
+
+
+def leave_at_once(_signal: int = 0, _frame: FrameType | None = None) -> None:
+    """End the process without a traceback."""
+    os._exit(INTERRUPTED)
+
+
+def leave_at_interrupt() -> None:
+    """From now on Ctrl-C ends the process at once; see `interruptible` for what has to clean up.
+
+    Where Ctrl-C is ignored, as after ``nohup``, it stays so.
+    """
+    if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
+        signal.signal(signal.SIGINT, leave_at_once)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Inside, Ctrl-C raises KeyboardInterrupt, so that locks are released and sessions saved."""
+    outside, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
+
+    def not_lost(unraisable: Any) -> None:
+        """Interrupt again where Python would only print the exception, as in a callback."""
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            _thread.interrupt_main()
+        else:
+            hook(unraisable)
+
+    if outside is not leave_at_once:
+        yield
+        return
+    sys.unraisablehook = not_lost
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, outside)
+        sys.unraisablehook = hook
+
+
+def prepare_streams() -> None:
+    """Make sure that every text can be printed.
+
+    Pipes and files get UTF-8, since gram is UTF-8 everywhere. A terminal gets its own encoding,
+    with escapes for the characters that it does not have.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = None if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def flush_streams() -> bool:
+    """Write what is left to write; False if nobody reads it, or it cannot be written.
+
+    Python must not fail in the same way when it flushes at its end.
+    """
+    is_written = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            is_written = False
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return is_written
