@@ -59,9 +59,18 @@ class Source:
         prefix = f"{self.filename}:" if self.filename is not None else ""
         return prefix + self.line_and_column(offset)
 
-    def excerpt(self, offset: int, width: int = 100) -> str:
-        """The line of an offset over a caret, cut to about ``width`` columns around it."""
-        expect(width, int, "width", by="excerpt")
+    def excerpt(self, offset: int, end: int | None = None, *, width: int = 100) -> str:
+        """The line of an offset over a caret, cut to about ``width`` columns around it.
+
+        Args:
+            offset: where the caret is.
+            end: where the underlined part ends; on a later line, the rest of this one is.
+            width: how much of the line is shown.
+
+        >>> print(Source("(ann {age: old})").excerpt(11, 14))
+          (ann {age: old})
+                     ^^^
+        """
         line, at = self.line_at(offset), self.position(offset)[1] - 1
         first = 0
         if len(line) > width:
@@ -69,7 +78,9 @@ class Source:
         shown = line[first : first + width]
         head, tail = "…" if first else "", "…" if first + width < len(line) else ""
         blanks = "".join(map(_blank, head + shown[: at - first]))
-        return f"  {head}{_printable(shown)}{tail}\n  {blanks}^"
+        underlined = shown[at - first :][: (end or offset) - offset].rstrip()
+        carets = "".join("^" * len(_blank(char)) for char in underlined)
+        return f"  {head}{_printable(shown)}{tail}\n  {blanks}{carets or '^'}"
 
     def _line_start(self, offset: int) -> int:
         start = self.text.rfind("\n", 0, offset) + 1
@@ -82,7 +93,7 @@ def _blank(char: str) -> str:
         return char
     if unicodedata.combining(char):
         return ""
-    return "\u3000" if unicodedata.east_asian_width(char) in "WF" else " "
+    return "  " if unicodedata.east_asian_width(char) in "WF" else " "
 
 
 def _printable(text: str) -> str:

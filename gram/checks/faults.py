@@ -63,19 +63,30 @@ class Fault:
         """The column the fault begins in, from 1, or None when the pattern was made."""
         return self.source.position(self.span.start)[1] if self.source and self.span else None
 
+    @property
+    def excerpt(self) -> str:
+        """The line it begins on with carets below it; empty when the pattern was made."""
+        return self.source.excerpt(*self.span) if self.source and self.span else ""
+
     def below(self, *path: int | str) -> Fault:
         """The same fault seen from a pattern further up, ``path`` leading to the one checked."""
         return evolve(self, path=(*path, *self.path))
 
+    @property
+    def place(self) -> str:
+        """``file:line:col``; when the pattern was made, the path to it."""
+        if self.source and self.span:
+            return self.source.place(self.span.start)
+        return ".".join(map(str, self.path))
+
     def with_hint(self) -> str:
-        """The fault on a line, and its hint on a second where it has one."""
-        return f"{self}\n  hint: {self.hint}" if self.hint else str(self)
+        """The fault on a line, below it the line it is about, and its hint where it has one."""
+        hint = f"  hint: {self.hint}" if self.hint else ""
+        return "\n".join(filter(None, [str(self), self.excerpt, hint]))
 
     def __str__(self) -> str:
-        if self.source and self.span:
-            return f"{self.source.place(self.span.start)}: {self.code} {self.message}"
-        path = ".".join(map(str, self.path))
-        return f"{path}: {self.code} {self.message}" if path else f"{self.code} {self.message}"
+        place = f"{self.place}: " if self.place else ""
+        return f"{place}{self.severity}[{self.code}] {self.message}"
 
 
 def fault(

@@ -9,22 +9,33 @@ from ..errors import expect, expect_all
 from .faults import Edit, Fault
 
 
-def apply_fixes(document: Document, faults: Iterable[Fault]) -> str:
+def apply_fixes(document: Document | str, faults: Iterable[Fault]) -> str:
     """The text of a document after the fixes of these faults; its trees stay the same.
 
     Faults without a fix are left. Where two fixes overlap, the one that begins first is applied:
     check the result again to find the other.
+
+    Args:
+        document: the document; a text that is not gram, for the faults of `syntax_fault`.
+        faults: what was found in it; faults of other texts are left.
 
     >>> from gram import check, parse
     >>> document = parse("(a {k: 1, j: 2, k: 3})")
     >>> apply_fixes(document, check(document))
     '(a {j: 2, k: 3})'
     """
-    expect(document, Document, "document", by="apply_fixes")
+    expect(document, (Document, str), "document", by="apply_fixes")
+    text = document if isinstance(document, str) else document.text
+
+    def is_about_it(fault: Fault) -> bool:
+        if isinstance(document, Document):
+            return fault.source is document.source
+        return fault.source is not None and fault.source.text == text
+
     fixes = [
         fault.fix
         for fault in expect_all(faults, Fault, "faults", by="apply_fixes")
-        if fault.fix and fault.source is document.source
+        if fault.fix and is_about_it(fault)
     ]
     taken: list[Edit] = []
     end = 0
@@ -35,6 +46,6 @@ def apply_fixes(document: Document, faults: Iterable[Fault]) -> str:
     parts: list[str] = []
     end = 0
     for edit in taken:
-        parts += [document.text[end : edit.span.start], edit.text]
+        parts += [text[end : edit.span.start], edit.text]
         end = edit.span.end
-    return "".join(parts) + document.text[end:]
+    return "".join(parts) + text[end:]

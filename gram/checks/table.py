@@ -8,14 +8,16 @@ than a row of the notation, it supersedes that row, so that the fault is reporte
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from attrs import evolve, frozen
 
 from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
+from ..reading import tokens
 from ..source import Source, Span
 from ..trees import Pattern, TreePath, patterns_of
-from .faults import Fault, PartPath, Severity
+from .faults import Edit, Fault, PartPath, Severity
 from .identities import (
     dangling_reference,
     duplicate_definition,
@@ -94,7 +96,7 @@ def check(
     >>> from gram import parse
     >>> for fault in check(parse("[team | alice, bbo] (alice:Person) (bob:Person)", "team.gram")):
     ...     print(fault, "-", fault.hint)
-    team.gram:1:16: dangling-reference nothing here is named `bbo` - did you mean bob?
+    team.gram:1:16: warning[dangling-reference] nothing here is named `bbo` - did you mean bob?
     """
     rows = expect_all(checks, Check, "checks", by="check")
     expect(scopes, Callable, "scopes", by="check")
@@ -129,11 +131,20 @@ def check(
 
 
 def syntax_fault(error: GramDecodeError) -> Fault:
-    """The fault of a text that is not gram, so that it can be listed as others are."""
+    """The fault of a text that is not gram, so that it can be listed as others are.
+
+    A comma before a closing bracket has a fix.
+    """
     expect(error, GramDecodeError, "error", by="syntax_fault")
-    end = min(error.pos + 1, len(error.doc))
-    source = Source(error.doc, error.filename)
-    return Fault("syntax", "error", error.msg, (), Span(error.pos, end), error.hint, source)
+    text, at = error.doc, error.pos
+    source = Source(text, error.filename)
+    span = Span(at, min(at + 1, len(text)))
+    fix: tuple[Edit, ...] = ()
+    if error.expected and text.startswith((")", "]", "}"), at):
+        before = list(takewhile(lambda token: token.start < at, tokens(text)))
+        if before and before[-1].type == "COMMA":
+            fix = (Edit(Span(before[-1].start, before[-1].end)),)
+    return Fault("syntax", "error", error.msg, (), span, error.hint, source, fix)
 
 
 def _fault(reading: Reading, row: Check, finding: Finding | Fault) -> Fault:

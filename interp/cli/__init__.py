@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -12,6 +13,9 @@ from .process import (
     leave_at_interrupt,
     prepare_streams,
 )
+
+COMPLETION = "_GRAM_COMPLETE"
+"""The variable in which the script of a shell asks for completion."""
 
 
 def main() -> None:
@@ -25,15 +29,21 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Run the command that was typed; returns its exit code."""
+    """Run the command that was typed, or complete it for a shell; returns the exit code."""
     import click
+    from click.shell_completion import shell_complete
 
     from gram import GramError
 
     from .commands import gram
 
     try:
-        code = gram(prog_name="gram", standalone_mode=False)
+        if instruction := os.environ.get(COMPLETION):
+            return shell_complete(gram, {}, "gram", COMPLETION, instruction)
+        with gram.make_context("gram", sys.argv[1:]) as context:
+            gram.invoke(context)
+    except click.exceptions.Exit as left:
+        return left.exit_code
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else int(left.code is not None)
     except BrokenPipeError:
@@ -41,12 +51,12 @@ def _run() -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except (click.ClickException, GramError, OSError) as failure:
-        from .failures import exit_code_of, shown
-        from .output import tell
+        from .failures import exit_code_of
+        from .faults_shown import tell_failure
 
-        tell(shown(failure))
+        tell_failure(failure)
         return exit_code_of(failure)
-    return code if isinstance(code, int) else 0
+    return 0
 
 
 def __getattr__(name: str) -> Any:

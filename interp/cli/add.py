@@ -22,13 +22,14 @@ from lenses_ext import (
 )
 
 from .edits import (
-    complete_path,
+    Destination,
     deliver,
-    destination_options,
+    edit_options,
     places_in,
     read_pattern,
     read_value,
 )
+from .inputs import read_word_beside
 
 DOCUMENT = "."
 
@@ -37,17 +38,16 @@ _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
 
 
 @click.command("add")
-@click.argument("file")
-@click.argument("path", shell_complete=complete_path)
-@click.argument("value")
-@destination_options
-def command(file: str, path: str, value: str, in_place: bool, diff: bool, force: bool) -> None:
-    """Add VALUE to FILE at PATH: a tool to an agent's tools, or a new property.
+@edit_options("PATH VALUE")
+def command(path: str, value: str, files: list[str], destination: Destination) -> None:
+    """Add VALUE to FILES at PATH: a tool to an agent's tools, or a new property.
 
-    A tool is written in gram notation: gram add FILE greeter.tools '[wave:ToolSpecification …]'.
-    The path . adds a pattern at the end of the file. A path with * adds to all its places, or to
-    none.
+    The files come first or last; they are files, folders and globs. A tool is written in gram
+    notation: gram add FILE greeter.tools '[wave:ToolSpecification …]'. @FILE takes the value from a
+    file, - from standard input. The path . adds a pattern at the end of the file. A path with *
+    adds to all its places in a file, or to none.
     """
+    value = read_word_beside(value, files)
 
     def edit(document: Document) -> Sequence[Pattern]:
         patterns = document.patterns
@@ -61,7 +61,7 @@ def command(file: str, path: str, value: str, in_place: bool, diff: bool, force:
         places = places_in(document, path if last == "tools" else write_path(above))
         return change_places(patterns, [_added(patterns, place, last, value) for place in places])
 
-    deliver(file, edit, in_place=in_place, diff=diff, force=force)
+    deliver(files, edit, destination)
 
 
 def _added(

@@ -24,11 +24,11 @@ from lenses_ext import (
 from ..messages import empty_context
 from ..records import save_context
 from .failures import shown
-from .inputs import STDIN
 from .line_input import Lines, PipedLines, TypedLines
 from .options import TalkOptions, talk_options
 from .output import tell
 from .process import interruptible
+from .program_files import STDIN
 from .talk import Talk
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Any
 
 import click
@@ -19,79 +17,100 @@ from gram import (
 from lenses_ext import find_agents, parse, shared_tools
 
 from ..program_checks import check_program
-from ..redaction import redact
+from .each_file import each_file
 from .failures import NO
-from .inputs import STDIN, read_document, read_text
-from .output import show, tell
+from .faults_shown import FORMATS
+from .file_options import stdin_filename_option
+from .inputs import read_text
+from .output import note
+from .program_files import STDIN
 from .rewriting import rewrite
 
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="Print the faults as JSON.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    help="How faults are printed: as text, JSON, SARIF or annotations on GitHub.",
+)
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 @click.option("--fix", is_flag=True, help="First fix what can be fixed without changing trees.")
-def command(files: tuple[str, ...], as_json: bool, fix: bool) -> None:
+@stdin_filename_option
+def command(
+    files: tuple[str, ...], form: str, strict: bool, fix: bool, stdin_filename: str | None
+) -> None:
     """Report the faults in FILES; no network, key or tool library is needed.
 
-    Exits with 1 if there is an error, with 0 if there are only warnings. - is standard input.
+    FILES are files, folders and globs; - is standard input. Exits with 1 if there is an error,
+    with 0 if there are only warnings.
     """
     if fix and STDIN in files:
         raise click.UsageError("--fix writes files, so it cannot be used with standard input")
     faults: list[Fault] = []
-    unreadable: OSError | None = None
-    for file in files:
-        try:
-            faults.extend(_faults(file, fix))
-        except GramDecodeError as error:  # not UTF-8
-            faults.append(syntax_fault(error))
-        except OSError as error:  # raised after the faults of the other files are printed
-            unreadable = unreadable or error
-    if as_json:
-        found = [_as_json(each) for each in faults]
-        show(redact(json.dumps(found, ensure_ascii=False, indent=2)))
-    else:
-        for each in faults:
-            show(redact(each.with_hint()))
-    if unreadable is not None:
-        raise unreadable
-    if only_errors(faults):
-        sys.exit(NO)
+
+    def judge(file: str) -> dict[str, Any]:
+        found = _faults(file, fix, stdin_filename)
+        faults.extend(found)
+        counted = [each for each in found if strict and each.severity == "warning"]
+        return {"code": NO if only_errors(found) or counted else 0}
+
+    tally = each_file(files, judge)
+    FORMATS[form](faults)
+    _summarize(faults, len(tally.rows))
+    tally.leave()
 
 
-def _faults(file: str, fix: bool) -> tuple[Fault, ...]:
-    text, name = read_text(file)
+def _faults(file: str, fix: bool, stdin_filename: str | None) -> tuple[Fault, ...]:
     try:
-        document = parse(text, name)
+        if fix:
+            rewrite(file, _mended)
+        text, name = read_text(file, stdin_filename)
+    except GramDecodeError as error:  # not UTF-8
+        return (syntax_fault(error),)
+    found = _faults_of(text, name)
+    if isinstance(found, Document):
+        _note(found)
+        return check_program(found)
+    return found
+
+
+def _faults_of(text: str, name: str) -> Document | tuple[Fault, ...]:
+    """The document that a text is, or its syntax errors."""
+    try:
+        return parse(text, name)
     except GramDecodeError:
         from gram import syntax_errors  # imported late: it loads all explanations
 
         return tuple(map(syntax_fault, syntax_errors(text, name)))
-    if fix and rewrite(file, _mended):
-        document = read_document(file)
-    faults = check_program(document)
-    _note(document)
-    return faults
 
 
 def _mended(text: str, name: str) -> str:
-    document = parse(text, name)
-    return apply_fixes(document, check_program(document))
+    """The text after the fixes of its syntax errors, then after those of its other faults."""
+    found = _faults_of(text, name)
+    if not isinstance(found, Document):
+        text = apply_fixes(text, found)
+        found = _faults_of(text, name)
+    return apply_fixes(text, check_program(found) if isinstance(found, Document) else ())
 
 
 def _note(document: Document) -> None:
     if not find_agents(document) and not shared_tools(document):
-        tell(f"{document.filename}: no agent here, checked as plain data")
+        note(f"{document.filename}: no agent here, checked as plain data")
 
 
-def _as_json(fault: Fault) -> dict[str, Any]:
-    return {
-        "code": fault.code,
-        "severity": fault.severity,
-        "message": fault.message,
-        "file": fault.filename,
-        "line": fault.lineno,
-        "column": fault.colno,
-        "path": list(fault.path),
-        "hint": fault.hint,
-        "fixable": bool(fault.fix),
-    }
+def _summarize(faults: list[Fault], files: int) -> None:
+    """Count the faults on standard error."""
+    if not faults:
+        return
+    counts = []
+    for severity, word in (("error", "error"), ("warning", "warning"), ("info", "remark")):
+        count = sum(each.severity == severity for each in faults)
+        if count:
+            counts.append(f"{count} {word}{'s' * (count > 1)}")
+    fixable = sum(bool(each.fix) for each in faults)
+    hint = f"; {fixable} can be fixed with --fix" if fixable else ""
+    note(f"{', '.join(counts)} in {files} file{'s' * (files > 1)}{hint}")

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from gram import GramDecodeError, Pattern, from_json, parse, to_json
+from gram import GramDecodeError, Json, Pattern, from_json, parse, to_json
 from lenses_ext import dumps
 
 from ..json_text import read_json
-from .inputs import STDIN, read_text
-from .output import show
+from .each_file import each_file
+from .inputs import read_text
+from .output import show, show_json
+from .program_files import STDIN, are_many
 
 
 @click.command("convert")
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True)
 @click.option("--to", "target", type=click.Choice(["json", "gram"]), help="What to print.")
-def command(file: str, target: str | None) -> None:
-    """Print a gram FILE as canonical JSON, or a JSON FILE as gram.
+def command(files: tuple[str, ...], target: str | None) -> None:
+    """Print gram FILES as canonical JSON, or JSON FILES as gram.
 
-    The name of the file says which it is; for standard input (-), --to is needed.
+    The name of a file says which it is; for standard input (-), --to is needed. Of several files,
+    an object from file to JSON is printed, or the gram of each under its name.
     """
-    if target is None:
-        if file == STDIN:
+    several = are_many(files)
+    as_json: dict[str, Json] = {}
+
+    def convert(file: str) -> None:
+        if target is None and file == STDIN:
             raise click.UsageError("standard input needs --to json or --to gram")
-        target = "gram" if Path(file).suffix == ".json" else "json"
-    text, name = read_text(file)
-    if target == "json":
-        data = to_json(parse(text, name).patterns)
-        show(json.dumps(data, ensure_ascii=False, indent=2))
-        return
-    show(dumps(_patterns(text, name)))
+        text, name = read_text(file)
+        if (target or ("gram" if Path(file).suffix == ".json" else "json")) == "json":
+            as_json[name] = to_json(parse(text, name).patterns)
+        else:
+            show(f"// {name}\n" * several + dumps(_patterns(text, name)))
+
+    tally = each_file(files, convert)
+    if as_json:
+        show_json(as_json if several else next(iter(as_json.values())))
+    tally.leave()
 
 
 def _patterns(text: str, name: str) -> Pattern | tuple[Pattern, ...]:

@@ -7,20 +7,19 @@ import click
 from gram import Document, Pattern
 from lenses_ext import remove_places
 
-from .edits import complete_path, deliver, destination_options, places_in
+from .edits import Destination, deliver, edit_options, places_in
 
 
 @click.command("del")
-@click.argument("file")
-@click.argument("path", shell_complete=complete_path)
-@destination_options
-def command(file: str, path: str, in_place: bool, diff: bool, force: bool) -> None:
-    """Remove the value at PATH in FILE: a tool, an agent, or an optional property.
+@edit_options("PATH")
+def command(path: str, files: list[str], destination: Destination) -> None:
+    """Remove the value at PATH in FILES: a tool, an agent, or an optional property.
 
-    A path with * removes all matching values, or none of them if one is required.
+    The files come first or last; they are files, folders and globs. A path with * removes all
+    matching values of a file, or none of them if one is required.
     """
 
     def edit(document: Document) -> tuple[Pattern, ...]:
         return remove_places(document.patterns, places_in(document, path))
 
-    deliver(file, edit, in_place=in_place, diff=diff, force=force)
+    deliver(files, edit, destination)

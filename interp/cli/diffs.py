@@ -7,11 +7,14 @@ from difflib import unified_diff
 
 from .output import show
 
+_STYLES = {"---": "place", "+++": "place", "@@": "hunk", "-": "removed", "+": "added"}
+
 
 def show_diff(before: str, after: str, name: str) -> None:
     """Print the unified diff between two texts of a file."""
     for line in unified_diff(_lines(before), _lines(after), name, f"{name} (new)"):
-        show(line, nl=False)
+        style = next((style for mark, style in _STYLES.items() if line.startswith(mark)), "")
+        show([(line, style)], nl=False)
         if not line.endswith("\n"):
             show("\n\\ No newline at end of file")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -12,10 +11,14 @@ from attrs import Factory, define
 
 from gram import GramError
 
-from .failures import Refused, exit_code_of
+from .failures import NO, Refused, exit_code_of
 from .faults_shown import tell_failure
-from .output import note, show, without_keys
+from .output import detail, note, show_json, tell
 from .program_files import find_files
+
+
+class Nowhere(Refused):
+    """There is nothing at a path in a file."""
 
 
 @define
@@ -30,6 +33,16 @@ class Tally:
     rows: list[dict[str, Any]] = Factory(list)
     code: int = 0
 
+    def refuse_if_all_passed_over(self) -> None:
+        """Tell the user that a path leads to nothing in any of the files."""
+        if self.rows and all("nowhere" in row for row in self.rows):
+            tell(self.rows[0]["nowhere"])
+            if len(self.rows) > 1:
+                tell(
+                    f"nor is there anything at this path in the other {_files(len(self.rows) - 1)}"
+                )
+            self.code = max(self.code, NO)
+
     def leave(self) -> None:
         """End the command if a file failed."""
         if self.code:
@@ -43,7 +56,7 @@ class Tally:
             verb: what was done with a file that needed it.
         """
         if as_json:
-            show(without_keys(json.dumps(self.rows, ensure_ascii=False, indent=2)))
+            show_json(self.rows)
         elif len(self.rows) > 1:
             changed = sum(bool(row.get("changed")) for row in self.rows)
             failed = sum("error" in row for row in self.rows)
@@ -87,6 +100,19 @@ def each_file(given: Sequence[str], work: Callable[[str], dict[str, Any] | None]
                 tally.code = max(tally.code, row.pop("code", 0))
                 tally.rows.append({"file": name, **row})
     return tally
+
+
+def passing_over(work: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:
+    """The same work, that passes over files in which there is nothing at the path."""
+
+    def work_or_pass(name: str) -> dict[str, Any]:
+        try:
+            return work(name)
+        except Nowhere as nowhere:
+            detail(str(nowhere))
+            return {"changed": False, "nowhere": str(nowhere)}
+
+    return work_or_pass
 
 
 def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:

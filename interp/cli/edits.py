@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, TypeAlias, TypeVar
 
 import click
+from attrs import frozen
 
 from gram import (
     Document,
@@ -23,16 +24,19 @@ from lenses_ext import (
     PathError,
     Place,
     ReadOnlyError,
-    completions,
     find_places,
     new_errors,
     parse,
 )
 
+from .completing import path_argument
 from .diffs import show_diff
-from .failures import NO
-from .inputs import STDIN, read_document, read_text
-from .output import show, tell
+from .each_file import Nowhere, each_file, passing_over
+from .failures import Refused
+from .file_options import json_option
+from .inputs import read_text
+from .output import show
+from .program_files import STDIN, are_many, words_and_files
 from .rewriting import rewrite
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -41,81 +45,126 @@ Edit: TypeAlias = Callable[[Document], Sequence[Pattern]]
 """Makes the new patterns of a document."""
 
 
-def complete_path(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
-    """Shell completion: the paths in the file that begin with the typed text."""
-    try:
-        return completions(read_document(context.params["file"]).patterns, begun)
-    except (GramDecodeError, OSError, KeyError, TypeError):
-        return []  # there is nothing to complete from
-
-
 def places_in(document: Document, path: str) -> tuple[Place, ...]:
-    """The places that a path matches; if there are none, report it and exit with 1."""
+    """The places that a path matches.
+
+    Raises:
+        Nowhere: there are none.
+    """
     try:
         return find_places(document.patterns, path)
     except PathError as error:
-        tell(f"{document.filename}: {error}")
-        sys.exit(NO)
+        raise Nowhere(f"{document.filename}: {error}") from None
 
 
-def destination_options(command: _Command) -> _Command:
-    """Decorate an editing command with the options ``--in-place``, ``--diff`` and ``--force``."""
-    for option in (
-        click.option(
-            "--force", is_flag=True, help="Edit even if gram check then finds new errors."
-        ),
-        click.option("--diff", is_flag=True, help="Print what would change; write nothing."),
-        click.option("-i", "--in-place", is_flag=True, help="Write the file, atomically."),
-    ):
-        command = option(command)
-    return command
+@frozen
+class Destination:
+    """What is done with the new text of a file: it is printed, compared or written.
 
-
-def deliver(file: str, edit: Edit, *, in_place: bool, diff: bool, force: bool) -> None:
-    """Edit a file, and print the new text, print a diff or write the file.
-
-    The command exits with 1 if the edit is refused or makes the program invalid. For writing in
-    place, the file is locked, read again and edited.
-
-    Args:
-        file: the name of the file; ``-`` is standard input.
-        edit: makes the new patterns of the document.
+    Attributes:
         in_place: write the file.
         diff: print what would change, and write nothing.
         force: do not check whether the program becomes invalid.
+        as_json: print what became of each file as JSON.
     """
+
+    in_place: bool
+    diff: bool
+    force: bool
+    as_json: bool
+
+    def __attrs_post_init__(self) -> None:
+        if self.in_place and self.diff:
+            raise click.UsageError("-i writes the files and --diff writes nothing: choose one")
+        if self.as_json and not self.in_place:
+            raise click.UsageError("--json says what became of the files: use it with -i")
+
+
+def edit_options(words: str) -> Callable[[_Command], _Command]:
+    """Decorate an editing command with its arguments and options.
+
+    The command gets the words, the files, and a `Destination`.
+
+    Args:
+        words: the names of the words beside the files, such as ``PATH VALUE``.
+    """
+
+    def decorate(command: _Command) -> Any:
+        @wraps(command)
+        def with_destination(arguments: tuple[str, ...], **given: bool) -> None:
+            said, files = words_and_files(arguments, words)
+            command(*said, files=files, destination=Destination(**given))
+
+        decorated: Any = with_destination
+        for option in (
+            json_option,
+            click.option(
+                "--force", is_flag=True, help="Edit even if gram check then finds new errors."
+            ),
+            click.option("--diff", is_flag=True, help="Print what would change; write nothing."),
+            click.option("-i", "--in-place", is_flag=True, help="Write the files, atomically."),
+            path_argument(words),
+        ):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
+    """Edit files, and print their new texts, print what would change, or write them.
+
+    A file whose edit is refused is left as it is. Where several files are named, those that have
+    nothing at the path are passed over. For writing in place, a file is locked, read again and
+    edited.
+
+    Args:
+        files: files, folders and globs; ``-`` is standard input.
+        edit: makes the new patterns of a document.
+        destination: what to do with the new texts.
+    """
+    in_place = destination.in_place
+    if in_place and STDIN in files:
+        raise click.UsageError("standard input cannot be written in place")
 
     def change(text: str, name: str) -> str:
         document = parse(text, name)
         try:
             edited = document.replace(edit(document))
         except (FocusError, ReadOnlyError) as error:
-            tell(f"refused: {error}")
-            sys.exit(NO)
-        if not force:
+            raise Refused(f"{name}: refused: {error}") from None
+        if not destination.force:
             _refuse_new_errors(document, edited)
         return edited.text
 
-    if in_place and not diff:
-        if file == STDIN:
-            raise click.UsageError("standard input cannot be written in place")
-        rewrite(file, change)
-        return
-    text, name = read_text(file)
-    new = change(text, name)
-    if diff:
-        show_diff(text, new, name)
-    else:
-        show(new, nl=False)
+    several = are_many(files)
+
+    def deliver_one(file: str) -> dict[str, Any]:
+        if in_place:
+            return {"changed": rewrite(file, change)}
+        text, name = read_text(file)
+        new = change(text, name)
+        if destination.diff:
+            show_diff(text, new, name)
+        else:
+            show(f"// {name}\n" * several + new, nl=False)
+        return {"changed": new != text}
+
+    tally = each_file(files, passing_over(deliver_one) if several else deliver_one)
+    tally.refuse_if_all_passed_over()
+    if in_place:
+        tally.show(destination.as_json, verb="changed")
+    tally.leave()
 
 
 def _refuse_new_errors(document: Document, edited: Document) -> None:
     new = new_errors(document, edited)
     if new:
-        tell("refused because the program would be invalid (use --force to do it anyway):")
-        for fault in new:
-            tell(f"  {fault.code} {fault.message}")
-        sys.exit(NO)
+        faults = "\n".join(f"  {fault.code}: {fault.message}" for fault in new)
+        raise Refused(
+            f"{document.filename}: refused because the program would be invalid (use --force to "
+            f"do it anyway):\n{faults}"
+        )
 
 
 def read_value(text: str, old: object) -> Any:

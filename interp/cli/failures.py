@@ -26,10 +26,16 @@ Failure: TypeAlias = Union[GramError, OSError, click.ClickException]
 """The errors that a user can fix; any other error is a bug of ours and shows its traceback."""
 
 
+class Refused(GramError):  # noqa: N818  # the answer is no, which is no error
+    """The answer of a command is no: nothing is at the path, or an edit is refused."""
+
+
 def exit_code_of(failure: Failure) -> int:
     """The exit code for an error."""
     if isinstance(failure, click.ClickException):
         return failure.exit_code
+    if isinstance(failure, Refused):
+        return NO
     if isinstance(failure, OSError):
         return USAGE
     if isinstance(failure, ValidationError):

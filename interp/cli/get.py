@@ -3,54 +3,78 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import click
 
-from gram import Json, Pattern, to_json, value_to_json, write_value
+from gram import Document, Json, Pattern, to_json, value_to_json, write_value
 from lenses_ext import ANY, FocusError, Model, dumps, read_path
 
-from .edits import complete_path, places_in
-from .failures import INVALID, NO
+from .completing import path_argument
+from .each_file import Nowhere, each_file, passing_over
+from .edits import places_in
+from .failures import INVALID
+from .file_options import json_option
 from .inputs import read_document
-from .output import show, tell
+from .output import show, show_json, tell
+from .program_files import are_many, words_and_files
 
 
 @click.command("get")
-@click.argument("file")
-@click.argument("path", shell_complete=complete_path)
-@click.option("--json", "as_json", is_flag=True, help="Print an object from path to value.")
-def command(file: str, path: str, as_json: bool) -> None:
-    """Print the value at PATH in FILE, such as greeter.tools.wave.description.
+@path_argument("PATH")
+@json_option
+def command(arguments: tuple[str, ...], as_json: bool) -> None:
+    """Print the value at PATH in FILES, such as greeter.tools.wave.description.
+
+    The files come first or last: gram get a.gram PATH, or gram get PATH agents/. They are files,
+    folders and globs; of several, each value is printed with its file.
 
     The first word is the name of an agent, or of a tool outside the agents.
 
     A path with * prints each matching value with its path, and leaves out properties that are not
-    set. Exits with 1 if there is no value, and with 3 if a part is of the wrong type.
+    set. Exits with 1 if there is no value, and with 3 if a part is of the wrong type. --json prints
+    an object from path to value; of several files, an object from file to such objects.
     """
-    document = read_document(file)
-    found, wrong = [], []
+    (path,), files = words_and_files(arguments, "PATH")
+    several = are_many(files)
+    found: dict[str, dict[str, Any]] = {}
+
+    def find(file: str) -> dict[str, Any]:
+        values, wrong = _values(read_document(file), path)
+        if not values and not wrong:
+            raise Nowhere(f"{file}: `{path}` is not set")
+        for where, value in values.items():
+            found.setdefault(file, {})[where] = value
+            if not as_json:
+                words = [file] * several + [where] * (ANY in read_path(path))
+                show("".join(f"{word}: " for word in words) + _shown(value))
+        for each in wrong:
+            tell(str(each))
+        return {"code": INVALID if wrong else 0}
+
+    tally = each_file(files, passing_over(find) if several else find)
+    tally.refuse_if_all_passed_over()
+    if as_json and found:
+        by_file = {
+            file: {where: _as_json(value) for where, value in values.items()}
+            for file, values in found.items()
+        }
+        show_json(by_file if several else next(iter(by_file.values())))
+    tally.leave()
+
+
+def _values(document: Document, path: str) -> tuple[dict[str, Any], list[FocusError]]:
+    """The values at a path, by the path of each, and the parts of the wrong type."""
+    values, wrong = {}, []
     for place in places_in(document, path):
         try:
             value = place.get(document.patterns)
         except FocusError as error:
             wrong.append(error)
         else:
-            found += [] if value is None else [(place.path, value)]
-    if as_json and found:
-        show(json.dumps({where: _as_json(value) for where, value in found}, ensure_ascii=False))
-    elif found:
-        prefixed = ANY in read_path(path)
-        for where, value in found:
-            show(f"{where}: {_shown(value)}" if prefixed else _shown(value))
-    for each in wrong:
-        tell(str(each))
-    if wrong:
-        sys.exit(INVALID)
-    if not found:
-        tell(f"{document.filename}: `{path}` is not set")
-        sys.exit(NO)
+            if value is not None:
+                values[place.path] = value
+    return values, wrong
 
 
 def _shown(value: Any) -> str:

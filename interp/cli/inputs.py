@@ -11,18 +11,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import click
+
 from gram import Document, decode
 
 from ..errors import ConfigurationError, said_by
+from .program_files import STDIN
 
 if TYPE_CHECKING:
     from ..tools import ToolLibrary
 
-STDIN = "-"
 
-
-def read_text(name: str) -> tuple[str, str]:
+def read_text(name: str, stdin_filename: str | None = None) -> tuple[str, str]:
     """Read the text of a file, and its name for messages; ``-`` is standard input.
+
+    Args:
+        name: the name of the file.
+        stdin_filename: what to call standard input in messages.
 
     Raises:
         OSError: the file cannot be read.
@@ -31,7 +36,8 @@ def read_text(name: str) -> tuple[str, str]:
     if name == STDIN:
         if sys.stdin is None:
             raise OSError(errno.EBADF, "standard input is closed")
-        return decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"
+        name = stdin_filename or "<stdin>"
+        return decode(sys.stdin.buffer.read(), name), name
     return decode(Path(name).read_bytes(), name), name
 
 
@@ -45,6 +51,40 @@ def read_document(name: str) -> Document:
     from lenses_ext import parse
 
     return parse(*read_text(name))
+
+
+def read_word(word: str) -> str:
+    """The text that an argument stands for: ``@FILE`` and ``-`` are read, one line break less.
+
+    A text that begins with ``@`` itself is written with two of them.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not UTF-8.
+
+    >>> read_word("@@alice, hello"), read_word("plain")
+    ('@alice, hello', 'plain')
+    """
+    if word == STDIN or (word.startswith("@") and not word.startswith("@@")):
+        name = word.removeprefix("@")
+        try:
+            text, _ = read_text(name)
+        except FileNotFoundError as failure:
+            reason = f"{failure.strerror}; to begin a text with @, write @@"
+            raise FileNotFoundError(failure.errno, reason, name) from None
+        return text.removesuffix("\n").removesuffix("\r")
+    return word[1:] if word.startswith("@@") else word
+
+
+def read_word_beside(word: str, files: Iterable[str]) -> str:
+    """Read a word with `read_word`; standard input is read once only.
+
+    Raises:
+        click.UsageError: standard input is a program already.
+    """
+    if word == STDIN and STDIN in files:
+        raise click.UsageError("standard input cannot be both the program and the value")
+    return read_word(word)
 
 
 def read_libraries(names: Iterable[str]) -> ToolLibrary:

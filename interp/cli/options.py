@@ -17,12 +17,10 @@ from ..execution import OnToolError, RunOptions
 from ..json_text import read_json
 from ..machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
 from ..providers import ADDRESS_RULE, OFFLINE, is_address
+from .file_options import agent_option
 
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """The values of ``--approve`` and their policies."""
-
-agent_option = click.option("--agent", metavar="NAME", help="Which agent of the program.")
-"""The option that chooses an agent of a program with several agents."""
 
 match_option = click.option(
     "--match",

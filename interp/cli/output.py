@@ -7,12 +7,18 @@ text unchanged.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, Union
 
 import click
+
+if TYPE_CHECKING:
+    from gram import Json
 
 _HARMFUL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but tab and newline, and C1
@@ -39,7 +45,24 @@ def set_loudness(loudness: int) -> None:
     _loudness = loudness
 
 
-def show(text: str, *, nl: bool = True, err: bool = False) -> None:
+Styled: TypeAlias = Union[str, Sequence[tuple[str, str]]]
+"""A text, or its parts, each with the name of a style (see `STYLES`) or ``""``."""
+
+STYLES: Mapping[str, Mapping[str, Any]] = {
+    "place": {"bold": True},
+    "error": {"fg": "red", "bold": True},
+    "warning": {"fg": "yellow", "bold": True},
+    "info": {"fg": "cyan", "bold": True},
+    "caret": {"fg": "red"},
+    "hint": {"fg": "cyan"},
+    "removed": {"fg": "red"},
+    "added": {"fg": "green"},
+    "hunk": {"fg": "cyan"},
+}
+"""What text looks like where colours are shown."""
+
+
+def show(text: Styled, *, nl: bool = True, err: bool = False) -> None:
     """Print the result of a command, on standard output.
 
     Args:
@@ -48,32 +71,54 @@ def show(text: str, *, nl: bool = True, err: bool = False) -> None:
         err: print to standard error instead.
     """
     stream: TextIO | None = sys.stderr if err else sys.stdout
-    if stream is not None and stream.isatty():
-        text = for_terminal(text)
-    click.echo(without_surrogates(text), nl=nl, err=err, color=True)  # else pipes lose escapes
+    if stream is None:
+        return
+    is_escaped, is_coloured = stream.isatty(), has_colours(stream)
+    shown = ""
+    for part, style in [(text, "")] if isinstance(text, str) else text:
+        escaped = for_terminal(part) if is_escaped else part
+        shown += click.style(escaped, **STYLES[style]) if is_coloured and style else escaped
+    click.echo(without_surrogates(shown), nl=nl, err=err, color=True)  # else pipes lose escapes
 
 
-def tell(text: str) -> None:
+def has_colours(stream: TextIO) -> bool:
+    """Whether to print colours: at a terminal, unless NO_COLOR is set; FORCE_COLOR wants them."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def tell(text: Styled) -> None:
     """Print a warning, a question or an error on standard error, without keys.
 
     Where standard error cannot be written, nobody can be told, and the command goes on.
     """
     from ..redaction import redact_error  # imported late: commands that go well tell nothing
 
+    parts = [(text, "")] if isinstance(text, str) else text
     with suppress(OSError):
-        show(redact_error(text), err=True)
+        show([(redact_error(part), style) for part, style in parts], err=True)
 
 
-def note(text: str) -> None:
+def note(text: Styled) -> None:
     """Print what happened on standard error, unless the user asked for quiet with ``-q``."""
     if _loudness >= 0:
         tell(text)
 
 
-def detail(text: str) -> None:
+def detail(text: Styled) -> None:
     """Print on standard error what only a user who asked for it with ``-v`` wants to know."""
     if _loudness > 0:
         tell(text)
+
+
+def show_json(value: Json) -> None:
+    """Print a value as JSON on standard output, without keys."""
+    from ..redaction import redact
+
+    show(redact(json.dumps(value, ensure_ascii=False, indent=2)))
 
 
 def for_terminal(text: str) -> str:

@@ -49,7 +49,7 @@ def find_files(given: str) -> list[str]:
 
 def are_many(given: Sequence[str]) -> bool:
     """Whether arguments may name more than one file, so that results have to name theirs."""
-    return len(given) != 1 or given[0] != STDIN and find_files(given[0]) != [given[0]]
+    return len(given) != 1 or (given[0] != STDIN and find_files(given[0]) != [given[0]])
 
 
 def is_input(argument: str) -> bool:
@@ -108,7 +108,7 @@ def _matches(pattern: str) -> Iterator[str]:
     fixed = takewhile(lambda part: not has_magic(part), Path(pattern).parts)
     rules = _Ignored(Path(*fixed))
     takes_any = "." in Path(pattern).name
-    for each in sorted(glob(pattern, recursive=True)):
+    for each in sorted(glob(pattern, recursive=True)):  # noqa: PTH207  # it may be absolute
         path = Path(each)
         if path.is_dir():
             if not pattern.endswith("**"):  # else the files in it match too

@@ -15,8 +15,8 @@ from .process import interruptible
 def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
     """Change the text of a file; a file that needs no change is not written.
 
-    Before writing, the file is locked, read again and changed again, because another command may
-    have written it meanwhile.
+    Before writing, the file is locked and read again; if another command has written it meanwhile,
+    what it wrote is changed.
 
     Args:
         file: the name of the file.
@@ -32,11 +32,13 @@ def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
     if Path(file).is_fifo():  # reading it would wait for a writer, and use up what it says
         raise OSError(errno.EINVAL, "a pipe cannot be written in place", file)
     text, name = read_text(file)
-    if change(text, name) == text:
+    new = change(text, name)
+    if new == text:
         return False
     with interruptible(), holding(Path(file)) as held:
         content = held.read()
         if content is None:
             raise FileNotFoundError(errno.ENOENT, "removed while it was changed", file)
-        held.write(change(decode(content, name), name))
+        now = decode(content, name)
+        held.write(new if now == text else change(now, name))
     return True

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import click
 
+from gram import Json, Pattern
 from lenses_ext import tool_spec_to_json
 
 from ..contracts import function_definition, mcp_definition
 from ..programs import the_tools
+from .each_file import each_file
+from .file_options import agent_option
 from .inputs import read_document
-from .options import agent_option
-from .output import show
+from .output import show_json
+from .program_files import are_many
 
 
 @click.command("schema")
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True)
 @agent_option
 @click.option(
     "form",
@@ -26,13 +30,27 @@ from .output import show
 )
 @click.option("form", "--mcp", flag_value="mcp", help="The format of the Model Context Protocol.")
 @click.option("form", "--spec", flag_value="spec", help="Name, description, signature and schema.")
-def command(file: str, agent: str | None, form: str | None) -> None:
-    """Print the tools of the agent in FILE as JSON: function definitions, or another form."""
-    tools = the_tools(read_document(file), agent)
-    if form == "spec":
-        definitions = [tool_spec_to_json(tool) for tool in tools]
-    elif form == "mcp":
-        definitions = [mcp_definition(tool) for tool in tools]
-    else:
-        definitions = [function_definition(tool, strict=form == "strict") for tool in tools]
-    show(json.dumps(definitions, ensure_ascii=False, indent=2))
+def command(files: tuple[str, ...], agent: str | None, form: str | None) -> None:
+    """Print the tools of the agent in FILES as JSON: function definitions, or another form.
+
+    FILES are files, folders and globs; of several, an object from file to tools is printed.
+    """
+    by_file: dict[str, Json] = {}
+
+    def describe(file: str) -> None:
+        tools = the_tools(read_document(file), agent)
+        by_file[file] = [_FORMS[form](tool) for tool in tools]
+
+    tally = each_file(files, describe)
+    if by_file:
+        show_json(by_file if are_many(files) else next(iter(by_file.values())))
+    tally.leave()
+
+
+_FORMS: Mapping[str | None, Callable[[Pattern], Json]] = {
+    "spec": tool_spec_to_json,
+    "mcp": mcp_definition,
+    "strict": partial(function_definition, strict=True),
+    None: function_definition,
+}
+"""What a tool is printed as, by the option that chooses it."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,20 +21,23 @@ from ..errors import ValidationError
 from ..json_text import read_json
 from ..programs import the_tools
 from ..tools import ToolLibrary, explain_binding, tool_spec_from_function
+from .each_file import each_file
 from .failures import NO
+from .file_options import agent_option, json_option
 from .inputs import read_document, read_libraries, read_text
-from .options import agent_option, match_option
-from .output import show
+from .options import match_option
+from .output import show, show_json
+from .program_files import are_many
 
 
 @click.command("tools")
-@click.argument("file", required=False)
+@click.argument("files", nargs=-1)
 @click.option(
     "--tools", multiple=True, metavar="FILE.py[:NAME]", help="A Python file with the tools."
 )
 @agent_option
 @match_option
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@json_option
 @click.option(
     "--write",
     multiple=True,
@@ -43,35 +45,44 @@ from .output import show
     help="Print the gram of the tools in a Python file, or in a JSON file of specifications.",
 )
 def command(
-    file: str | None,
+    files: tuple[str, ...],
     tools: tuple[str, ...],
     agent: str | None,
     match: Match,
     as_json: bool,
     write: tuple[str, ...],
 ) -> None:
-    """Show which tools of the agent in FILE bind, and why the others do not.
+    """Show which tools of the agents in FILES bind, and why the others do not.
 
-    Without --tools it only lists the tools. Exits with 1 if a tool does not bind.
+    FILES are files, folders and globs. Without --tools it only lists the tools. Exits with 1 if a
+    tool does not bind.
     """
-    if bool(file) == bool(write):
-        found = "both were given" if file else "neither was given"
+    if bool(files) == bool(write):
+        found = "both were given" if files else "neither was given"
         raise click.UsageError(f"give a program, or --write with a file of tools: {found}")
     if write:
         for name in write:
             for spec in _written(name):
                 show(format_text(dumps(spec)), nl=False)
         return
-    assert file is not None
-    specs = the_tools(read_document(file), agent)
     library = read_libraries(tools) if tools else None
-    rows = [_row(spec, library, match) for spec in specs]
+    several = are_many(files)
+    rows: list[dict[str, Json]] = []
+
+    def judge(file: str) -> dict[str, Any]:
+        specs = the_tools(read_document(file), agent)
+        of_file = [_row(spec, library, match) for spec in specs]
+        rows.extend({"file": file, **row} for row in of_file)
+        if not as_json:
+            if several:
+                show([(f"{file}:", "place")])
+            _print(of_file)
+        return {"code": NO if any(row.get("problem") for row in of_file) else 0}
+
+    tally = each_file(files, judge)
     if as_json:
-        show(json.dumps(rows, ensure_ascii=False, indent=2))
-    else:
-        _print(rows)
-    if any(row.get("problem") for row in rows):
-        sys.exit(NO)
+        show_json(rows)
+    tally.leave()
 
 
 def _row(spec: Pattern, library: ToolLibrary | None, match: Match) -> dict[str, Json]:

@@ -99,8 +99,8 @@ def test_messages_name_both_places() -> None:
     rows = [row for row in CHECKS if row.code.endswith("definition")]
 
     assert [str(fault) for fault in check(parse(text, "x.gram"), checks=rows)] == [
-        "x.gram:2:2: duplicate-definition `a` is defined at 1:2 with other labels and properties",
-        "x.gram:4:2: inconsistent-definition `r` is a relationship from `a` to `b` at 3:2, "
+        "x.gram:2:2: error[duplicate-definition] `a` is defined at 1:2 with other labels and properties",
+        "x.gram:4:2: error[inconsistent-definition] `r` is a relationship from `a` to `b` at 3:2, "
         "but a relationship from `b` to `a` here",
     ]
 
@@ -115,7 +115,10 @@ def test_faults_of_patterns_that_were_made_have_a_path_and_no_place() -> None:
     made = [Pattern(Subject("a", {"P"})), Pattern(Subject("a", {"Q"}))]
     (fault,) = check(made)
 
-    assert str(fault) == "1.identity: duplicate-definition `a` is defined at 0 with other labels"
+    assert (
+        str(fault)
+        == "1.identity: error[duplicate-definition] `a` is defined at 0 with other labels"
+    )
     assert fault.span is None
 
 
@@ -159,7 +162,7 @@ def test_a_syntax_error_is_a_fault_too() -> None:
     with pytest.raises(GramDecodeError) as error:
         parse("(a", "x.gram")
 
-    assert str(syntax_fault(error.value)).startswith("x.gram:1:3: syntax ")
+    assert str(syntax_fault(error.value)).startswith("x.gram:1:3: error[syntax] ")
 
 
 @pytest.mark.parametrize(

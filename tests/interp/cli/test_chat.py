@@ -90,7 +90,7 @@ def test_a_program_that_cannot_run_is_told_before_anything_is_asked(tmp_path: Pa
     done = gram("chat", str(program))
 
     assert done.returncode == 3
-    assert 'p.gram:1:46: missing-description "t" has no description' in done.stderr
+    assert 'p.gram:1:46: error[missing-description] "t" has no description' in done.stderr
 
 
 def test_tools_that_do_not_bind_are_told_before_anything_is_asked(tmp_path: Path) -> None:

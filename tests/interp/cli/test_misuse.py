@@ -102,7 +102,7 @@ def test_check_tells_the_faults_of_the_files_that_can_be_read(tmp_path: Path) ->
 
     done = gram("check", str(path), str(tmp_path / "missing.gram"))
 
-    assert f"{path}:1:3: syntax" in done.stdout
+    assert f"{path}:1:3: error[syntax]" in done.stdout
     assert (done.returncode, "missing.gram" in done.stderr) == (2, True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import time
@@ -98,12 +99,20 @@ SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message f
 @pytest.mark.parametrize(
     ("program", "code", "message"),
     [
-        ("[a:Agent {", 3, "p.gram:1:11: unexpected end of the text, expected a key or `}`"),
-        ("(a)-->(b)", 3, "p.gram:1:1: no-agent there is no agent here"),
-        ("", 3, "no-agent the program is empty"),
+        (
+            "[a:Agent {",
+            3,
+            "p.gram:1:11: error[syntax] unexpected end of the text, expected a key or `}`",
+        ),
+        ("(a)-->(b)", 3, "p.gram:1:1: error[no-agent] there is no agent here"),
+        ("", 3, "error[no-agent] the program is empty"),
         ('[a:Agnt {instruction: "x"}]', 3, "hint: did you mean Agent instead of Agnt?"),
-        ('[a:Agent {model: "A/b"}]', 3, 'p.gram:1:2: missing-instruction "a" has no instruction'),
-        ('[a:Agent {instruction: "x"}]', 3, 'p.gram:1:2: missing-model "a" has no model'),
+        (
+            '[a:Agent {model: "A/b"}]',
+            3,
+            'p.gram:1:2: error[missing-instruction] "a" has no instruction',
+        ),
+        ('[a:Agent {instruction: "x"}]', 3, 'p.gram:1:2: error[missing-model] "a" has no model'),
         ('[a:Agent {instruction: "x", model: "b"}]', 3, "'b' names no provider"),
         ('[a:Agent {instruction: "x", model: "Nope/b"}]', 4, 'unknown provider "Nope"'),
         ('[a:Agent {instruction: "x", model: "OpenAI/b"}]', 4, "OPENAI_API_KEY is not set"),
@@ -255,7 +264,7 @@ def test_check_reports_every_fault_with_its_place(tmp_path: Path) -> None:
 
     done = gram("check", str(path))
 
-    codes = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(str(path))]
+    codes = re.findall(r"\[(.*?)\] ", done.stdout)
     assert {"empty-instruction", "unknown-provider", "missing-description", "tool-name"} <= set(
         codes
     )

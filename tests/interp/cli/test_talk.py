@@ -58,7 +58,7 @@ def test_an_empty_file_begins_a_session(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "code", "message"),
     [
-        ("(a)", 3, "s.gram:1:2: unexpected-label expected Conversation, found no label"),
+        ("(a)", 3, "s.gram:1:2: error[unexpected-label] expected Conversation, found no label"),
         ("[:Conversation", 3, "s.gram:1:15: unexpected end of the text"),
     ],
 )

@@ -55,7 +55,7 @@ def test_fmt_leaves_what_is_not_gram(tmp_path: Path) -> None:
     done = gram("fmt", str(path))
 
     assert done.returncode == 3
-    assert done.stderr.startswith(f"{path}:1:3: unexpected end of the text")
+    assert done.stderr.startswith(f"{path}:1:3: error[syntax] unexpected end of the text")
     assert path.read_text() == "(a"
 
 
@@ -77,9 +77,19 @@ def test_convert_goes_to_json_and_back(ugly: Path, tmp_path: Path) -> None:
     ("arguments", "stdin", "code", "message"),
     [
         (["convert", "-"], "", 2, "standard input needs --to json or --to gram"),
-        (["convert", "-", "--to", "gram"], "[1", 3, "<stdin>:1:3: not JSON: Expecting"),
+        (
+            ["convert", "-", "--to", "gram"],
+            "[1",
+            3,
+            "<stdin>:1:3: error[syntax] not JSON: Expecting",
+        ),
         (["convert", "-", "--to", "gram"], "[1]", 3, "<stdin>: $[0]: expected an object, found"),
-        (["convert", "-", "--to", "json"], "(a", 3, "<stdin>:1:3: unexpected end of the text"),
+        (
+            ["convert", "-", "--to", "json"],
+            "(a",
+            3,
+            "<stdin>:1:3: error[syntax] unexpected end of the text",
+        ),
     ],
 )
 def test_convert_says_what_it_cannot_read(
@@ -98,7 +108,7 @@ def test_check_reports_every_syntax_error_it_can_recover_to(tmp_path: Path) -> N
     done = gram("check", str(path))
 
     assert done.returncode == 1
-    assert [line.split(" ")[0] for line in done.stdout.splitlines() if " syntax " in line] == [
+    assert [line.split(" ")[0] for line in done.stdout.splitlines() if "[syntax]" in line] == [
         f"{path}:1:7:",
         f"{path}:3:4:",
     ]

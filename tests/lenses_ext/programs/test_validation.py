@@ -222,12 +222,12 @@ def test_a_pattern_without_the_label_is_no_agent_and_no_tool() -> None:
 
     assert [(str(each), each.hint) for each in validate_agent_pattern(agent)] == [
         (
-            "1:4: missing-label an agent has the label Agent, this has the label Agnt",
+            "1:4: error[missing-label] an agent has the label Agent, this has the label Agnt",
             "did you mean Agent instead of Agnt?",
         )
     ]
     assert list(map(str, validate_tool_spec_pattern(tool))) == [
-        "1:2: missing-label a tool has the label ToolSpecification or Tool, this has no label"
+        "1:2: error[missing-label] a tool has the label ToolSpecification or Tool, this has no label"
     ]
 
 

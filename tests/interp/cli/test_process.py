@@ -1,0 +1,111 @@
+"""The process of a command: Ctrl-C at any moment, closed pipes, encodings, help and loudness."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import COMMAND, gram, without_keys
+from tests.paths import EXAMPLES, ROOT
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+
+INTERRUPTED_AT = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored around the tests
+import gram_command
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == wanted:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+wanted, sys.argv = sys.argv[1], ["gram", *sys.argv[2:]]
+gram_command.main()
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["interp", "interp.cli", "click", "gram.reading", "interp.cli.check", "lenses_ext"]
+)
+def test_an_interrupt_at_start_up_is_quiet(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_AT, module, "check", HELLO],
+        capture_output=True, text=True, cwd=ROOT, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "codes"),
+    [
+        ("get {hello} hello_world_agent | true", {0, 141}),
+        ("get {hello} hello_world_agent >&-", {0}),
+        ("get {hello} nope.model 2>&-", {1}),
+        ("check {hello} nowhere.gram 2>&1 >/dev/null | true", {2, 141}),
+    ],
+)
+def test_streams_that_are_closed_are_quiet(command: str, codes: set[int]) -> None:
+    shell = f"set -o pipefail; {shlex.join(COMMAND)} {command.format(hello=HELLO)}"
+    done = subprocess.run(
+        ["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+    )
+
+    assert done.returncode in codes
+    assert "Error" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
+def test_output_that_cannot_be_written_is_one_message() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "get", HELLO, "hello_world_agent"],
+            stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False,
+        )  # fmt: skip
+
+    assert done.returncode == 2
+    assert done.stderr == "gram: No space left on device\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
+def test_pipes_get_utf_8_whatever_the_terminal_s_encoding_is(encoding: str) -> None:
+    text = '(a {k: "é … 漢"})\n'
+
+    assert gram("fmt", "-", stdin=text, PYTHONIOENCODING=encoding).stdout == text
+
+
+def test_help_is_given_in_every_way() -> None:
+    assert gram("help", "set").stdout == gram("set", "--help").stdout
+    assert gram("help").stdout == gram("-h").stdout
+    assert gram("-V").stdout == gram("--version").stdout
+    assert "gram set" in gram("help", "set").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (["chek", HELLO], "did you mean check"),
+        (["help", "formt"], "did you mean fmt"),
+        (["check", "--jsn", HELLO], "--json"),
+        (["xyzzy"], "gram --help lists the commands"),
+    ],
+)
+def test_what_is_misspelt_names_what_is_near(arguments: list[str], near: str) -> None:
+    done = gram(*arguments)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert near in done.stderr
+
+
+def test_quiet_and_verbose_choose_what_is_told() -> None:
+    arguments = ["fmt", "--check", HELLO, str(ROOT / "examples" / ".." / "examples"), "-"]
+
+    assert "unchanged" in gram(*arguments, stdin="(a)\n").stderr
+    assert gram("-q", *arguments, stdin="(a)\n").stderr == ""
+    assert gram(*arguments, "-q", stdin="(a)\n").stderr == ""
+    assert without_keys()  # the environment is that of a user without keys
