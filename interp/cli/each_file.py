@@ -14,7 +14,7 @@ from gram import GramError
 from .failures import NO, Refused, exit_code_of
 from .faults_shown import tell_failure
 from .output import detail, note, show_json, tell
-from .program_files import find_files
+from .program_files import are_many, find_files
 
 
 class Nowhere(Refused):
@@ -68,7 +68,8 @@ class Tally:
 def each_file(given: Sequence[str], work: Callable[[str], dict[str, Any] | None]) -> Tally:
     """Call a function with each file that the arguments name.
 
-    What it raises is told, and the next file follows.
+    What it raises is told, and the next file follows. Of one file that is named itself, errors
+    are raised.
 
     Args:
         given: the arguments: files, folders and globs.
@@ -77,8 +78,15 @@ def each_file(given: Sequence[str], work: Callable[[str], dict[str, Any] | None]
 
     Raises:
         BrokenPipeError: nobody reads the output any more.
+        GramError, OSError: the only file fails.
     """
     tally = Tally()
+    if not are_many(given):
+        try:
+            _done(tally, given[0], work(given[0]))
+        except Refused as failure:
+            _failed(tally, given[0], failure)
+        return tally
     seen: set[str] = set()
     for argument in given:
         try:
@@ -91,15 +99,18 @@ def each_file(given: Sequence[str], work: Callable[[str], dict[str, Any] | None]
                 continue
             seen.add(path)
             try:
-                row = work(name) or {}
+                _done(tally, name, work(name))
             except BrokenPipeError:
                 raise
             except (GramError, OSError) as failure:
                 _failed(tally, name, failure)
-            else:
-                tally.code = max(tally.code, row.pop("code", 0))
-                tally.rows.append({"file": name, **row})
     return tally
+
+
+def _done(tally: Tally, name: str, row: dict[str, Any] | None) -> None:
+    row = row or {}
+    tally.code = max(tally.code, row.pop("code", 0))
+    tally.rows.append({"file": name, **row})
 
 
 def passing_over(work: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:

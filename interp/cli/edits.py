@@ -160,7 +160,7 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
 def _refuse_new_errors(document: Document, edited: Document) -> None:
     new = new_errors(document, edited)
     if new:
-        faults = "\n".join(f"  {fault.code}: {fault.message}" for fault in new)
+        faults = "\n".join(f"  {fault.severity}[{fault.code}] {fault.message}" for fault in new)
         raise Refused(
             f"{document.filename}: refused because the program would be invalid (use --force to "
             f"do it anyway):\n{faults}"

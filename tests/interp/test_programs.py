@@ -304,4 +304,4 @@ def test_an_edit_is_refused_for_the_errors_that_it_adds_and_for_no_others(
     result = CliRunner().invoke(gram, [name, str(file), *rest])
 
     assert result.exit_code == (1 if code else 0), result.output
-    assert code is None or f"  {code} " in result.output
+    assert code is None or f"  error[{code}] " in result.output

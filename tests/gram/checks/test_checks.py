@@ -99,7 +99,8 @@ def test_messages_name_both_places() -> None:
     rows = [row for row in CHECKS if row.code.endswith("definition")]
 
     assert [str(fault) for fault in check(parse(text, "x.gram"), checks=rows)] == [
-        "x.gram:2:2: error[duplicate-definition] `a` is defined at 1:2 with other labels and properties",
+        "x.gram:2:2: error[duplicate-definition] `a` is defined at 1:2 with other labels and "
+        "properties",
         "x.gram:4:2: error[inconsistent-definition] `r` is a relationship from `a` to `b` at 3:2, "
         "but a relationship from `b` to `a` here",
     ]
