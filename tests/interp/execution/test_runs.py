@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import loads_one
 from interp import (
     AgentError,
-    AgentResponse,
     CallModel,
     CallTool,
     ConfigurationError,
@@ -38,59 +36,18 @@ from interp import (
     resume_run,
     run,
     start,
-    tool,
 )
-from tests.interp.model_server import tool_calls
+from tests.interp.workers import (
+    AGENT,
+    DOUBLE,
+    asking,
+    aworking,
+    by_arun,
+    by_run,
+    either_driver,
+    working,
+)
 from tests.paths import ROOT
-
-AGENT = loads_one(
-    """
-    [a:Agent {instruction: "Help.", model: "OpenAI/x"} |
-      [work:Tool {description: "Works"} | (n::Integer)==>(::Any)]]
-    """
-)
-
-
-def working(function: Callable[[int], Any]) -> ToolLibrary:
-    """A library with the agent's tool, which does what the function does."""
-
-    @tool(name="work", description="Works")
-    def work(n: int) -> Any:
-        return function(n)
-
-    return ToolLibrary.of([work])
-
-
-def aworking(function: Callable[[int], Any]) -> ToolLibrary:
-    """The same with a tool that is a coroutine function."""
-
-    @tool(name="work", description="Works")
-    async def work(n: int) -> Any:
-        return await function(n)
-
-    return ToolLibrary.of([work])
-
-
-DOUBLE = working(lambda n: 2 * n)
-
-
-def asking(*numbers: int) -> dict[str, Any]:
-    """A reply that calls the tool with each of the numbers."""
-    return tool_calls(*((f"c{n}", "work", {"n": n}) for n in numbers))
-
-
-def by_run(library: ToolLibrary, replies: Any, **options: Any) -> AgentResponse:
-    return run(AGENT, "hi", library, model=ScriptedModel(replies), match="types", **options)
-
-
-def by_arun(library: ToolLibrary, replies: Any, **options: Any) -> AgentResponse:
-    return asyncio.run(
-        arun(AGENT, "hi", library, model=ScriptedModel(replies), match="types", **options)
-    )
-
-
-either_driver = pytest.mark.parametrize("drive", [by_run, by_arun])
-
 
 # --- tools that fail
 
@@ -176,7 +133,7 @@ def test_a_process_ends_although_a_tool_hangs() -> None:
     code = """
 import time
 from interp import *
-from tests.interp.execution.test_runs import AGENT, asking, by_run, by_arun, working
+from tests.interp.workers import AGENT, asking, by_run, by_arun, working
 hanging = working(lambda n: time.sleep(60))
 for drive in (by_run, by_arun):
     print(drive(hanging, [asking(1), "Done."], limits=Limits(tool_seconds=0.05)).content)

@@ -46,7 +46,8 @@ from interp import (
     run,
     start,
 )
-from tests.interp.execution.test_runs import (
+from tests.interp.model_server import tool_calls
+from tests.interp.workers import (
     AGENT,
     DOUBLE,
     Breaking,
@@ -55,7 +56,6 @@ from tests.interp.execution.test_runs import (
     raising,
     working,
 )
-from tests.interp.model_server import tool_calls
 
 either_way = pytest.mark.parametrize("blocking", [True, False])
 

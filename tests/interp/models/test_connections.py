@@ -17,22 +17,16 @@ import pytest
 from gram import Pattern
 from interp import (
     ConfigurationError,
-    ConversationContext,
-    Message,
-    Model,
     ModelError,
     OpenAIModel,
-    Request,
-    UserRole,
     arun,
     astream,
     run,
 )
 from lenses_ext import agent_tool_specs, put
+from tests.interp.four_ways import QUESTION
 from tests.interp.model_server import Answer, ModelServer, completion
 from tests.paths import ROOT
-
-QUESTION = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
 
 
 @pytest.fixture

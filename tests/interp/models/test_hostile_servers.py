@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import gzip
 import json
@@ -10,45 +9,19 @@ import logging
 import socket
 import zlib
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from interp import (
     AgentError,
     ConfigurationError,
-    ConversationContext,
-    Message,
-    Model,
     ModelError,
     OpenAIModel,
-    Request,
-    UserRole,
 )
+from tests.interp.four_ways import WAYS, ask
 from tests.interp.model_server import DONE, Answer, Line, ModelServer, completion, delta, serving
 
-QUESTION = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
 KEY = "sk-proj-0123456789abcdefghij"
-WAYS = ["complete", "acomplete", "stream", "astream"]
-
-
-def ask(model: OpenAIModel, way: str) -> Any:
-    """What a model answers, asked in one of four ways; the model is closed."""
-
-    async def asked() -> Any:
-        try:
-            if way == "acomplete":
-                return await model.acomplete(QUESTION)
-            return [each async for each in model.astream(QUESTION)][-1]
-        finally:
-            await model.aclose()
-
-    if way.startswith("a"):
-        return asyncio.run(asked())
-    try:
-        return model.complete(QUESTION) if way == "complete" else list(model.stream(QUESTION))[-1]
-    finally:
-        model.close()
 
 
 @pytest.fixture
@@ -79,7 +52,7 @@ def test_a_redirect_to_another_server_is_not_followed(
 def test_a_redirect_on_the_same_server_is_followed(model_server: ModelServer) -> None:
     model_server.will_say(Answer({}, 307, {"location": "/v1/chat/completions"}), "Here.")
 
-    assert ask(OpenAIModel(model_server.url, KEY), "complete").message.content == "Here."
+    assert ask(OpenAIModel(model_server.url, KEY), "complete")[-1].message.content == "Here."
     assert model_server.requests[0] == model_server.requests[1]
 
 
@@ -123,7 +96,7 @@ def test_a_compressed_reply_is_read(model_server: ModelServer, way: str, encodin
     packed = zlib.compress(plain) if encoding == "deflate" else gzip.compress(plain)
     model_server.will_say(Answer(raw=packed, headers={"content-encoding": encoding}))
 
-    found = ask(OpenAIModel(model_server.url, KEY), way)
+    *_, found = ask(OpenAIModel(model_server.url, KEY), way)
 
     assert found.message.content == "Hi " * 100_000
     assert model_server.headers[0]["accept-encoding"] == "gzip"
@@ -260,7 +233,7 @@ def test_a_proxy_from_the_environment_is_used(
     monkeypatch.setenv("http_proxy", model_server.url.removesuffix("/v1"))
     model_server.will_say("Through the proxy.", Answer({}, 307, {"location": "http://evil/"}))
 
-    found = ask(OpenAIModel("http://a.model.example/v1", KEY), way)
+    *_, found = ask(OpenAIModel("http://a.model.example/v1", KEY), way)
 
     assert found.message.content == "Through the proxy."
     assert model_server.headers[0]["host"] == "a.model.example"

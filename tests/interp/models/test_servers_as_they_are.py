@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable
 from itertools import pairwise
@@ -15,12 +14,9 @@ from hypothesis import given, strategies as st
 from gram import Pattern
 from interp import (
     AssistantRole,
-    ConversationContext,
     Message,
-    Model,
     ModelError,
     OpenAIModel,
-    Request,
     ScriptedModel,
     ToolCall,
     Usage,
@@ -30,6 +26,7 @@ from interp import (
 )
 from interp.models.reply_reading import Reply, read_reply
 from interp.models.stream_reading import EventReader, StreamedReply
+from tests.interp.four_ways import QUESTION, WAYS, ask
 from tests.interp.model_server import (
     DONE,
     USAGE,
@@ -42,8 +39,6 @@ from tests.interp.model_server import (
     tool_calls,
 )
 from tests.interp.strategies import completions
-
-QUESTION = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
 
 
 def said(content: str = "", *calls: tuple[str, str], refused: bool = False) -> Message:
@@ -106,32 +101,12 @@ EVENTS: dict[str, tuple[list[Any], Message]] = {
 }
 
 
-def ask(model_server: ModelServer, way: str) -> Reply:
+def reply_of(model_server: ModelServer, way: str) -> Reply:
     """The reply of the server's next answer, asked for in one of four ways."""
-    model = OpenAIModel(model_server.url, "key", attempts=1)
-
-    async def asked() -> Any:
-        try:
-            if way == "acomplete":
-                return await model.acomplete(QUESTION)
-            return [each async for each in model.astream(QUESTION)]
-        finally:
-            await model.aclose()
-
-    found: Any
-    if way.startswith("a"):
-        found = asyncio.run(asked())
-    else:
-        found = model.complete(QUESTION) if way == "complete" else list(model.stream(QUESTION))
-        model.close()
-    if isinstance(found, list):
-        words, reply = "".join(found[:-1]), found[-1]
-        assert words == ("" if reply.message.refused else reply.message.content)
-        return reply
-    return found  # type: ignore[no-any-return]  # the reply
-
-
-WAYS = ["complete", "acomplete", "stream", "astream"]
+    *words, reply = ask(OpenAIModel(model_server.url, "key", attempts=1), way)
+    if "stream" in way:
+        assert "".join(words) == ("" if reply.message.refused else reply.message.content)
+    return reply  # type: ignore[no-any-return]  # the last piece
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -142,7 +117,7 @@ def test_a_reply_is_read_right(
     body = completion(message)
     model_server.will_say(Answer(events=streamed(body)) if "stream" in way else Answer(body))
 
-    assert ask(model_server, way).message == expected
+    assert reply_of(model_server, way).message == expected
 
 
 @pytest.mark.parametrize("way", ["stream", "astream"])
@@ -152,7 +127,7 @@ def test_a_stream_is_read_right(
 ) -> None:
     model_server.will_say(Answer(events=events))
 
-    assert ask(model_server, way).message == expected
+    assert reply_of(model_server, way).message == expected
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -167,7 +142,7 @@ def test_a_server_may_always_stream_or_never(model_server: ModelServer, way: str
         assert (words, reply) == ([], read_reply(whole.body))
     else:
         model_server.will_say(events)
-        assert ask(model_server, way).message.content == "Hi"
+        assert reply_of(model_server, way).message.content == "Hi"
     assert len(model_server.requests) == 1
 
 
