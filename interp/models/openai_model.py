@@ -1,7 +1,7 @@
 """Models behind an OpenAI-compatible address.
 
-Bodies are built by `request_json` and replies read by `reply_reading` and `stream_reading`;
-`server` carries the bytes, and `retries` says when they are sent again.
+Bodies are built by `request_json` and replies taken in by `incoming_reply`; `server` carries the
+bytes, and `retries` says when they are sent again.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ..machine import Request
 from ..providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect
 from .calls_in_text import warn_about_calls_in_text
 from .failures import CallNotMadeError
+from .incoming_reply import IncomingReply
 from .reply_reading import Reply, call_not_made, read_reply
 from .request_json import SETTING_NAMES, request_body, request_content
 from .retries import awith_retries, with_retries
 from .server import Server
-from .stream_reading import IncomingReply
 from .typed_answers import request_for_the_answer, streams_word_by_word, without_answer_tool
 
 _ATTEMPTS: Final = 3

@@ -1,110 +1,22 @@
-"""Reads streamed replies: the bytes of server-sent events, and the chunks that they carry.
+"""Puts the chunks of a streamed reply together into a completion.
 
-`EventReader` takes bytes and gives the JSON of the events, by the rules of the HTML standard
-(section 9.2, Server-sent events) and a few that servers break. `StreamedReply` puts the chunks
-together into a completion, which `reply_reading` reads like any other: a reply is the same
-message, streamed or whole. Nothing here does I/O.
+`reply_reading` reads it like any other: a reply is the same message, streamed or whole. Nothing
+here does I/O.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ..errors import ModelError
-from ..json_text import Json, parse_json
-from ..redaction import redact_error
-from .failures import failed, quoted
-from .reply_reading import Reply, json_text, text_of, well_formed
-
-END: Final = object()
-"""The event ``[DONE]``: the reply is complete."""
-
-_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+from ..json_text import Json
+from .failures import failed
+from .reply_reading import json_text, text_of, well_formed
+from .server_events import END
 
 _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
 """The fields whose pieces are joined."""
-
-
-class EventReader:
-    """Reads server-sent events from bytes, wherever these are cut.
-
-    >>> reader = EventReader()
-    >>> list(reader.feed(b'data: {"a"'))
-    []
-    >>> list(reader.feed(b': 1}\\n'))
-    [{'a': 1}]
-    """
-
-    def __init__(self) -> None:
-        self._line = bytearray()
-        self._after_cr = False
-        self._data: list[str] = []
-        self._is_error = False
-
-    def feed(self, data: bytes) -> Iterator[Json]:
-        """The events that are complete now: JSON values, or `END`.
-
-        Raises:
-            ModelError: The server reports an error, or sends what is not JSON.
-        """
-        if not data:
-            return
-        begins = 1 if self._after_cr and data.startswith(b"\n") else 0  # a line end cut in two
-        self._after_cr = data.endswith(b"\r")
-        *lines, rest = _LINE_END.split(data[begins:])
-        for line in lines:
-            self._line += line
-            whole, self._line = bytes(self._line), bytearray()
-            yield from self._take(whole.decode("utf-8", "replace").removeprefix("\ufeff"))
-        self._line += rest
-
-    def rest(self) -> Iterator[Json]:
-        """The events in a last line without a line end, once no more bytes come."""
-        yield from self.feed(b"\n\n")
-
-    def _take(self, line: str) -> Iterator[Json]:
-        if not line:
-            yield from self._event()
-            self._is_error = False
-            return
-        field, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if line.startswith("{"):  # an error outside of any event
-            field, value = "data", line
-        if field == "event":
-            self._is_error = value == "error"
-        elif field == "error":
-            raise failed(_json_or_text(value)[0])
-        elif field == "data" and value.strip() == "[DONE]":
-            yield from self._event()
-            yield END
-        elif field == "data" and value.strip():
-            self._data.append(value)
-            if len(self._data) == 1:  # most events are one line; some servers omit the blank after
-                yield from self._event(or_wait=True)
-
-    def _event(self, *, or_wait: bool = False) -> Iterator[Json]:
-        """The event that the lines so far make up; ``or_wait`` leaves it where it is not JSON."""
-        if not self._data:
-            return
-        found, problem = _json_or_text("\n".join(self._data))
-        if problem and or_wait:
-            return
-        self._data = []
-        if problem and not self._is_error:
-            raise ModelError(redact_error(f"the stream has an event that is not JSON: {problem}"))
-        says_so = isinstance(found, Mapping) and found.get("error")
-        yield {"error": found} if self._is_error and not says_so else found
-
-
-def _json_or_text(text: str) -> tuple[Json, str]:
-    """The value of a JSON text and ``""``, or the text itself and why it is not JSON."""
-    try:
-        return parse_json(text), ""
-    except ValueError as error:
-        return text, str(error)
 
 
 class StreamedReply:
@@ -226,93 +138,6 @@ class StreamedReply:
         if id_:
             self._by_id.setdefault(id_, call)
         return call
-
-
-class IncomingReply:
-    """A reply as it comes in, as a stream or whole; some servers send it whole all the same.
-
-    Args:
-        headers: The headers of the response.
-        read: Reads the completion.
-        streaming: Whether a stream was asked for.
-
-    Attributes:
-        has_begun: A part of the reply has come.
-        is_complete: All of it has come.
-    """
-
-    def __init__(
-        self, headers: Mapping[str, str], read: Callable[[Json], Reply], *, streaming: bool
-    ) -> None:
-        self.has_begun = self.is_complete = False
-        self._read = read
-        kind = headers.get("content-type", "")
-        self._is_whole: bool | None = None  # until the first bytes tell
-        if not streaming or kind.startswith(("application/json", "text/html")):
-            self._is_whole = True
-        elif kind.startswith("text/event-stream"):
-            self._is_whole = False
-        self._body = bytearray()
-        self._events = EventReader()
-        self._chunks = StreamedReply()
-        self._words: list[str] = []
-        self._reply: Reply | None = None
-
-    def take(self, piece: bytes | None) -> None:
-        """Take the next bytes of the reply; None is the end of them.
-
-        Raises:
-            ModelError: They report an error, are not a reply, or end too early.
-        """
-        if self._is_whole is None and piece and piece.strip():
-            self._is_whole = piece.lstrip().startswith(b"{")
-        if not self._is_whole:
-            self._take_events(piece)
-        elif piece is not None:
-            self._body += piece
-        else:
-            self._reply = self._read(completion_in(bytes(self._body)))
-            self.has_begun = self.is_complete = True
-
-    def _take_events(self, piece: bytes | None) -> None:
-        for event in self._events.rest() if piece is None else self._events.feed(piece):
-            if words := self._chunks.add(event):
-                self._words.append(words)
-            self.has_begun = True
-            self.is_complete = self.is_complete or event is END
-        if piece is None:
-            if not self.has_begun:
-                raise ended_too_early()
-            self.is_complete = True
-
-    def words(self) -> list[str]:
-        """The words that have come since this was asked."""
-        words, self._words = self._words, []
-        return words
-
-    def reply(self) -> Reply:
-        """The whole reply."""
-        return self._reply or self._read(self._chunks.completion())
-
-
-def completion_in(body: bytes) -> Json:
-    """The completion in the body of a response.
-
-    Raises:
-        ModelError: It is neither JSON nor a whole stream, or reports an error.
-    """
-    text = body.decode("utf-8-sig", "replace")
-    if text.lstrip().startswith(("data:", "event:", ":")):  # a server that always streams
-        events, reply = EventReader(), StreamedReply()
-        for event in (*events.feed(body), *events.rest()):
-            reply.add(event)
-        return reply.completion()
-    found, problem = _json_or_text(text)
-    if problem:
-        raise ModelError(redact_error(f"the reply is not JSON ({problem}): {quoted(text)}"))
-    if isinstance(found, dict) and found.get("error"):
-        raise failed(found["error"])
-    return found
 
 
 def ended_too_early() -> ModelError:

@@ -25,7 +25,8 @@ from interp import (
     run,
 )
 from interp.models.reply_reading import Reply, read_reply
-from interp.models.stream_reading import EventReader, StreamedReply
+from interp.models.server_events import EventReader
+from interp.models.stream_reading import StreamedReply
 from tests.interp.four_ways import QUESTION, WAYS, ask
 from tests.interp.model_server import (
     DONE,
