@@ -6,11 +6,12 @@ otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias, Union
 
 from attrs import frozen
 
-from ..machine import At, CallTool
+from ..machine import At, CallTool, Event, ModelReplied, State, newly_answered
 from ..messages import AgentResponse, ToolInvocation
 
 
@@ -59,3 +60,11 @@ class Finished:
 
 
 Observation: TypeAlias = Union[TextDelta, SaidBeforeCalls, ToolStarted, ToolFinished, Finished]
+
+
+def observations(before: State, event: Event, after: State) -> Iterator[Observation]:
+    """What there is to see of a step."""
+    if isinstance(event, ModelReplied) and event.message.tool_calls and event.message.content:
+        yield SaidBeforeCalls(event.at, event.message.content)
+    for at, invocation in newly_answered(before, after):
+        yield ToolFinished(at, invocation)

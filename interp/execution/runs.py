@@ -25,12 +25,10 @@ from ..machine import (
     CallTool,
     Effect,
     Event,
-    ModelReplied,
     Resumed,
     State,
     Status,
     TimeUp,
-    newly_answered,
     pending,
     response,
     step,
@@ -40,14 +38,7 @@ from ..records import RunFile
 from ..threads import EndedMeanwhileError, read_from_thread
 from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
 from .logs import log_event
-from .observations import (
-    Finished,
-    Observation,
-    SaidBeforeCalls,
-    TextDelta,
-    ToolFinished,
-    ToolStarted,
-)
+from .observations import Finished, Observation, TextDelta, ToolStarted, observations
 from .options import RunOptions, Watcher, check_options, named_model
 from .recording import Recorder
 from .scheduling import startable
@@ -166,7 +157,8 @@ class Run:
                 while effects := startable(waiting):
                     effect = effects[0]
                     waiting.remove(effect)
-                    yield from _before(effect)
+                    if isinstance(effect, CallTool):
+                        yield ToolStarted(effect)
                     try:
                         event = yield from self._perform(world, effect, clock, words)
                     except ApprovalNeeded:  # it stays open; the others go on
@@ -219,8 +211,8 @@ class Run:
                 while True:
                     for effect in startable(waiting, running.values()) if not self._failure else ():
                         waiting.remove(effect)
-                        for each in _before(effect):
-                            yield each
+                        if isinstance(effect, CallTool):
+                            yield ToolStarted(effect)
                         report = said.put if words else None
                         with providing(self._tool_context(effect)):
                             running[asyncio.create_task(world.aperform(effect, report))] = effect
@@ -306,7 +298,7 @@ class Run:
                 failure = AgentError(f"an observer failed: {said_by(error)}")
                 failure.__cause__ = error
                 self._failure = self._failure or failure
-        return effects, list(_shown(before, event, self.state))
+        return effects, list(observations(before, event, self.state))
 
     def _finished(self) -> Finished:
         state = self.state
@@ -379,19 +371,6 @@ def watchers(options: RunOptions) -> list[Watcher]:
     if observe is not None:
         found.append(lambda effect, event, _: observe(effect, event) if effect else None)
     return [*found, watch] if watch else found
-
-
-def _before(effect: Effect) -> Iterator[Observation]:
-    if isinstance(effect, CallTool):
-        yield ToolStarted(effect)
-
-
-def _shown(before: State, event: Event, after: State) -> Iterator[Observation]:
-    """What there is to see of a step."""
-    if isinstance(event, ModelReplied) and event.message.tool_calls and event.message.content:
-        yield SaidBeforeCalls(event.at, event.message.content)
-    for at, invocation in newly_answered(before, after):
-        yield ToolFinished(at, invocation)
 
 
 def _last(observations: Iterable[Observation]) -> AgentResponse:
