@@ -1,4 +1,4 @@
-"""The short forms of running an agent: one call each, over `interp.execution.runs`."""
+"""Functions that run an agent in one call; they make a `Run` and drive it to its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def begin(
     context: ConversationContext = empty_context,
     **options: Unpack[BeginOptions],
 ) -> Run:
-    """A run that can begin, for those who want to hold it and its state; see `run`.
+    """Begin a run and return it, so that its state can be kept; see `run`.
 
     Raises:
         ValidationError: the input is empty or the program is invalid (with its ``faults``).
@@ -82,8 +82,8 @@ def run(
 ) -> AgentResponse:
     """Run an agent: say something to it, and get its answer.
 
-    The errors of a run carry the ``state`` it stood in, with which `resume_run` goes on. To keep
-    it when a run is interrupted from outside, hold the `Run` that `begin` gives.
+    Errors have the last ``state`` of the run, from which `resume_run` goes on. To have it also
+    when the run is interrupted from outside, keep the `Run` that `begin` returns.
 
     Args:
         program: the program: a document, its patterns, or the pattern of an agent.

@@ -1,4 +1,4 @@
-"""What is said to models and tools, for ``logging``: one logger for each, secrets redacted.
+"""Logs what models and tools are sent and what they answer, with secrets redacted.
 
 ``logging.getLogger("interp")`` is above both. Nothing is formatted unless somebody listens, and
 what is logged is redacted here, so no handler ever sees a key. A tool that raises is a warning,

@@ -1,4 +1,4 @@
-"""What can be watched of a run while it goes on.
+"""Observations: what a run shows while it goes on.
 
 Observations never reach the machine: a run that is watched ends in the state it would end in
 otherwise.

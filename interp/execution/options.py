@@ -1,4 +1,4 @@
-"""What can be said about how to run an agent: the keywords of `run` and of all its relatives."""
+"""The keywords of `run` and of the other functions that run an agent."""
 
 from __future__ import annotations
 

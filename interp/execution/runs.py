@@ -1,4 +1,4 @@
-"""A run as an object: a State and a world, and the two pumps that bring them together.
+"""A run: a State and a world, and the two pumps that bring them together.
 
 A pump has the effects of the state performed and folds in the events that answer them. One pump
 blocks, the other does not; `startable` decides for both what may begin next. First the step is
@@ -54,11 +54,11 @@ _BUFFERED = 16  # words of a model that are ahead of their reader
 
 
 class Run:
-    """A run of an agent, from a state on: one from ``start``, or one that was kept.
+    """A run of an agent, which begins or goes on from a State.
 
-    Whatever ends it, an error, Ctrl-C, a cancellation or a reader who stops reading, ``state`` is
-    the last one that was reached and whole; `finish` or another Run goes on from there. What has
-    ended by then is in it; what was still being performed is performed again.
+    When it ends early, by an error, Ctrl-C, a cancellation or a reader who stops, ``state`` is the
+    last complete one. `finish` or another Run goes on from there: what had ended is in the state,
+    what had not is performed again.
 
     Args:
         state: where to go on.

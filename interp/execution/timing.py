@@ -1,4 +1,4 @@
-"""The time that a tool may take, as a world around a world."""
+"""A world around a world that limits the time of its tools."""
 
 from __future__ import annotations
 

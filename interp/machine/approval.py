@@ -1,4 +1,4 @@
-"""Which tools a run may call, as data: a policy that a program, a file or Python may write.
+"""Approval policies: rules, as data, that say which tools a run may call.
 
 >>> policy = ApprovalPolicy([
 ...     ApprovalRule("allow", "read*"),
@@ -72,7 +72,7 @@ class ApprovalRule:
     arguments: PMap[str, str] = field(factory=pmap, converter=_texts)
 
     def fits(self, tool: str, args: Mapping[str, Json]) -> bool:
-        """Whether it is about this call."""
+        """Whether the rule applies to a call."""
         return fnmatchcase(tool, self.tool) and all(
             name in args and fnmatchcase(_as_text(args[name]), glob)
             for name, glob in self.arguments.items()
@@ -125,7 +125,7 @@ class ApprovalPolicy:
         """The policy that a pattern writes.
 
         Raises:
-            ValidationError: it writes none.
+            ValidationError: the pattern is not a policy.
 
         >>> from gram import loads_one
         >>> text = '[:ApprovalPolicy {otherwise: "ask"} | (:Deny {arguments: {path: "/etc/*"}})]'

@@ -1,6 +1,6 @@
-"""What becomes of a call that a model makes: run, asked about, or refused with a reason.
+"""Checks the calls that a model makes, and the results of its tools.
 
-And what becomes of its result: told to the model, or told to be of the wrong type.
+A call is run, asked about, or refused with a reason. A result of the wrong type is an error.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ class Limits:
     """The limits of one run. Reaching one raises LimitError, which keeps the state.
 
     Tokens are counted as the model reports them, and looked at before more tools are run: an
-    answer that has come is never thrown away. The state has no clock: the seconds of a run count
-    from where a driver took it up, without the time that people take to approve.
+    answer that has come is never thrown away. The seconds of a run count from the call that begins
+    or resumes it, without the time that people take to approve.
 
     Attributes:
         iterations: rounds of tool calls; one more reply that calls tools is over the limit.

@@ -1,4 +1,4 @@
-"""Where a run stands: one frozen value that can be compared, pickled and resumed.
+"""The state of a run: one frozen value that can be compared, pickled and resumed.
 
 It holds the agent's pattern itself, which the machine reads through lenses at every turn.
 """

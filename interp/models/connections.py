@@ -1,8 +1,8 @@
 """Connections to servers of models, shared by all models with the same address and key.
 
-A run makes a model of its own and is done with it at its end; its connections stay for the next
-run. Those that block are shared by threads and closed when the process ends. Those that do not are
-shared within one event loop, and closed with it. After a fork, the child opens its own.
+Each run makes a model of its own; the connections stay open for the next run. Those that block are
+shared by all threads, and closed when the process ends. Those that do not block are shared within
+one event loop, and closed with it. After a fork, the child process opens its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a failure of a model means: whether asking again can help, and what the user can do.
+"""What the failures of models mean: whether asking again can help, and what the user can do.
 
 One table for every way a provider has of failing, so that the same failure is treated the same
 whether it comes as a status, in a body or in the middle of a stream. Which statuses are retried is

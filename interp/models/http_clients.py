@@ -1,6 +1,6 @@
 """HTTP clients that trust no server: replies of a limited size, no redirects to other servers.
 
-Both is done by a hook on responses, so that proxies from the environment keep working. This loads
+Both are done by a hook on responses, so that proxies from the environment keep working. This loads
 the network library: import it only when a request is about to leave.
 """
 
@@ -109,7 +109,7 @@ class Guard:
         """Refuse a redirect to another server, and limit the size of a response.
 
         Raises:
-            ModelError: The response is such a redirect, or compressed in an odd way.
+            ModelError: The response is such a redirect, or in an unknown compression.
         """
         response.stream = _Limited(response.stream, self._body_of(response))
 
@@ -123,7 +123,7 @@ class Guard:
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         if encoding not in {*_COMPRESSED, "identity", ""}:
             raise ModelError(
-                redact_error(f"{self._where} sent a reply compressed in an odd way: {encoding!r}")
+                redact_error(f"{self._where} sent a reply in an unknown compression: {encoding!r}")
             )
         return _Body(self._where, self._max_bytes, is_compressed=encoding in _COMPRESSED)
 
@@ -159,13 +159,13 @@ class _Body:
         self._zip = zlib.decompressobj(_ZLIB_OR_GZIP) if is_compressed else None
 
     def take(self, data: bytes) -> Iterator[bytes]:
-        """What some bytes of the response hold.
+        """Decompress and count some bytes of the response.
 
         Raises:
             ModelError: They are too many, or cannot be decompressed.
         """
         self._packed += len(data)
-        self._check(self._packed)  # what is compressed may be long and hold nothing
+        self._check(self._packed)  # many compressed bytes may decompress to nothing
         if self._zip is None:
             yield data
             return

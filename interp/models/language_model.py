@@ -1,4 +1,4 @@
-"""What a model is to a run: anything that answers a request, and how it is adapted."""
+"""Models as a run sees them: anything that answers a request, and its adapter."""
 
 from __future__ import annotations
 

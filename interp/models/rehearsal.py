@@ -1,6 +1,6 @@
 """``Offline/rehearsal``: a stand-in that lets every program run without a key or a network.
 
-It is no language model and says so. It reads a request as a model would and answers by fixed
+It is not a language model, and it says so. It reads a request as a model would and answers by fixed
 rules: it calls the tool whose name and description fit the user's words best, fills the arguments
 from what was said (`interp.rehearsal_values`), and reports the tool's result. The same request
 always gets the same answer.
