@@ -109,23 +109,20 @@ class Guard:
         """Refuse a redirect to another server, and limit the size of a response.
 
         Raises:
-            ModelError: The response is such a redirect, or in an unknown compression.
+            ModelError: The response is such a redirect, or compressed in another way.
         """
-        response.stream = _Limited(response.stream, self._body_of(response))
-
-    async def acheck(self, response: httpx2.Response) -> None:
-        """The same for a client that does not block."""
-        self.check(response)
-
-    def _body_of(self, response: httpx2.Response) -> _Body:
         if response.has_redirect_location:
             self._check_redirect(response)
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         if encoding not in {*_COMPRESSED, "identity", ""}:
-            raise ModelError(
-                redact_error(f"{self._where} sent a reply in an unknown compression: {encoding!r}")
-            )
-        return _Body(self._where, self._max_bytes, is_compressed=encoding in _COMPRESSED)
+            said = f"{self._where} sent a reply compressed as {encoding!r}, which nobody asked for"
+            raise ModelError(redact_error(said))
+        decompressed = zlib.decompressobj(_ZLIB_OR_GZIP) if encoding in _COMPRESSED else None
+        response.stream = _Body(response.stream, self._where, self._max_bytes, decompressed)
+
+    async def acheck(self, response: httpx2.Response) -> None:
+        """The same for a client that does not block."""
+        self.check(response)
 
     def _check_redirect(self, response: httpx2.Response) -> None:
         asked, location = response.request.url, response.headers["location"]
@@ -149,16 +146,34 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-class _Body:
-    """The body of one response: decompressed and counted piece by piece, before and after."""
+class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """The body of one response: decompressed and counted part by part, before and after."""
 
-    def __init__(self, where: str, max_bytes: int, *, is_compressed: bool) -> None:
+    def __init__(self, stream: Any, where: str, max_bytes: int, decompressed: Any) -> None:
+        self._stream = stream
         self._where = where
         self._max_bytes = max_bytes
+        self._zip = decompressed
         self._packed = self._unpacked = 0
-        self._zip = zlib.decompressobj(_ZLIB_OR_GZIP) if is_compressed else None
 
-    def take(self, data: bytes) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[bytes]:
+        for data in self._stream:
+            yield from self._pieces(data)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for data in self._stream:
+            for piece in self._pieces(data):
+                yield piece
+
+    def close(self) -> None:
+        """Close the connection, or give it back."""
+        self._stream.close()
+
+    async def aclose(self) -> None:
+        """The same without blocking."""
+        await self._stream.aclose()
+
+    def _pieces(self, data: bytes) -> Iterator[bytes]:
         """Decompress and count some bytes of the response.
 
         Raises:
@@ -192,28 +207,3 @@ class _Body:
                 "read\n  hint: a larger max_reply_bytes allows it",
                 code="too_large",
             )
-
-
-class _Limited(httpx2.SyncByteStream, httpx2.AsyncByteStream):
-    """The bytes of a response, as a `_Body` gives them."""
-
-    def __init__(self, stream: Any, body: _Body) -> None:
-        self._stream = stream
-        self._body = body
-
-    def __iter__(self) -> Iterator[bytes]:
-        for data in self._stream:
-            yield from self._body.take(data)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for data in self._stream:
-            for piece in self._body.take(data):
-                yield piece
-
-    def close(self) -> None:
-        """Close the connection, or give it back."""
-        self._stream.close()
-
-    async def aclose(self) -> None:
-        """The same without blocking."""
-        await self._stream.aclose()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from gram import ArgumentError, expect
 from lenses_ext import NotJson
@@ -95,16 +95,12 @@ class Tool:
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         _require_name(name)
-        return _tool_of_parts(
-            type(self),
-            name,
-            self.description,
-            self._schema,
-            self.invoke,
-            self._result_schema,
-            self.place,
-            self.function,
-        )
+        return _tool_of_parts(type(self), name, *self._parts)
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        """All but the name, in the order of the attributes."""
+        return tuple(getattr(self, each.name) for each in fields(type(self))[1:])
 
     def __call__(self, *values: Any, **arguments: Any) -> Any:
         """Call ``invoke`` with these arguments and return its result.
@@ -139,8 +135,7 @@ class Tool:
 
     def __reduce__(self) -> tuple[Any, ...]:
         require_importable(self.function, self.name)
-        parts = (self._schema, self.invoke, self._result_schema, self.place, self.function)
-        return _tool_of_parts, (type(self), self.name, self.description, *parts)
+        return _tool_of_parts, (type(self), self.name, *self._parts)
 
 
 def create_tool(
