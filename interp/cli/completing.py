@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from glob import escape, glob
 from typing import Any
 
 import click
@@ -26,6 +27,17 @@ def path_argument(words: str) -> Callable[[Any], Any]:
         metavar=f"FILE... {words}",
         shell_complete=_complete_path,
     )
+
+
+def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files; in a message, those after its ``@``."""
+    if begun.startswith("@"):
+        return [CompletionItem(f"@{each}") for each in _glob(begun[1:])]
+    return [CompletionItem(begun, type="file")]
+
+
+def _glob(begun: str) -> list[str]:
+    return sorted(glob(f"{escape(begun)}*"))  # noqa: PTH207  # it may begin with anything
 
 
 def _complete_path(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:

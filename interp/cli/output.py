@@ -102,6 +102,11 @@ def tell(text: Styled) -> None:
         show([(redact_error(part), style) for part, style in parts], err=True)
 
 
+def is_verbose() -> bool:
+    """Whether the user asked for details with ``-v``."""
+    return _loudness > 0
+
+
 def note(text: Styled) -> None:
     """Print what happened on standard error, unless the user asked for quiet with ``-q``."""
     if _loudness >= 0:

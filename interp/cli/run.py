@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import click
 
+from .completing import complete_files
+from .given_messages import given_messages
 from .options import TalkOptions, talk_options
 from .process import interruptible
 from .talk import Talk
 
 
 @click.command("run")
-@click.argument("file")
-@click.argument("messages", nargs=-1, required=True)
+@click.argument("file", shell_complete=complete_files)
+@click.argument("messages", nargs=-1, shell_complete=complete_files)
+@click.option("--json", "as_json", is_flag=True, help="Print each answer as a JSON object.")
+@click.option(
+    "--stream", is_flag=True, help="Print words as they come; with --json, a line for each event."
+)
+@click.option(
+    "--no-stdin", is_flag=True, help="Do not take a pipe or file on standard input as context."
+)
 @talk_options
-def command(file: str, messages: tuple[str, ...], options: TalkOptions) -> None:
+def command(
+    file: str,
+    messages: tuple[str, ...],
+    as_json: bool,
+    stream: bool,
+    no_stdin: bool,
+    options: TalkOptions,
+) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
 
-    The answers go to standard output, everything else to standard error. FILE may be - for
-    standard input.
+    The answers go to standard output, everything else to standard error. FILE may be - for standard
+    input. A message may be - for standard input, or @FILE for the text of a file; @@ begins a
+    message with @.
+
+    What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
-    if not all(message.strip() for message in messages):
-        raise click.UsageError("a message is empty: say something to the agent")
-    with interruptible(), Talk(file, options) as talk:
-        for message in messages:
+    said = given_messages(file, messages, reads_stdin=not no_stdin)
+    with interruptible(), Talk(file, options, as_json=as_json, is_streaming=stream) as talk:
+        for message in said:
             talk.say(message)

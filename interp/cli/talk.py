@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import ExitStack
 
-from gram import Pattern
+from gram import GramError, Pattern
 from lenses_ext import agent_tool_specs, view
 
 from ..errors import ToolBindingError
@@ -18,14 +18,21 @@ from ..records import Session, session
 from ..tools import ToolLibrary, bind_agent_tools
 from .failures import shown
 from .inputs import read_document, read_libraries
+from .json_answers import JsonAnswers
 from .options import TalkOptions
-from .output import tell
+from .output import is_verbose, tell
 from .spending import Spending
 from .terminal import Terminal
 
 
 class Talk:
     """One conversation with an agent, saved to the session file if there is one.
+
+    Args:
+        file: the program; ``-`` is standard input.
+        options: the options of the command.
+        as_json: print answers as JSON.
+        is_streaming: print words as they come, even to a pipe.
 
     Attributes:
         agent: the agent.
@@ -38,9 +45,16 @@ class Talk:
         ConfigurationError: a file of tools cannot be used.
     """
 
-    def __init__(self, file: str, options: TalkOptions) -> None:
-        if options.debug:
-            show_logs()
+    def __init__(
+        self,
+        file: str,
+        options: TalkOptions,
+        *,
+        as_json: bool = False,
+        is_streaming: bool = False,
+    ) -> None:
+        if options.debug or is_verbose():
+            show_logs(logging.DEBUG if options.debug else logging.WARNING)
         self.agent: Pattern = the_agent(read_document(file), options.agent, by="run")
         self.library = read_libraries(options.tools) if options.tools else _built_in()
         try:
@@ -52,7 +66,11 @@ class Talk:
             raise ToolBindingError([*error.problems, hint]) from None
         self._spending = Spending(options.base_url)
         self._options = options
-        self._terminal = Terminal(is_debugging=options.debug)
+        self._terminal = (
+            JsonAnswers(is_streaming=is_streaming, session=options.session)
+            if as_json
+            else Terminal(is_debugging=options.debug, is_streaming=is_streaming)
+        )
         self._held = ExitStack()
         self._session: Session | None = None
         if options.session:
@@ -64,7 +82,7 @@ class Talk:
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
-        if self._options.usage:
+        if self._options.usage or is_verbose():
             self.tell_usage()
 
     def say(self, message: str) -> AgentResponse:
@@ -83,9 +101,11 @@ class Talk:
         begun = begin(self.agent, message, self.library, self.context, **run_options)
         try:
             response = self._terminal.show_answer(begun, lambda done: self.keep(done.context))
-        except BaseException:
+        except BaseException as failure:
             self._terminal.end_line()  # so that the error starts on a new line
             state = begun.state
+            if isinstance(failure, GramError | OSError):
+                self._terminal.show_failure(state, failure)
             if state.status is not Status.DONE and (state.invocations or state.calls):
                 self._keep_calls(state)
             raise
@@ -123,13 +143,13 @@ class _Handler(logging.Handler):
         tell(self.format(record))
 
 
-def show_logs() -> None:
+def show_logs(level: int) -> None:
     """Show the log of requests and tool calls on standard error; it contains no keys."""
     handler = _Handler()
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     logger = logging.getLogger("interp")
     logger.addHandler(handler)
-    logger.setLevel(logging.DEBUG)
+    logger.setLevel(level)
     logger.propagate = False
 
 

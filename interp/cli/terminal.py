@@ -8,8 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import click
-
 from lenses_ext import agent_model, view
 
 from ..call_text import call_text, shortened
@@ -22,10 +20,12 @@ from ..execution import (
     ToolFinished,
     ToolStarted,
 )
-from ..machine import Ask
+from ..machine import Ask, State
 from ..messages import AgentResponse, ToolInvocation
 from ..redaction import RedactedStream, redact
-from .output import for_question, show, tell, without_surrogates
+from .asking import NoTerminal, ask_user
+from .failures import Failure
+from .output import for_question, note, show, tell, without_surrogates
 from .spinner import Spinner
 
 _LONGEST_QUESTION = 1000  # characters; the user can ask to see the rest
@@ -63,12 +63,14 @@ class Terminal:
 
     Args:
         is_debugging: whether to show calls whole, and no spinner among the lines of the log.
+        is_streaming: whether to print words as they arrive to a pipe or file, too.
 
     Attributes:
         calls: the tool calls that were shown since the last answer began.
     """
 
-    def __init__(self, *, is_debugging: bool = False) -> None:
+    def __init__(self, *, is_debugging: bool = False, is_streaming: bool = False) -> None:
+        self._is_streaming = is_streaming
         self.calls: list[ToolInvocation] = []
         self._most = None if is_debugging else _LONGEST_RESULT
         self._spinner = Spinner(is_wanted=not is_debugging)
@@ -86,7 +88,8 @@ class Terminal:
                 not lost if printing fails. If it fails itself, the answer is still printed and the
                 error is raised then.
         """
-        is_shown_as_said = sys.stdout is not None and sys.stdout.isatty()
+        is_at_terminal = sys.stdout is not None and sys.stdout.isatty()
+        is_shown_as_said = self._is_streaming or is_at_terminal
         self.calls = []
         model = str(run.state.model or view(agent_model, run.state.agent))
         self._spinner.start(model)
@@ -99,14 +102,14 @@ class Terminal:
                 case SaidBeforeCalls() if self._is_within_line:
                     self.end_line()
                 case SaidBeforeCalls():
-                    tell(each.text)
+                    note(each.text)
                 case ToolStarted():
                     self.end_line()
                     self._spinner.start(call_text(each.call.name, each.call.arguments))
                 case ToolFinished():
                     self.end_line()
                     self.calls.append(each.invocation)
-                    tell(answered_call_text(each.invocation, self._most))
+                    note(answered_call_text(each.invocation, self._most))
                     self._spinner.start(model)
                 case Finished():
                     unkept: OSError | None = None
@@ -123,6 +126,9 @@ class Terminal:
                             raise problem
                     return each.response
         raise AssertionError("a stream ends with Finished")
+
+    def show_failure(self, state: State, failure: Failure) -> None:
+        """Show nothing of a run that failed: its error is told when the command ends."""
 
     def end_line(self) -> None:
         """End the line of the model's words, if one has begun, and the spinner's."""
@@ -141,9 +147,6 @@ class Terminal:
     def ask(self, ask: Ask) -> Answer:
         """Ask the user whether a call may run; without a terminal it is denied."""
         self.end_line()
-        if not (sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()):
-            tell(f"{call_text(ask.name, ask.args)}: denied, because there is no terminal to ask at")
-            return "nobody is there to approve it"
         if (always := self._always.get(ask.name)) is not None:
             return always
         call = without_surrogates(for_question(redact(call_text(ask.name, ask.args))))
@@ -154,15 +157,10 @@ class Terminal:
                 shown = f"{call[:_LONGEST_QUESTION]}… ({hidden} more characters)"
                 choices += ", v to view it whole"
             try:
-                answer = click.prompt(
-                    f"Run {shown}? [{choices}]",
-                    default="",
-                    show_default=False,
-                    prompt_suffix=": ",
-                    err=True,
-                )
-            except click.Abort:  # Ctrl-C or Ctrl-D, which is not an error
-                raise KeyboardInterrupt from None
+                answer = ask_user(f"Run {shown}? [{choices}]: ")
+            except NoTerminal:
+                tell(f"{call}: denied, because there is no terminal to ask at")
+                return "nobody is there to approve it"
             match answer.strip().lower():
                 case "y" | "yes":
                     return True

@@ -28,6 +28,7 @@ def gram(
         env={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
         timeout=60,
         check=False,
+        start_new_session=True,  # without a terminal to ask at
     )
 
 

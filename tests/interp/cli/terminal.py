@@ -16,7 +16,8 @@ from tests.interp.cli.process import without_keys
 from tests.paths import ROOT
 
 _AT_TERMINAL = (
-    "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "import fcntl, termios, os; tty = next(n for n in (0, 1, 2) if os.isatty(n)); "
+    "fcntl.ioctl(tty, termios.TIOCSCTTY, 0); "
     "from interp.cli import main; main()"
 )
 _CONTROL = re.compile(r"\x1b\[[?0-9;]*[a-zA-Z]|\r")
@@ -29,6 +30,7 @@ class Terminal:
         arguments: the command's.
         answers: a file for its standard output, which is the terminal too otherwise.
         told: a file for its standard error, likewise.
+        fed: a file for its standard input, likewise.
         environment: variables beside those that are there.
     """
 
@@ -37,14 +39,16 @@ class Terminal:
         *arguments: str,
         answers: Path | None = None,
         told: Path | None = None,
+        fed: Path | None = None,
         **environment: str,
     ) -> None:
         self._mine, theirs = pty.openpty()
         files = (answers or Path(os.devnull), told or Path(os.devnull))
-        with files[0].open("wb") as out, files[1].open("wb") as err:
+        given = fed or Path(os.devnull)
+        with files[0].open("wb") as out, files[1].open("wb") as err, given.open("rb") as said:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _AT_TERMINAL, *arguments],
-                stdin=theirs,
+                stdin=said if fed else theirs,
                 stdout=out if answers else theirs,
                 stderr=err if told else theirs,
                 cwd=ROOT,

@@ -1,0 +1,42 @@
+"""Asks the user a question, at the terminal itself when standard input is something else."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import click
+
+from .output import for_terminal, without_surrogates
+
+
+class NoTerminal(Exception):  # noqa: N818  # it is no error
+    """There is no terminal to ask at."""
+
+
+def ask_user(question: str) -> str:
+    """Ask a question and return the line that the user types.
+
+    Raises:
+        NoTerminal: there is none.
+        KeyboardInterrupt: the user typed Ctrl-C or Ctrl-D.
+    """
+    if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        try:
+            return str(
+                click.prompt(question, default="", show_default=False, prompt_suffix="", err=True)
+            )
+        except click.Abort:  # Ctrl-C or Ctrl-D, which is not an error
+            raise KeyboardInterrupt from None
+    try:
+        descriptor = os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        raise NoTerminal from None
+    with io.TextIOWrapper(io.FileIO(descriptor, "r+"), errors="replace", newline="") as terminal:
+        terminal.write(for_terminal(without_surrogates(question)))
+        terminal.flush()
+        line = terminal.readline()
+    if not line:
+        raise KeyboardInterrupt
+    return line.rstrip("\r\n")

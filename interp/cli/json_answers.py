@@ -1,0 +1,116 @@
+"""Prints answers as JSON: an object for each, or a line for each thing that happens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from gram import Json
+
+from ..execution import Finished, Run, TextDelta, ToolFinished, ToolStarted
+from ..json_text import read_json
+from ..machine import State
+from ..messages import AgentResponse, ToolInvocation, Usage
+from ..redaction import RedactedStream, redact
+from .failures import Failure, exit_code_of, shown
+from .output import show
+from .terminal import Terminal
+
+
+class JsonAnswers(Terminal):
+    """Prints each answer as an object on a line; approval is asked for as usual.
+
+    Args:
+        is_streaming: print a line for each piece of text, call and result too.
+        session: the file of the conversation, or None.
+    """
+
+    def __init__(self, *, is_streaming: bool, session: str | None) -> None:
+        super().__init__(is_debugging=True)
+        self._is_streaming = is_streaming
+        self._session = session
+
+    def show_answer(self, run: Run, keep: Callable[[AgentResponse], None]) -> AgentResponse:
+        """Continue a run to its end and print its answer; see `Terminal`."""
+        words = RedactedStream()
+        for each in run.stream(words=self._is_streaming):
+            if not isinstance(each, TextDelta):
+                self._tell_text(words.rest())
+            match each:
+                case TextDelta():
+                    self._tell_text(words.feed(each.text))
+                case ToolStarted():
+                    arguments = _value(each.call.arguments)
+                    self._tell("call", {"tool": each.call.name, "arguments": arguments})
+                case ToolFinished():
+                    self.calls.append(each.invocation)
+                    self._tell("result", _call(each.invocation))
+                case Finished(response):
+                    try:
+                        keep(response)
+                    finally:
+                        self._print_answer(_answer(response, self._session))
+                    return response
+        raise AssertionError("a stream ends with Finished")
+
+    def show_failure(self, state: State, failure: Failure) -> None:
+        """Print an object for a run that failed, with what it did until then."""
+        problem = {"type": type(failure).__name__, "message": shown(failure)}
+        calls = [_call(each) for each in state.invocations]
+        self._print_answer(
+            {
+                "answer": None,
+                "error": {**problem, "exit_code": exit_code_of(failure)},
+                "calls": list(calls),
+                "usage": _usage(state.usage),
+                "session": self._session,
+            }
+        )
+
+    def _print_answer(self, answer: dict[str, Json]) -> None:
+        _print({"type": "answer", **answer} if self._is_streaming else answer)
+
+    def _tell_text(self, text: str) -> None:
+        if text:
+            self._tell("text", {"text": text})
+
+    def _tell(self, kind: str, what: dict[str, Json]) -> None:
+        if self._is_streaming:
+            _print({"type": kind, **what})
+
+
+def _answer(response: AgentResponse, session: str | None) -> dict[str, Json]:
+    return {
+        "answer": response.content,
+        "value": response.value,
+        "calls": [_call(each) for each in response.tools_used],
+        "usage": _usage(response.usage),
+        "truncated": response.truncated,
+        "refused": response.refused,
+        "session": session,
+    }
+
+
+def _call(call: ToolInvocation) -> dict[str, Json]:
+    outcome = {"result": call.result} if call.error is None else {"error": call.error}
+    return {"tool": call.tool_name, "arguments": call.args, **outcome}
+
+
+def _usage(usage: Usage) -> dict[str, Json]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens,
+    }
+
+
+def _value(text: str) -> Json:
+    """The value of a JSON text; the text itself if it is not JSON, as a model may write it."""
+    try:
+        return read_json(text)
+    except ValueError:
+        return text
+
+
+def _print(value: dict[str, Json]) -> None:
+    show(redact(json.dumps(value, ensure_ascii=False)))
