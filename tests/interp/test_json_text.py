@@ -62,7 +62,7 @@ def test_whatever_is_read_can_be_written_and_read_again(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["1e999", '"\\ud800"'])
-def test_a_call_with_arguments_that_are_no_json_is_not_detected(value: str) -> None:
+def test_a_call_with_arguments_that_are_not_json_is_not_detected(value: str) -> None:
     with pytest.raises(ValidationError, match='arguments of "f" are not valid JSON'):
         detect_tool_call(tool_calls(("c", "f", f'{{"x": {value}}}')))
 

@@ -22,7 +22,7 @@ def faults_of(model: str) -> tuple[Fault, ...]:
     "model",
     ["OpenAI/gpt-5.6-luna", "openai/gpt-5.6-luna", "Ollama/gpt-4", "Offline/rehearsal", "vLLM/a/b"],
 )
-def test_a_model_that_can_be_asked_is_no_fault(model: str) -> None:
+def test_a_model_that_can_be_asked_has_no_fault(model: str) -> None:
     assert faults_of(model) == ()
 
 
@@ -67,7 +67,7 @@ def test_each_agent_of_a_program_is_looked_at_in_the_order_of_the_text() -> None
     ]
 
 
-def test_a_model_that_cannot_be_read_is_told_once() -> None:
+def test_a_model_that_cannot_be_read_is_reported_once() -> None:
     assert len(faults_of("gpt-4")) == 1
 
 

@@ -173,7 +173,7 @@ def test_a_key_is_known_by_the_users_row_that_names_its_variable(
     assert redact("cloud-secret") == REDACTED
 
 
-def test_a_file_of_providers_that_is_broken_shows_no_key(
+def test_the_error_for_a_broken_providers_file_shows_no_key(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("GRAM_PROVIDERS", str(tmp_path / "nowhere.toml"))
@@ -182,7 +182,7 @@ def test_a_file_of_providers_that_is_broken_shows_no_key(
     assert redact("sk-secret-key") == REDACTED
 
 
-def test_a_short_value_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_value_is_not_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
     assert redact("there is none") == "there is none"
@@ -210,7 +210,7 @@ def test_requests_replies_and_tools_are_logged_without_the_key(
     assert key not in said
 
 
-def test_nothing_is_made_of_what_nobody_listens_to(
+def test_nothing_is_formatted_when_nobody_listens_to_the_log(
     hello_world: Pattern, model_server: ModelServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     model_server.will_say("hello")

@@ -112,7 +112,7 @@ def test_the_programs_settings_go_over_the_wire(model_server: ModelServer) -> No
     assert set(body) == {"model", "messages", "temperature", "max_tokens"}
 
 
-def test_a_compatible_server_is_told_max_tokens(model_server: ModelServer) -> None:
+def test_a_compatible_server_gets_max_tokens(model_server: ModelServer) -> None:
     model_server.will_say("a")
 
     run(AGENT, "hi", model="Ollama/m", base_url=model_server.url)

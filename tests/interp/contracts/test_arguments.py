@@ -137,7 +137,7 @@ def test_a_default_beside_a_reference_is_filled_in() -> None:
 # --- null
 
 
-def test_a_null_where_none_is_allowed_means_the_default() -> None:
+def test_a_null_for_a_type_without_null_means_the_default() -> None:
     schema = parameters(n={**INTEGER, "default": 1}, tags={"type": "array", "default": ["a"]})
 
     assert validate_tool_args(schema, {"n": None, "tags": None}) == {"n": 1, "tags": ["a"]}
@@ -158,7 +158,7 @@ def test_a_null_without_a_default_is_refused() -> None:
     assert refusal(parameters(n=INTEGER), {"n": None}) == '$.n: null is not of type "integer"'
 
 
-def test_a_null_default_where_none_is_allowed_says_no_value() -> None:
+def test_a_null_default_of_a_type_without_null_means_no_value() -> None:
     schema = parameters(n={**INTEGER, "default": None})
 
     assert validate_tool_args(schema, {}) == {}
@@ -178,7 +178,7 @@ def test_a_null_for_a_reference_is_judged_by_what_it_refers_to() -> None:
 # --- what is refused
 
 
-def test_an_unknown_argument_is_told_with_the_known_ones() -> None:
+def test_the_error_for_an_unknown_argument_names_the_known_ones() -> None:
     schema = {**parameters(b=INTEGER, a=INTEGER), "additionalProperties": False}
 
     assert refusal(schema, {"c": 1, "d": 2, "a": 1}) == '$: unknown "c", "d"; known: a, b'
@@ -224,7 +224,7 @@ def test_of_many_violations_the_first_five_are_told(count: int, more: list[str])
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_of_alternatives_in_alternatives_the_outermost_are_told(whole: bool) -> None:
+def test_violations_of_nested_alternatives_are_reported_at_the_outermost(whole: bool) -> None:
     either = {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"type": "null"}]}
     node = {kind: parameters(x={"type": kind}, c=either) for kind in ("integer", "string")}
     schema = {
@@ -255,7 +255,7 @@ def test_arguments_are_an_object(args: Any, found: str) -> None:
 
 
 @pytest.mark.parametrize("args", [{1: 2}, {"a": object()}, {"a": float("nan")}, {"a": "\ud800"}])
-def test_arguments_that_are_no_json_are_refused(args: Any) -> None:
+def test_arguments_that_are_not_json_are_refused(args: Any) -> None:
     assert refusal({"type": "object"}, args).startswith("arguments are JSON: ")
 
 

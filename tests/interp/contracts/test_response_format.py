@@ -27,7 +27,7 @@ def streamed(program: Pattern) -> Any:
     return last.response  # type: ignore[union-attr]  # the last observation is Finished
 
 
-def test_a_type_that_is_no_object_is_asked_for_inside_one() -> None:
+def test_a_type_other_than_an_object_is_asked_for_inside_an_object() -> None:
     format_ = response_format(NAMES.elements[0])
 
     assert format_["json_schema"] == {
@@ -63,7 +63,9 @@ def test_an_object_of_the_programs_own_is_not_taken_apart(model_server: ModelSer
     assert run(agent("[:Answer:Object | (answer::Integer)]"), "hi").value == {"answer": 5}
 
 
-def test_an_answer_of_another_type_is_told_as_it_was_declared(model_server: ModelServer) -> None:
+def test_an_answer_of_another_type_is_an_error_with_the_declared_type(
+    model_server: ModelServer,
+) -> None:
     model_server.will_say('{"answer": "five"}', '{"answer": "five"}')
 
     with pytest.raises(ModelError, match="not what the program declares"):

@@ -33,7 +33,7 @@ def test_a_definition_is_a_fresh_copy() -> None:
     }
 
 
-def test_from_the_second_message_on_nothing_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_message_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many tools an agent has."""
     specs = [
         create_tool_specification(f"look{i}", "Looks.", "(word::String)==>(::String)")

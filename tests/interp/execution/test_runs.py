@@ -74,7 +74,7 @@ def raising(error: BaseException) -> Callable[[int], Any]:
         (lambda n: "\udcff", 'tool "work" returned what is not JSON'),
     ],
 )
-def test_a_tool_that_fails_is_told_to_the_model_and_the_run_goes_on(
+def test_a_tool_that_fails_is_reported_to_the_model_and_the_run_goes_on(
     drive: Any, function: Any, message: str
 ) -> None:
     library = ToolLibrary.of(
@@ -109,7 +109,7 @@ def test_a_coroutine_that_hangs_is_cancelled(drive: Any) -> None:
 
 
 @either_driver
-def test_a_coroutine_that_cancels_itself_is_told_to_the_model(drive: Any) -> None:
+def test_a_coroutine_that_cancels_itself_is_reported_to_the_model(drive: Any) -> None:
     async def work(n: int) -> int:
         raise asyncio.CancelledError
 

@@ -179,7 +179,7 @@ def test_a_broken_stream_is_a_model_error_and_nothing_of_it_is_run(
         Answer(events=[{"error": {"message": "busy", "code": 503}}]),
     ],
 )
-def test_a_stream_that_brought_nothing_is_asked_for_again(
+def test_a_stream_that_ends_before_its_first_word_is_asked_for_again(
     hello_world: Pattern, model_server: ModelServer, watch: Any, first: Answer
 ) -> None:
     model_server.will_say(first, "Here.")

@@ -71,7 +71,7 @@ def test_an_agent_without_a_declared_answer_has_no_value() -> None:
     assert run(agent, "hi", model=ScriptedModel([GOOD])).value is None
 
 
-def test_a_violation_is_told_to_the_model_once() -> None:
+def test_a_violation_is_reported_to_the_model_once() -> None:
     model = ScriptedModel(['{"name": 1}', GOOD])
 
     response = run(AGENT, "Who?", model=model)
@@ -104,7 +104,7 @@ def test_after_a_correction_the_model_may_still_call_tools(model_server: ModelSe
     assert run(agent, "How many?", ToolLibrary.of([count])).value == 18
 
 
-def test_a_correction_is_no_round_of_tool_calls() -> None:
+def test_a_correction_does_not_count_as_a_round_of_tool_calls() -> None:
     agent = loads_one(
         '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:Integer), '
         '[count:Tool {description: "Counts"} | (::Integer)]]'

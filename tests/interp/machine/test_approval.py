@@ -110,7 +110,9 @@ def test_the_first_rule_that_fits_decides(drive: Any) -> None:
     ("answer", "error"),
     [(False, "denied, not run"), ("not today", "denied, not run: not today")],
 )
-def test_a_no_is_told_to_the_model_and_the_run_goes_on(drive: Any, answer: Any, error: str) -> None:
+def test_a_denied_call_is_reported_to_the_model_and_the_run_goes_on(
+    drive: Any, answer: Any, error: str
+) -> None:
     mail = Mail()
 
     response = drive(mail, REPLY, "Done.", policy=POLICY, approve=lambda ask: answer)
@@ -170,7 +172,7 @@ def test_an_approver_may_leave_a_question_open(drive: Any) -> None:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_question_left_open_stops_no_tool_that_has_begun(fails: bool) -> None:
+def test_a_question_left_open_does_not_stop_tools_that_have_begun(fails: bool) -> None:
     mail, begun = Mail(), asyncio.Event()
 
     @tool
@@ -312,6 +314,6 @@ def test_a_policy_is_refused_when_it_is_made(make: Any, message: str) -> None:
         make()
 
 
-def test_a_limit_is_no_approval() -> None:
+def test_reaching_a_limit_does_not_approve_a_call() -> None:
     with pytest.raises(LimitError):
         by_run(Mail(), REPLY, policy=ask_all, limits=Limits(tool_calls=1))

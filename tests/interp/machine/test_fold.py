@@ -146,7 +146,7 @@ def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected:
 )
 @pytest.mark.parametrize("policy", [ApprovalPolicy(), ApprovalPolicy([ApprovalRule("ask")])])
 @pytest.mark.parametrize("name", ["anything", "add"])
-def test_arguments_that_no_json_can_carry_are_told_to_the_model(
+def test_arguments_that_cannot_be_written_as_json_are_reported_to_the_model(
     value: str, policy: ApprovalPolicy, name: str
 ) -> None:
     agent = loads_one(
@@ -345,7 +345,7 @@ def test_each_limit_stops_the_run_and_is_named(limits: dict[str, Any], stopped: 
     assert [type(each) for each in resume(state, Limits())[1]] == [CallTool, CallTool]
 
 
-def test_an_answer_that_is_there_is_given_whatever_it_cost() -> None:
+def test_an_answer_is_given_even_when_it_took_more_tokens_than_allowed() -> None:
     state, _ = start(AGENT, "hi", limits=Limits(tokens=1))
 
     state, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x"), Usage(10, 2)))
@@ -418,7 +418,7 @@ def test_a_step_of_a_long_conversation_costs_what_one_of_a_short_one_costs() -> 
     assert peak(20_000) < peak(1) + 4_000
 
 
-def test_a_result_of_another_type_than_declared_is_told_as_an_error() -> None:
+def test_a_result_of_another_type_than_declared_is_an_error_for_the_model() -> None:
     state, _ = after(calls(("add", {"x": 1})))
 
     state, _ = step(state, ToolReturned((0, 0), '"two"'))

@@ -246,7 +246,7 @@ def test_what_the_provider_behind_a_gateway_says_is_told(raw: object) -> None:
         ('[{"name": "sayHello", "parameters": {"personName": 3}}]', None),
     ],
 )
-def test_a_call_that_its_provider_could_not_read_is_told_to_the_model(
+def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
     hello_world: Pattern,
     model_server: ModelServer,
     written: str,

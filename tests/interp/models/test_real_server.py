@@ -110,7 +110,7 @@ def test_a_model_that_can_read_gives_its_answer_in_either_format(
     assert response.value["degrees"] == 17
 
 
-def test_a_call_whose_arguments_were_no_json_does_not_poison_the_conversation(
+def test_a_conversation_goes_on_after_arguments_that_are_not_json(
     server: Server,
 ) -> None:
     wrong = ToolCall("a", "temperature", '{"ci')
@@ -126,14 +126,14 @@ def test_a_call_whose_arguments_were_no_json_does_not_poison_the_conversation(
     assert response.value["degrees"] == 17
 
 
-def test_a_conversation_that_is_too_long_is_told_by_its_name(server: Server) -> None:
+def test_a_conversation_that_is_too_long_has_an_error_code_of_its_own(server: Server) -> None:
     with pytest.raises(ModelError) as caught:
         run(TALKER, "a " * 200_000, model=server.model())
 
     assert caught.value.code == "context_length_exceeded"
 
 
-def test_a_wrong_key_is_told_without_it(server: Server) -> None:
+def test_the_error_for_a_wrong_key_does_not_have_the_key(server: Server) -> None:
     if server.key == "none":
         pytest.skip("the server that GRAM_TRIAL_SERVER names needs no key")
     model = OpenAIModel(server.address, "a-wrong-key-0123456789")

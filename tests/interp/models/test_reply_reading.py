@@ -73,7 +73,7 @@ def test_text_beside_calls_is_not_the_answer(
 
 
 @pytest.mark.parametrize("finish", ["stop", "tool_calls", "odd", None])
-def test_calls_are_run_whatever_the_finish_reason(
+def test_calls_are_run_with_any_finish_reason(
     hello_world: Pattern, model_server: ModelServer, finish: str | None
 ) -> None:
     asked = completion(tool_calls(("c1", "sayHello", {})), choice={"finish_reason": finish})
@@ -82,7 +82,7 @@ def test_calls_are_run_whatever_the_finish_reason(
     assert len(run(hello_world, "hi", hello_world_tool_library).tools_used) == 1
 
 
-def test_calls_cut_off_at_the_length_limit_are_told_and_not_run(
+def test_calls_cut_off_at_the_length_limit_are_reported_and_not_run(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
     asked = completion(tool_calls(("c1", "sayHello", {})), choice={"finish_reason": "length"})

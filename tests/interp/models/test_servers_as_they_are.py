@@ -181,7 +181,7 @@ def test_an_empty_reply_after_a_tool_s_result_ends_the_run(hello_world: Pattern)
 
 
 @pytest.mark.parametrize("arguments", ["", "null", "[1]", '"x"', '{"a": 1', "x", '{"a":1,"a":2}'])
-def test_arguments_that_are_no_object_go_back_as_an_empty_one(
+def test_arguments_that_are_not_an_object_are_sent_back_as_an_empty_object(
     hello_world: Pattern, model_server: ModelServer, arguments: str
 ) -> None:
     model_server.will_say(tool_calls(("c1", "sayHello", arguments)), "Done.")

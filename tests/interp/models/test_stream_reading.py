@@ -58,7 +58,7 @@ def test_any_chunks_are_a_reply_or_a_model_error(events: list[Any], finish: str 
         pass
 
 
-def test_an_index_or_an_id_that_is_none_counts_as_missing() -> None:
+def test_an_index_or_id_of_a_wrong_type_counts_as_missing() -> None:
     chunks = StreamedReply()
     chunks.add(delta(tool_calls=[{"index": [], "id": {}, "function": {"name": "one"}}]))
     chunks.add(delta(tool_calls=[{"index": "0", "function": {"arguments": "{}"}}]))

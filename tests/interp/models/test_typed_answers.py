@@ -169,7 +169,9 @@ def first_request(pattern: Pattern) -> Any:
     return effect.request  # type: ignore[union-attr]  # the first effect is CallModel
 
 
-def test_a_server_without_schemas_is_told_the_schema_in_words(model_server: ModelServer) -> None:
+def test_a_server_that_takes_no_schema_gets_it_in_the_instruction(
+    model_server: ModelServer,
+) -> None:
     model_server.will_say('{"name": "Bob"}', json.dumps(BOB))
     model = OpenAIModel(model_server.url, "key", answers_as="json_object")
 

@@ -118,7 +118,9 @@ def test_the_file_is_looked_for_in_the_users_configuration(
         ('[Cloud]\nbase_url = "http://x"\nkey = "gsk_secret"', "keys themselves are never stored"),
     ],
 )
-def test_a_wrong_file_is_one_error_that_repeats_no_key(file: Path, text: str, message: str) -> None:
+def test_a_wrong_providers_file_is_one_error_without_keys(
+    file: Path, text: str, message: str
+) -> None:
     file.write_text(text)
 
     with pytest.raises(ConfigurationError, match=message) as caught:
@@ -177,7 +179,7 @@ def test_who_has_no_home_has_no_providers(monkeypatch: pytest.MonkeyPatch) -> No
     assert redact("nothing to hide") == "nothing to hide"
 
 
-def test_a_broken_file_stops_nothing_that_needs_no_provider(
+def test_a_broken_providers_file_matters_only_where_a_provider_is_needed(
     file: Path, hello_world: Pattern
 ) -> None:
     file.write_text("[Cloud")

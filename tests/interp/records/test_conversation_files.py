@@ -82,7 +82,7 @@ def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> 
         ("[:Conversation |\n  (:User {a: 1})]", "c.gram:2:14: error[unknown-property] User has no"),
     ],
 )
-def test_a_file_that_is_no_conversation_is_one_error_with_its_place(
+def test_a_file_that_is_not_a_conversation_is_one_error_with_its_place(
     tmp_path: Path, text: str, message: str
 ) -> None:
     path = tmp_path / "c.gram"

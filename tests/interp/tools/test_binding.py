@@ -193,7 +193,7 @@ def test_an_implementation_may_take_more_and_return_less_than_the_program_says(
 
 @pytest.mark.parametrize(("signature", "function", "told"), DIFFERS)
 @pytest.mark.parametrize("match", ["full", "types"])
-def test_everything_that_keeps_an_implementation_from_binding_is_told(
+def test_all_reasons_why_an_implementation_does_not_bind_are_reported(
     signature: str, function: Callable[..., Any], told: list[str], match: Any
 ) -> None:
     tools = ToolLibrary.of(tool(function, name="search"))
@@ -332,9 +332,7 @@ def test_a_difference_of_types_says_no_such_thing() -> None:
         (empty_tool_library, "it has no tools"),
     ],
 )  # fmt: skip
-def test_a_tool_that_is_not_there_is_told_with_the_nearest_names(
-    tools: ToolLibrary, known: str
-) -> None:
+def test_the_error_for_a_missing_tool_has_the_nearest_names(tools: ToolLibrary, known: str) -> None:
     assert explain_binding(SPEC, tools) == f'tool "add" is not in the library; {known}'
 
 

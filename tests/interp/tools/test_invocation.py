@@ -142,7 +142,7 @@ def raising_later(error: BaseException) -> Any:
         (ToolError("inner"), "ToolError: inner"),
     ],
 )
-def test_a_tool_that_raises_is_told_with_its_name_and_the_error(
+def test_the_error_for_a_tool_that_raises_has_its_name_and_what_it_raised(
     invoke: Any, kind: Any, error: BaseException, said: str
 ) -> None:
     with pytest.raises(ToolError) as caught:
@@ -161,7 +161,9 @@ class Stop(BaseException):
 @pytest.mark.parametrize(
     "error", [asyncio.CancelledError("c"), GeneratorExit("g"), Stop("s"), SystemExit("e")]
 )
-def test_other_base_exceptions_are_told_like_exceptions(invoke: Any, kind: Any, error: Any) -> None:
+def test_other_base_exceptions_are_reported_like_exceptions(
+    invoke: Any, kind: Any, error: Any
+) -> None:
     with pytest.raises(ToolError) as caught:
         invoke(made(kind(error)), {})
 
@@ -173,7 +175,7 @@ def test_other_base_exceptions_are_told_like_exceptions(invoke: Any, kind: Any, 
     ("kind", "said"),
     [(raising, "StopIteration: 3"), (raising_later, "RuntimeError: coroutine raised Stop")],
 )
-def test_the_end_of_an_iterator_is_told(invoke: Any, kind: Any, said: str) -> None:
+def test_a_stop_iteration_is_reported(invoke: Any, kind: Any, said: str) -> None:
     with pytest.raises(ToolError, match=f'^tool "t" failed: {said}'):
         invoke(made(kind(StopIteration(3))), {})
 
@@ -187,7 +189,7 @@ def test_whatever_a_tool_returns_is_a_result_or_a_tool_error(invoke: Any, functi
 
 @either_way
 @pytest.mark.parametrize("result", [object(), float("nan"), {1: 2}, "\ud800", b"x", (1 + 2j)])
-def test_a_result_that_is_no_json_is_a_tool_error(invoke: Any, result: Any) -> None:
+def test_a_result_that_is_not_json_is_a_tool_error(invoke: Any, result: Any) -> None:
     with pytest.raises(ToolError, match=r'^tool "t" returned what is not JSON: '):
         invoke(made(lambda _: result), {})
 

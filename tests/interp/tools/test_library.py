@@ -50,7 +50,7 @@ def test_a_tool_is_registered_in_the_place_of_one_of_the_same_name() -> None:
     assert lookup_tool("add", BOTH) is ADD
 
 
-def test_a_tool_is_registered_under_no_name_but_its_own() -> None:
+def test_a_tool_is_registered_under_its_own_name_only() -> None:
     with pytest.raises(ToolError) as caught:
         register_tool("plus", ADD, BOTH)
 

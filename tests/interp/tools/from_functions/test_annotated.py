@@ -76,7 +76,7 @@ def test_a_length_is_said_as_the_type_counts_it(hint: Any, added: dict[str, Json
         ),
     ],
 )
-def test_an_extra_that_says_nothing_of_the_type_is_refused(hint: Any, message: str) -> None:
+def test_a_constraint_for_another_type_is_refused(hint: Any, message: str) -> None:
     with pytest.raises(ToolError) as error:
         TypeForms().of(hint)
 

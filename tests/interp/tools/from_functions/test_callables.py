@@ -80,7 +80,7 @@ def test_text_after_a_doctest_is_kept() -> None:
     assert read_docstring(text).description == "Adds.\n\nSlowly."
 
 
-def test_a_docstring_that_no_style_can_read_is_all_description() -> None:
+def test_a_docstring_in_an_unknown_style_is_all_description() -> None:
     assert read_docstring(":param\n: x") == Documentation(":param\n: x", {})
 
 

@@ -307,7 +307,7 @@ def test_a_context_with_a_default_is_left_to_it_outside_of_a_run() -> None:
     assert tool(who)() is True
 
 
-def test_an_argument_that_no_parameter_has_is_told_with_the_known_ones() -> None:
+def test_the_error_for_an_argument_without_a_parameter_names_the_parameters() -> None:
     with pytest.raises(ValidationError) as error:
         call(tool(weather), city={"name": "Oslo"}, town=1)
 
@@ -400,7 +400,7 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
 @pytest.mark.parametrize(
     ("function", "message"), REFUSED, ids=[each.__name__ for each, _ in REFUSED]
 )
-def test_a_function_that_cannot_be_a_tool_is_told_with_its_place(
+def test_the_error_for_a_function_that_cannot_be_a_tool_has_its_place(
     function: Callable[..., Any], message: str
 ) -> None:
     with pytest.raises(ToolError) as error:

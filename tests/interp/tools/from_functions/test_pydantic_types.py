@@ -238,7 +238,7 @@ def test_a_type_that_pydantic_knows_is_read_and_written(
         (Strict, {"day": "someday"}, "x: day: Input should be a valid date"),
     ],
 )
-def test_a_value_that_pydantic_refuses_is_told_with_its_path(
+def test_the_error_for_a_value_that_pydantic_refuses_has_its_path(
     hint: Any, value: Json, message: str
 ) -> None:
     def echo(x: Any) -> None:
@@ -310,7 +310,7 @@ def test_a_type_that_pydantic_only_tells_from_others_is_refused() -> None:
             TypeForms().of(hint)
 
 
-def test_a_default_that_pydantic_refuses_is_told_where_the_tool_is_defined() -> None:
+def test_a_default_that_pydantic_refuses_is_an_error_when_the_tool_is_defined() -> None:
     def plan(day: datetime.date = "someday") -> None:  # type: ignore[assignment]  # wrong on purpose
         """Plans a day."""
 

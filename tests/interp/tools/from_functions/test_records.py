@@ -152,7 +152,7 @@ def test_a_field_of_attrs_without_a_hint_is_refused() -> None:
     assert str(error.value) == 'Bare field "x" has no type hint'
 
 
-def test_a_hint_that_cannot_be_resolved_is_told_with_its_class() -> None:
+def test_the_error_for_a_hint_that_cannot_be_resolved_names_its_class() -> None:
     @dataclass
     class Lost:
         x: Missing  # type: ignore[name-defined]  # noqa: F821  # wrong on purpose
@@ -166,7 +166,7 @@ def test_a_hint_that_cannot_be_resolved_is_told_with_its_class() -> None:
     )
 
 
-def test_a_default_that_does_not_fit_is_told_with_its_field() -> None:
+def test_the_error_for_a_default_that_does_not_fit_names_its_field() -> None:
     @dataclass
     class Wrong:
         x: int = "1"  # type: ignore[assignment]  # wrong on purpose

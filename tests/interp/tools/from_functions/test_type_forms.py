@@ -335,7 +335,7 @@ def test_python_values_come_back_as_they_are(hint: Any, value: Any) -> None:
     assert TypeForms().of(hint).read(value) == value
 
 
-def test_a_field_that_no_record_has_is_told_with_the_known_ones() -> None:
+def test_the_error_for_an_unknown_field_names_the_known_ones() -> None:
     form = TypeForms().of(list[Cat])
 
     with pytest.raises(ValidationError) as error:
