@@ -110,7 +110,7 @@ class Parameters:
         if self._not_null and None in args.values():
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
         if not is_valid(self._text, args):
-            raise ValidationError(violations(validator_of(self._text), self._schema, args))
+            raise ValidationError(violations(self._text, args))
         filled = {**args, **self._plain, **args}  # given keys keep their order and values
         if self._defaults:
             _fill(self._defaults, filled)

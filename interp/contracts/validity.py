@@ -32,7 +32,7 @@ def check(schema: Mapping[str, Json], value: Json) -> None:
     """
     text = write_json(schema)
     if not is_valid(text, value):
-        raise ValidationError(violations(validator_of(text), schema, value))
+        raise ValidationError(violations(text, value))
 
 
 def is_valid(schema: str, value: Json) -> bool:
@@ -102,15 +102,15 @@ def validator_of(schema: str) -> Validator:
         raise ValidationError(f"not a JSON Schema: {error}") from None
 
 
-def violations(validator: Validator, schema: Mapping[str, Json], value: Json) -> str:
-    """Describe what is wrong with a value: one line for each of the first few violations.
+def violations(text: str, value: Json) -> str:
+    """Describe how a value violates a schema: one line for each of the first few violations.
 
     If finding them all would take too long, only the outermost are described.
     """
     # The validator looks for violations in each alternative, so alternatives inside alternatives
     # double the work with each level.
-    root = dict(schema)
-    visits = validation_visits(root, value, root, at_most=_MOST_VISITS_TO_DESCRIBE)
+    schema, validator = read_json(text), validator_of(text)
+    visits = validation_visits(schema, value, schema, at_most=_MOST_VISITS_TO_DESCRIBE)
     if visits > _MOST_VISITS_TO_DESCRIBE:
         return "\n".join(_outermost(schema, value)[:_MOST_VIOLATIONS])
     described = (_describe(violation, schema) for violation in validator.iter_errors(value))

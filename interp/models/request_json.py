@@ -18,12 +18,12 @@ from attrs import evolve
 from gram import expect
 from lenses_ext import Memo, wire_name
 
-from ..contracts import function_definition, has_strict_form
+from ..contracts import function_definition, has_strict_form, response_format
 from ..json_text import Json, read_json
 from ..machine import Request
 from ..messages import AssistantRole, FunctionRole, Message, ToolCall
 from ..providers import AnswerFormat, AnswerMode, Dialect
-from .typed_answers import answer_format, answer_in_words, answer_tool
+from .typed_answers import answer_in_words, answer_tool
 
 SETTING_NAMES: Mapping[str, str] = {
     "frequencyPenalty": "frequency_penalty",
@@ -76,8 +76,10 @@ def request_body(
     ]
     if request.answer is not None:
         if not tools or answers == "with_tools":
-            body["response_format"] = answer_format(request.answer, answers_as)
-            if answers_as == "json_object":
+            if answers_as == "json_schema":
+                body["response_format"] = response_format(request.answer)
+            else:
+                body["response_format"] = {"type": "json_object"}
                 instruction += answer_in_words(request.answer)
         elif answers == "as_tool":
             tools.append(answer_tool(request, request.answer))

@@ -18,7 +18,7 @@ from ..contracts import check, response_format, unwrapped
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json
 from ..messages import Message
-from ..providers import AnswerFormat, AnswerMode
+from ..providers import AnswerMode
 
 if TYPE_CHECKING:
     from ..machine import Request
@@ -35,11 +35,6 @@ _FENCED_WIDELY: Final = re.compile(r"```[\w-]*\s*(.*)```", re.DOTALL)
 
 
 # --- asking
-
-
-def answer_format(answer: Pattern, form: AnswerFormat) -> dict[str, Json]:
-    """The ``response_format`` that asks for an answer of a type."""
-    return response_format(answer) if form == "json_schema" else {"type": "json_object"}
 
 
 def answer_in_words(answer: Pattern) -> str:
