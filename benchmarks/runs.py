@@ -113,13 +113,13 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
         for _ in range(case.turns):
             for name, ask in asks.items():
                 found = ask(request)
-                for key, figures in (("cpu", cpu), ("wall", wall), ("bytes", memory)):
+                for key, figures in (("cpu", cpu), ("wall", wall), ("kilobytes", memory)):
                     if key in found:
                         figures.setdefault(name, []).append(found[key])
     _print(f"{title}: CPU of one run", cpu, 1e3, "ms")
     if "at_once" in case.what:
         _print(f"{title}: time of one run", wall, 1e3, "ms")
-        _print(f"{title}: memory of one run", memory, 1e-3, "kB")
+        _print(f"{title}: memory of one run", memory, 1, "kB")
 
 
 @contextmanager

@@ -176,7 +176,11 @@ def importers(module: str) -> list[str]:
 def test_what_is_confined_stays_confined() -> None:
     assert importers("lenses") == ["lenses_ext/optics/typed.py"]
     assert importers("openai") == ["interp/models/server.py"]
-    assert importers("httpx2") == ["interp/models/http_clients.py", "interp/models/server.py"]
+    clients, server, transports = (
+        f"interp/models/{name}.py" for name in ("http_clients", "server", "transports")
+    )
+    assert importers("httpx2") == [clients, server, transports]
+    assert importers("h11") == [transports]
     assert importers("tenacity") == ["interp/models/retries.py"]
     assert importers("lark") == ["gram/grammar.py"]
 

@@ -15,6 +15,7 @@ import httpx2
 
 from ..errors import ModelError
 from ..redaction import redact_error
+from .transports import async_transport, transport
 
 _PIECE: Final = 65_536  # bytes
 _ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32
@@ -34,13 +35,13 @@ def http_client(guard: Guard, auth: tuple[str, str] | None) -> httpx2.Client:
         auth: The user and password of a server that asks for them, or None.
     """
     hooks = {"response": [guard.check]}
-    return _Client(**_OPTIONS, auth=auth, event_hooks=hooks)
+    return _Client(**_OPTIONS, transport=transport(), auth=auth, event_hooks=hooks)
 
 
 def async_http_client(guard: Guard, auth: tuple[str, str] | None) -> httpx2.AsyncClient:
     """A client that does not block; see `http_client`."""
     hooks = {"response": [guard.acheck]}
-    return _AsyncClient(**_OPTIONS, auth=auth, event_hooks=hooks)
+    return _AsyncClient(**_OPTIONS, transport=async_transport(), auth=auth, event_hooks=hooks)
 
 
 class _Client(httpx2.Client):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections import deque
@@ -218,10 +219,13 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving() -> Iterator[ModelServer]:
-    """A server that runs while the context is open."""
+def serving(context: ssl.SSLContext | None = None) -> Iterator[ModelServer]:
+    """A server that runs while this is open, with TLS where it gets a context for that."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.model = ModelServer(f"http://127.0.0.1:{server.server_address[1]}/v1")
+    scheme = "http"
+    if context:
+        scheme, server.socket = "https", context.wrap_socket(server.socket, server_side=True)
+    server.model = ModelServer(f"{scheme}://127.0.0.1:{server.server_address[1]}/v1")
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
