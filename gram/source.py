@@ -23,15 +23,23 @@ class Span(NamedTuple):
 
 
 class Source:
-    """A text with the name it was read under."""
+    """A text with the name it was read under.
 
-    __slots__ = ("__weakref__", "filename", "text")
+    Attributes:
+        text: the text.
+        filename: its name, or None.
+        repeats: where a record, a map or annotations begin that give a key again. Trees keep only
+            the last value, so reading notes the places here.
+    """
+
+    __slots__ = ("__weakref__", "filename", "repeats", "text")
 
     def __init__(self, text: str, filename: str | None = None) -> None:
         expect(text, str, "text", by="Source")
         expect(filename, (str, type(None)), "filename", by="Source")
         self.text = text
         self.filename = filename
+        self.repeats: set[int] = set()
 
     def position(self, offset: int) -> tuple[int, int]:
         """The line and column of an offset, both from 1.

@@ -18,7 +18,7 @@ from lenses_ext import (
 )
 
 from .errors import ConfigurationError
-from .providers import OFFLINE, find_provider, unknown_provider
+from .providers import OFFLINE, Provider, find_provider, unknown_provider
 
 RETIRED: Final = {
     "gpt-3.5-turbo": "2026-10-23",
@@ -37,30 +37,36 @@ def check_program(document: Document) -> tuple[Fault, ...]:
 def unknown_model_provider(reading: Reading) -> Iterator[Finding]:
     """Find models with an unknown provider; the program may be run with another model."""
     with suppress(ConfigurationError):  # `unusable_providers_file` reports it
-        for path, model in _models(reading):
-            if find_provider(model) is None:
+        known: dict[str, Provider | None] = {}
+        for path, model in reading.once(_models):
+            if model.provider not in known:
+                known[model.provider] = find_provider(model)
+            if known[model.provider] is None:
                 yield Finding(unknown_provider(model), path, "model")
 
 
 def retired_model(reading: Reading) -> Iterator[Finding]:
     """Find models that OpenAI retires."""
-    for path, model in _models(reading):
+    for path, model in reading.once(_models):
         if model.provider.lower() == "openai" and model.name in RETIRED:
             yield Finding(f"{model} retires on {RETIRED[model.name]}", path, "model")
 
 
 def unusable_providers_file(reading: Reading) -> Iterator[Finding]:
     """Report a providers file that cannot be read; the program itself may be valid."""
-    for path, model in _models(reading):
+    for path, model in reading.once(_models)[:1]:
         try:
             find_provider(model)
         except ConfigurationError as error:
             yield Finding(str(error), path, "model")
-            return
 
 
-def _models(reading: Reading) -> Iterator[tuple[TreePath, Model]]:
-    """Yield the models of the agents, except the offline model and those that cannot be read."""
+def _models(reading: Reading) -> tuple[tuple[TreePath, Model], ...]:
+    """The models of the agents, except the offline model and those that cannot be read."""
+    return tuple(_all_models(reading))
+
+
+def _all_models(reading: Reading) -> Iterator[tuple[TreePath, Model]]:
     for path, pattern in walk(reading.patterns):
         if is_agent(pattern):
             try:

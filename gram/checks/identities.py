@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from ..reading import syntax
 from ..suggestions import did_you_mean
 from ..trees import Pattern, TreePath, is_edge, is_reference
 from .reading import Finding, Occurrence, Reading
@@ -49,11 +48,11 @@ def dangling_reference(reading: Reading) -> Iterator[Finding]:
     """A bare name among elements that nothing visible from there is called."""
     names: dict[TreePath, set[str]] = defaultdict(set)
     for each in reading.occurrences:
-        if each.name and not isinstance(each.construct, syntax.Reference):
+        if each.name and not each.is_bare:
             names[each.scope].add(each.name)
     hints = 0
     for each in reading.occurrences:
-        if not isinstance(each.construct, syntax.Reference):
+        if not each.is_bare:
             continue
         visible = [names[scope] for scope in reading.scopes_from(each.scope)]
         if any(each.name in known for known in visible):

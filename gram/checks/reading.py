@@ -6,9 +6,8 @@ one for the names below it; its own name belongs to the scope around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
-from itertools import zip_longest
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from attrs import define, field, frozen
@@ -16,11 +15,10 @@ from attrs import define, field, frozen
 from ..documents import Document
 from ..reading import Construct, construct_of, spans_of
 from ..source import Source, Span
-from ..trees import Pattern, TreePath, origin
+from ..trees import Pattern, TreePath, read_from
 from .faults import Edit
 
 T = TypeVar("T")
-_Read: TypeAlias = tuple[Construct | None, Source | None]
 
 Scope: TypeAlias = Literal["around", "own", "private"]
 """To which scope the names below a pattern belong.
@@ -42,7 +40,7 @@ def one_scope(pattern: Pattern) -> Scope:
     return "around"
 
 
-@frozen(eq=False)
+@define(eq=False, slots=False)
 class Occurrence:
     """A pattern in its place.
 
@@ -51,16 +49,12 @@ class Occurrence:
         pattern: the pattern.
         scope: the path of the pattern whose scope its name belongs to, or `WHOLE`.
         is_private: whether that scope, or one around it, is private.
-        construct: its syntax, or None when it was not read from a text.
-        source: the text it was read from, or None.
     """
 
     path: TreePath
     pattern: Pattern
     scope: TreePath
     is_private: bool
-    construct: Construct | None
-    source: Source | None
 
     @property
     def name(self) -> str:
@@ -68,9 +62,40 @@ class Occurrence:
         return self.pattern.value.identity
 
     @property
+    def source(self) -> Source | None:
+        """The text it was read from, or None."""
+        place = read_from(self.pattern)
+        return place[0] if place else None
+
+    @property
     def text(self) -> str:
         """The text it was read from, or ``""``."""
         return self.source.text if self.source else ""
+
+    @property
+    def spelling(self) -> str:
+        """Its part of the text, or ``""``."""
+        place = read_from(self.pattern)
+        return place[0].text[place[1] : place[2]] if place else ""
+
+    @cached_property
+    def construct(self) -> Construct | None:
+        """Its syntax, or None when it was not read from a text."""
+        return construct_of(self.pattern)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is written as a bare name."""
+        place = read_from(self.pattern)
+        return place is not None and place[0].text[place[1]] not in "([{@"
+
+    @property
+    def repeats_keys(self) -> bool:
+        """Whether its text, elements included, gives a key again."""
+        place = read_from(self.pattern)
+        if place is None or not place[0].repeats:
+            return False
+        return any(place[1] <= offset < place[2] for offset in place[0].repeats)
 
 
 @frozen
@@ -100,7 +125,7 @@ class Finding:
 class Reading:
     """The trees to check, with the document they were read from when there is one.
 
-    Patterns that are given without a document are found in the texts that they were read from.
+    Their syntax is found in the texts that they were read from.
 
     Args:
         patterns: the trees.
@@ -124,14 +149,9 @@ class Reading:
         return tuple(self._occurrences())
 
     def _occurrences(self) -> Iterator[Occurrence]:
-        tops: Iterable[_Read]
-        if self.document is not None:
-            tops = [(item, self.document.source) for item in self.document.items]
-        else:
-            tops = map(_syntax_of, self.patterns)
         pending = [
-            Occurrence((index,), pattern, WHOLE, False, *read)
-            for index, (pattern, read) in enumerate(zip(self.patterns, tops, strict=True))
+            Occurrence((index,), pattern, WHOLE, False)
+            for index, pattern in enumerate(self.patterns)
         ][::-1]
         while pending:
             here = pending.pop()
@@ -143,21 +163,25 @@ class Reading:
             scope = here.scope if opened == "around" else here.path
             private = here.is_private or opened == "private"
             below = [
-                Occurrence((*here.path, index), element, scope, private, *read)
-                for index, (element, read) in enumerate(
-                    zip(elements, _syntax_below(here, self.document is not None), strict=True)
-                )
+                Occurrence((*here.path, index), element, scope, private)
+                for index, element in enumerate(elements)
             ]
             pending.extend(reversed(below))
 
-    @cached_property
-    def written(self) -> tuple[tuple[Occurrence, Construct], ...]:
-        """The patterns with their syntax; a node shared by two hops once."""
-        seen: dict[int, tuple[Occurrence, Construct]] = {}
+    def written(
+        self, may_matter: Callable[[Occurrence], bool]
+    ) -> Iterator[tuple[Occurrence, Construct]]:
+        """The patterns to judge that may matter, with their syntax.
+
+        Syntax is read for these alone. A node shared by two hops comes once.
+        """
+        seen: set[tuple[Source | None, Span]] = set()
         for each in self.occurrences:
-            if each.construct is not None:
-                seen.setdefault(id(each.construct), (each, each.construct))
-        return tuple(seen.values())
+            if may_matter(each) and self.judges(each.path) and each.construct is not None:
+                place = each.source, each.construct.span
+                if place not in seen:
+                    seen.add(place)
+                    yield each, each.construct
 
     @cached_property
     def _by_path(self) -> dict[TreePath, Occurrence]:
@@ -187,13 +211,10 @@ class Reading:
         self, path: TreePath, part: str | None = None, keys: tuple[str, ...] = ()
     ) -> tuple[Source, Span] | None:
         """The text and the span of a pattern or of a part of it; None when it was not read."""
-        if self.document is not None:
-            source, spans = self.document.source, self.document.spans(path)
-        else:
-            here = self._by_path.get(path)
-            if here is None or here.construct is None or here.source is None:
-                return None
-            source, spans = here.source, spans_of(here.construct)
+        here = self._by_path.get(path)
+        if here is None or here.construct is None or here.source is None:
+            return None
+        source, spans = here.source, spans_of(here.construct)
         if part is not None and keys:
             return source, spans.value(part, *keys)
         return source, spans.part_or_subject(part)
@@ -205,26 +226,3 @@ class Reading:
             return ".".join(map(str, path))
         source, span = place
         return source.line_and_column(span.start)
-
-
-def _syntax_of(pattern: Pattern) -> _Read:
-    """The syntax of a pattern and the text it was read from."""
-    read = origin(pattern)
-    return (construct_of(pattern), read.source) if read else (None, None)
-
-
-def _syntax_below(here: Occurrence, in_document: bool) -> Iterator[_Read]:
-    """The syntax of the elements of a pattern."""
-    constructs = here.construct.elements if here.construct else ()
-    if in_document:
-        for construct in constructs:
-            yield construct, here.source
-        return
-    for element, construct in zip_longest(
-        here.pattern.elements, constructs[: len(here.pattern.elements)]
-    ):
-        read = origin(element)
-        if construct and read and (read.source, read.span) == (here.source, construct.span):
-            yield construct, read.source
-        else:  # it was put there after reading
-            yield _syntax_of(element)

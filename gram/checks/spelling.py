@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias, Union
 
+from pyrsistent import pvector
+
 from ..reading import Construct, comments, syntax
 from ..source import Span
 from ..suggestions import did_you_mean
-from ..trees import is_edge, is_header
+from ..trees import Value, is_edge, is_header, levels
 from .faults import Edit
 from .reading import Finding, Occurrence, Reading
 
@@ -23,14 +25,14 @@ _List: TypeAlias = Union[syntax.Record, syntax.Map, syntax.Annotated]
 
 def duplicate_key(reading: Reading) -> Iterator[Finding]:
     """A key given twice in a record or map: only its last value counts."""
-    for each, construct in reading.written:
+    for each, construct in reading.written(lambda each: each.repeats_keys):
         for record in _records(construct):
             yield from _given_again(each, record, record.entries, "the key `{}`")
 
 
 def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
     """A key annotated twice: only its last value counts."""
-    for each, construct in reading.written:
+    for each, construct in reading.written(lambda each: each.repeats_keys):
         if isinstance(construct, syntax.Annotated):
             yield from _given_again(each, construct, construct.annotations, "the annotation `@{}`")
 
@@ -68,7 +70,7 @@ def _removal(text: str, whole: _List, removed: Sequence[int]) -> tuple[Edit, ...
 
 def label_case(reading: Reading) -> Iterator[Finding]:
     """Labels after ``:`` that are not PascalCase or, on an arrow, UPPER_SNAKE."""
-    for each, construct in reading.written:
+    for each, construct in reading.written(_may_have_another_case):
         on_arrow = isinstance(construct, syntax.Path)
         wanted, case = (_UPPER_SNAKE, "UPPER_SNAKE") if on_arrow else (_PASCAL, "PascalCase")
         for label in construct.subject.labels:
@@ -89,7 +91,7 @@ def label_case(reading: Reading) -> Iterator[Finding]:
 
 def not_portable(reading: Reading) -> Iterator[Finding]:
     """Values that tree-sitter-gram 0.3.11 does not read."""
-    for each, construct in reading.written:
+    for each, construct in reading.written(_may_have_extensions):
         for entry in construct.entries:
             for span, what in _extensions(each.text, entry.value):
                 message = f"{what} is not portable to tree-sitter-gram"
@@ -106,6 +108,26 @@ def unknown_kind(reading: Reading) -> Iterator[Finding]:
     if has_header and kind is not None and str(kind) not in reading.kinds:
         hint = did_you_mean(str(kind), reading.kinds)
         yield Finding(f"the kind `{kind}` is not known", (0,), "kind", hint=hint)
+
+
+def _may_have_another_case(each: Occurrence) -> bool:
+    """Whether the tree has a label that is of another case, unless a double colon excuses it."""
+    wanted = _UPPER_SNAKE if is_edge(each.pattern) else _PASCAL
+    return not all(map(wanted.fullmatch, each.pattern.value.labels))
+
+
+def _may_have_extensions(each: Occurrence) -> bool:
+    """Whether values nest, an array is empty, or something looks like a fraction with a unit."""
+    subject = each.pattern.value
+    if not subject.properties:
+        return False
+    if subject.levels and any(map(_is_extension, subject.properties.values())):
+        return True
+    return each.repeats_keys or _FRACTION_WITH_UNIT.search(each.spelling) is not None
+
+
+def _is_extension(value: Value) -> bool:
+    return levels(value) > 1 or value == pvector()
 
 
 def _in_case(name: str, *, on_arrow: bool) -> str | None:

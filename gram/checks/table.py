@@ -102,12 +102,12 @@ def check(
     expect(scopes, Callable, "scopes", by="check")
     expect(kinds, Collection, "kinds", by="check")
     expect(within, (Collection, type(None)), "within", by="check")
-    if isinstance(document, Document):
-        reading = Reading(document.patterns, document, scopes, kinds, within)
-    else:
-        reading = Reading(
-            patterns_of(document, "document", by="check"), None, scopes, kinds, within
-        )
+    read = None
+    if isinstance(document, Document):  # the patterns of an edited one were read elsewhere
+        read = Document(document.source) if document.changes else document
+    patterns = read.patterns if read else patterns_of(document, "document", by="check")  # type: ignore[arg-type]  # no document
+    judged = None if within is None else frozenset(within)
+    reading = Reading(patterns, read, scopes, kinds, judged)
     found: list[tuple[Check, Fault]] = []
     superseding: dict[tuple[str, object], Check] = {}
     for row in rows:

@@ -17,7 +17,7 @@ from ..errors import GramEncodeError
 from ..grammar import Grammar, grammar
 from ..phrases import Phrases
 from ..trees import Subject, Value
-from .lexer import END, ERROR, KEPT, between_and, first_offset, next_token, terminal_of
+from .lexer import END, KEPT, between_and, first_offset, next_token, terminal_of
 from .scalars import SCALARS, read_name
 
 LONG = 16_384
@@ -47,7 +47,7 @@ def phrases(text: str, start: int, end: int | None) -> Generator[tuple[str, Any]
     at, stop = first_offset(text, start), len(text) if end is None else end
     literals = grammar().literals
     pairs = {tuple(literals[mark] for mark in marks.split()): marks for marks in _phrases().rules}
-    known: dict[str, tuple[str, Subject | None]] = {
+    known: dict[str, tuple[str | None, Subject | None]] = {
         literal: (name, None) for name, literal in literals.items()
     }
     subjects = _Subjects()
@@ -57,9 +57,8 @@ def phrases(text: str, start: int, end: int | None) -> Generator[tuple[str, Any]
             if (found := known.get(spelling)) is None:
                 first, identity, labels, record, last = match.group(2, 3, 4, 5, 6)
                 if first:
-                    found = pairs.get((first, last), ERROR), subjects.read(identity, labels, record)
-                    if found[1] is None:
-                        found = ERROR, None
+                    subject = subjects.read(identity, labels, record)
+                    found = (pairs.get((first, last)) if subject else None), subject
                 elif spelling:
                     found = terminal_of(text, match, stop), None
                 else:
@@ -68,14 +67,15 @@ def phrases(text: str, start: int, end: int | None) -> Generator[tuple[str, Any]
                 if len(spelling) <= KEPT:
                     known[spelling] = found
             name, subject = found
-            if subject is None:
-                yield name, match
-            elif (yield name, [match, subject, match]):
-                token = next_token().match(text, match.start(1), stop)
-                assert token is not None
-                yield terminal_of(text, token, stop), token
-                at = token.end()
-                break
+            if name is not None:
+                takes_back = yield name, (match if subject is None else [match, subject, match])
+                if not takes_back:
+                    continue
+            token = next_token().match(text, match.start(1), stop)
+            assert token is not None
+            yield terminal_of(text, token, stop), token
+            at = token.end()
+            break
 
 
 def phrase_states(own: Grammar, states: Sequence[Mapping[str, int]]) -> Sequence[dict[str, int]]:
@@ -108,12 +108,13 @@ class _Subjects:
         self.values: dict[str, Value] = {}
 
     def read(self, identity: str | None, labels: str | None, record: str | None) -> Subject | None:
-        """The subject whose parts are spelled so; None when one of them cannot be held."""
+        """The subject whose parts are spelled so; None when there is more to say of one of them."""
         try:
             name = "" if identity is None else read_name(identity)
-            return Subject._of_checked(name, self._labels(labels), self._record(record), 0)
+            known, properties = self._labels(labels), self._record(record)
         except GramEncodeError:
             return None
+        return None if properties is None else Subject._of_checked(name, known, properties, 0)
 
     def _labels(self, spelling: str | None) -> frozenset[str]:
         found = self.labels.get(spelling)
@@ -123,12 +124,16 @@ class _Subjects:
             found = self.labels[spelling] = frozenset([read_name(name) for name in names if name])
         return found
 
-    def _record(self, spelling: str | None) -> PMap[str, Value]:
+    def _record(self, spelling: str | None) -> PMap[str, Value] | None:
+        """The properties in a record; None when a key is given again."""
         found = self.records.get(spelling)
         if found is None:
             assert spelling is not None
-            entries = (match for match in self.entry.finditer(spelling) if match[1])
-            found = pmap({read_name(match[1]): self._value(match) for match in entries})
+            entries = [match for match in self.entry.finditer(spelling) if match[1]]
+            values = {read_name(match[1]): self._value(match) for match in entries}
+            if len(values) < len(entries):
+                return None
+            found = pmap(values)
             if len(spelling) <= KEPT:
                 self.records[spelling] = found
         return found

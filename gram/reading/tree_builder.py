@@ -83,7 +83,8 @@ class TreeBuilder:
         identity, labels = "", _NO_LABELS
         if isinstance(parts[0], _Identified):
             _, identity, labels = parts[0]
-        values = {part.key: part.value for part in parts if isinstance(part, _Annotation)}
+        annotations = [(part.key, part.value) for part in parts if isinstance(part, _Annotation)]
+        values = self._by_key(annotations, parts[0].start)
         body = parts[-1]
         subject = self._subject(identity, labels, values)
         return self._pattern(subject, (body,), parts[0].start, end_of(body))
@@ -167,7 +168,9 @@ class TreeBuilder:
     # --- records and values
 
     def record(self, parts: list[Any]) -> _Record:
-        return _Record(parts[0].start(1), parts[-1].end(), dict(parts[1:-1:2]))
+        return _Record(
+            parts[0].start(1), parts[-1].end(), self._by_key(parts[1:-1:2], parts[0].start(1))
+        )
 
     def entry(self, parts: list[Any]) -> tuple[str, Value]:
         key, _, value = parts
@@ -176,7 +179,7 @@ class TreeBuilder:
     map_entry = entry
 
     def map(self, parts: list[Any]) -> PMap[str, Value]:
-        values = dict(parts[1:-1:2])
+        values = self._by_key(parts[1:-1:2], parts[0].start(1))
         return self._nest(pmap(values), values.values())
 
     def array(self, parts: list[Any]) -> PVector[Value]:
@@ -203,6 +206,13 @@ class TreeBuilder:
         return TaggedString(tag[1], unquote(content[1]))
 
     # --- helpers
+
+    def _by_key(self, entries: list[tuple[str, Value]], start: int) -> dict[str, Value]:
+        """The values by key, of a key given twice the last."""
+        values = dict(entries)
+        if len(values) < len(entries):
+            self.source.repeats.add(start)
+        return values
 
     def _pattern(
         self, subject: Subject, elements: tuple[Pattern, ...], start: int, end: int

@@ -1,7 +1,7 @@
 """Immutable trees of patterns: values, walks, operations, and where they were read from."""
 
 from . import pattern
-from .origins import origin
+from .origins import origin, read_from
 from .pattern import WALK, WALK_SUBJECT, Pattern, Subject, patterns_of
 from .shapes import is_edge, is_header, is_reference, walk_nodes
 from .values import (
@@ -16,5 +16,6 @@ from .values import (
     check_text,
     exact,
     is_symbol,
+    levels,
 )
 from .walks import TreePath, walk

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from ..errors import expect
 from ..source import Source, Span
-from .pattern import Pattern
+from .pattern import Pattern, ReadFrom
 
 
 @frozen
@@ -43,6 +43,11 @@ class Origin:
 
     def __str__(self) -> str:
         return self.source.place(self.span.start)
+
+
+def read_from(pattern: Pattern) -> ReadFrom | None:
+    """What `origin` tells, for loops over many patterns: the text, the start and the end."""
+    return pattern._place
 
 
 def origin(pattern: Pattern) -> Origin | None:

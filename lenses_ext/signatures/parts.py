@@ -14,6 +14,7 @@ from gram import (
     Fault,
     GramDecodeError,
     Node,
+    Origin,
     Path,
     Pattern,
     Source,
@@ -22,6 +23,7 @@ from gram import (
     is_edge,
     origin,
     parse,
+    walk,
 )
 
 from ..labels import is_tool
@@ -141,9 +143,33 @@ def _parts(
 def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Fault]:
     """Arrows that do not point to the right, and keys that are given twice."""
     for pattern in patterns:
-        place, construct = origin(pattern), construct_of(pattern)
-        if place is not None and construct is not None:
+        place = origin(pattern)
+        if place is not None and not _is_plain(pattern, place):
+            construct = construct_of(pattern)
+            assert construct is not None
             yield from _faults_in(construct, place.source)
+
+
+def _is_plain(pattern: Pattern, place: Origin) -> bool:
+    """Whether the trees alone tell that no key is repeated and every arrow points to the right.
+
+    It is so for almost all signatures, and saves reading their text again.
+    """
+    start, end = place.span
+    if any(start <= offset < end for offset in place.source.repeats):
+        return False
+    edges = [each for _, each in walk(pattern) if is_edge(each)]
+    return all(_has_plain_arrow(edge, place.source) for edge in edges)
+
+
+def _has_plain_arrow(edge: Pattern, source: Source) -> bool:
+    """Whether an edge of this text is a bracket, or an arrow without blanks that points right."""
+    here, left, right = map(origin, (edge, *edge.elements))
+    if not (here and left and right) or {here.source, left.source, right.source} != {source}:
+        return False
+    text, (_, start), (end, _) = source.text, left.span, right.span
+    is_bracket = text[here.span.start] == "["
+    return is_bracket or (start < end and text[start] in "-=~" and text[end - 1] == ">")
 
 
 def _faults_in(construct: Construct, source: Source) -> Iterator[Fault]:
