@@ -23,10 +23,12 @@ COMMANDS = {
     "help": "Show the help of a command.",
     "init": "Write a first agent: a program, its tools, a test.",
     "models": "List the providers of models, and the keys they want.",
+    "replay": "Show a recorded run again, or run a changed program on it.",
     "run": "Run an agent: say something to it and print its answer.",
     "schema": "Print the tools of a program as JSON.",
     "set": "Change the value at a path, and no other byte.",
     "tools": "Show which tools bind; write the gram of Python tools.",
+    "trace": "Show a recorded run as a timeline.",
 }
 
 _MODULES = {"del": "delete"}

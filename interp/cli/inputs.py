@@ -6,7 +6,7 @@ import errno
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -87,10 +87,11 @@ def read_word_beside(word: str, files: Iterable[str]) -> str:
     return read_word(word)
 
 
-def read_libraries(names: Iterable[str]) -> ToolLibrary:
+def read_libraries(names: Sequence[str]) -> ToolLibrary:
     """Load the tools of Python files, given as ``FILE.py`` or ``FILE.py:name``.
 
-    Without a name, all tools and ToolLibraries at the top level of the module are used.
+    Without a name, all tools and ToolLibraries at the top level of the module are used. Without a
+    file, they are the built-in ones.
 
     Raises:
         OSError: a file cannot be read.
@@ -98,6 +99,10 @@ def read_libraries(names: Iterable[str]) -> ToolLibrary:
     """
     from ..tools import ToolLibrary  # imported late: most commands need no tools
 
+    if not names:
+        from ..tools import hello_world_tool_library
+
+        return hello_world_tool_library
     library = ToolLibrary()
     for name in names:
         library = library | _library(name)

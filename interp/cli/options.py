@@ -31,6 +31,15 @@ match_option = click.option(
 """The option for how closely tools have to match; see `interp.bind_tool`."""
 
 
+tools_option = click.option(
+    "--tools",
+    multiple=True,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the tools; by default a small built-in library.",
+)
+"""The option for the files of tools; see `read_libraries`."""
+
+
 def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:
     """An attribute with its command line option and a function that converts its value."""
     return field(metadata={"option": option}, converter=converter)
@@ -76,14 +85,7 @@ class TalkOptions:
         lambda texts: read_limits(texts),
     )
     agent: str | None = _given_by(agent_option)
-    tools: tuple[str, ...] = _given_by(
-        click.option(
-            "--tools",
-            multiple=True,
-            metavar="FILE.py[:NAME]",
-            help="A Python file with the tools; by default a small built-in library.",
-        )
-    )
+    tools: tuple[str, ...] = _given_by(tools_option)
     match: Match = _given_by(match_option)
     session: str | None = _given_by(
         click.option(

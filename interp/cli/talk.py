@@ -15,7 +15,7 @@ from ..messages import AgentResponse, ConversationContext, empty_context
 from ..models import call_in_text
 from ..programs import the_agent
 from ..records import Session, session
-from ..tools import ToolLibrary, bind_agent_tools
+from ..tools import bind_agent_tools
 from .failures import shown
 from .inputs import read_document, read_libraries
 from .json_answers import JsonAnswers
@@ -56,7 +56,7 @@ class Talk:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
         self.agent: Pattern = the_agent(read_document(file), options.agent, by="run")
-        self.library = read_libraries(options.tools) if options.tools else _built_in()
+        self.library = read_libraries(options.tools)
         try:
             bind_agent_tools(self.agent, self.library, match=options.match)
         except ToolBindingError as error:
@@ -151,9 +151,3 @@ def show_logs(level: int) -> None:
     logger.addHandler(handler)
     logger.setLevel(level)
     logger.propagate = False
-
-
-def _built_in() -> ToolLibrary:
-    from ..tools import hello_world_tool_library
-
-    return hello_world_tool_library

@@ -14,6 +14,7 @@ from ..call_text import call_text, shortened
 from ..execution import (
     Answer,
     Finished,
+    Replay,
     Run,
     SaidBeforeCalls,
     TextDelta,
@@ -79,11 +80,13 @@ class Terminal:
         self._is_within_line = False
         self._failure: OSError | None = None
 
-    def show_answer(self, run: Run, keep: Callable[[AgentResponse], None]) -> AgentResponse:
+    def show_answer(
+        self, run: Run | Replay, keep: Callable[[AgentResponse], None]
+    ) -> AgentResponse:
         """Continue a run to its end and print its answer.
 
         Args:
-            run: the run.
+            run: the run, or a recorded one.
             keep: called with the response before its last line is printed, so that the response is
                 not lost if printing fails. If it fails itself, the answer is still printed and the
                 error is raised then.

@@ -9,6 +9,7 @@ import click
 
 from lenses_ext import agent_model, agent_name, view
 
+from ..call_text import call_text
 from ..machine import (
     Ask,
     CallFailed,
@@ -22,7 +23,6 @@ from ..machine import (
 from ..messages import Usage
 from ..records import RecordedRun, Step, load_run
 from ..redaction import redact
-from ..call_text import call_text, shortened
 from .output import show
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
@@ -125,7 +125,9 @@ def _step_as_json(step: Step) -> dict[str, Any]:
     }
     match step.event:
         case ModelReplied(_, message, usage, truncated):
-            calls = [{"name": each.name, "arguments": each.arguments} for each in message.tool_calls]
+            calls = [
+                {"name": each.name, "arguments": each.arguments} for each in message.tool_calls
+            ]
             found |= {"content": message.content, "calls": calls, "usage": _usage(usage)}
             found["truncated"] = truncated
         case Decided(_, allowed, reason):

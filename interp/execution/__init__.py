@@ -3,14 +3,16 @@
 from .drivers import begin
 from .observations import Finished, SaidBeforeCalls, TextDelta, ToolFinished, ToolStarted
 from .options import Answer, OnToolError, RunOptions
-from .replaying import recorded
+from .replaying import Replay, recorded
 from .runs import Run
-from .world import World
+from .world import LiveWorld, World
 
 __all__ = [
     "Answer",
     "Finished",
+    "LiveWorld",
     "OnToolError",
+    "Replay",
     "Run",
     "RunOptions",
     "SaidBeforeCalls",

@@ -173,7 +173,7 @@ class Run:
                         raise self._failure
                     waiting += new
                     yield from shown
-                yield self._finished()
+                yield finished(self.state)
             finally:
                 if self._own:
                     self._own.close()
@@ -238,7 +238,7 @@ class Run:
                     await self._own.aclose()
             if self._failure:
                 raise self._failure
-            yield self._finished()
+            yield finished(self.state)
 
     def _ended(
         self, effect: Effect, task: asyncio.Task[Event]
@@ -300,19 +300,6 @@ class Run:
                 self._failure = self._failure or failure
         return effects, list(observations(before, event, self.state))
 
-    def _finished(self) -> Finished:
-        state = self.state
-        if state.asks:
-            calls = ", ".join(f"{ask.name}({ask.arguments})" for ask in state.asks)
-            raise ApprovalNeeded(f"the run waits for approval of {calls}")
-        if state.status is Status.LIMITED:
-            raise LimitError(f"the run stopped after {state.stopped}")
-        if state.status is Status.UNUSABLE:
-            raise ModelError(
-                f"the model's answer is not what the program declares: {state.stopped}"
-            )
-        return Finished(response(state))
-
     def _tool_context(self, effect: Effect) -> ToolContext | None:
         """What a tool may know of the run that calls it."""
         if not isinstance(effect, CallTool):
@@ -371,6 +358,24 @@ def watchers(options: RunOptions) -> list[Watcher]:
     if observe is not None:
         found.append(lambda effect, event, _: observe(effect, event) if effect else None)
     return [*found, watch] if watch else found
+
+
+def finished(state: State) -> Finished:
+    """What a run ends with when nothing is left to do.
+
+    Raises:
+        ApprovalNeeded: calls wait for approval.
+        LimitError: a limit was reached.
+        ModelError: the answer is not of the type that the program declares.
+    """
+    if state.asks:
+        calls = ", ".join(f"{ask.name}({ask.arguments})" for ask in state.asks)
+        raise ApprovalNeeded(f"the run waits for approval of {calls}")
+    if state.status is Status.LIMITED:
+        raise LimitError(f"the run stopped after {state.stopped}")
+    if state.status is Status.UNUSABLE:
+        raise ModelError(f"the model's answer is not what the program declares: {state.stopped}")
+    return Finished(response(state))
 
 
 def _last(observations: Iterable[Observation]) -> AgentResponse:

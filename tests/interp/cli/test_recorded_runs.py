@@ -1,0 +1,147 @@
+"""Recorded runs at the command line: shown again, compared with changed programs, timed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from interp import LimitError, Limits, ScriptedModel, hello_world_tool_library, load, run
+from tests.interp.cli.process import gram
+from tests.interp.model_server import ModelServer
+from tests.paths import ROOT
+
+HELLO = ROOT / "examples" / "hello_world.gram"
+GREETING = {"name": "sayHello", "arguments": '{"personName":"Al"}'}
+CALL = {
+    "choices": [
+        {
+            "message": {
+                "content": "Let me see.",
+                "tool_calls": [
+                    {
+                        "id": "1",
+                        "function": {"name": "sayHello", "arguments": '{"personName":"Al"}'},
+                    }
+                ],
+            }
+        }
+    ],
+    "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The record of a run of the example."""
+    path = tmp_path / "hi.run.gram"
+    model = ScriptedModel([CALL, "Hello, Al."])
+    run(load(HELLO), "hi", hello_world_tool_library, model=model, record=path)
+    return path
+
+
+def test_replay_prints_what_run_printed_without_a_key(file: Path) -> None:
+    done = gram("replay", str(file))
+
+    assert (done.returncode, done.stdout) == (0, "Hello, Al.\n")
+    assert done.stderr == (
+        'Let me see.\nsayHello(personName: "Al") -> "Hello, Al! Nice to meet you."\n'
+    )
+
+
+def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.gram"
+    changed.write_text(HELLO.read_text().replace("friendly conversations", "short conversations"))
+
+    done = gram("replay", str(file), "--program", str(changed))
+
+    assert done.returncode == 3
+    assert done.stderr.startswith("the request at position (0) is not the one that was recorded:")
+    assert "+instruction: Have short conversations." in done.stderr
+    same = gram("replay", str(file), "--program", str(HELLO))
+    assert (same.returncode, same.stdout) == (0, "Hello, Al.\n")
+
+
+def test_the_rest_of_a_changed_program_can_be_asked_live(
+    file: Path, tmp_path: Path, model_server: ModelServer
+) -> None:
+    changed = tmp_path / "changed.gram"
+    changed.write_text(HELLO.read_text().replace("friendly conversations", "short conversations"))
+    model_server.will_say("Hi!")
+
+    done = gram(
+        "replay", str(file), "--program", str(changed), "--live", "model",
+        OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="sk-0123456789",
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (0, "Hi!\n")
+
+
+@pytest.mark.parametrize("option", [["--live", "model"], ["--tools", "t.py"], ["--agent", "a"]])
+def test_options_that_need_a_program_say_so(file: Path, option: list[str]) -> None:
+    done = gram("replay", str(file), *option)
+
+    assert done.returncode == 2
+    assert "need --program FILE" in done.stderr
+
+
+def test_trace_shows_who_was_asked_and_what_was_called(file: Path) -> None:
+    lines = gram("trace", str(file)).stdout.splitlines()
+
+    assert lines[0].startswith(
+        "hello_world_agent · OpenAI/gpt-5.6-luna · done · 2 requests, 1 call"
+    )
+    assert [line.split()[0] for line in lines[1:]] == ["0", "0.0", "1"]
+    assert lines[1].endswith('model: "Let me see." calls sayHello (10+5 tokens)')
+    assert lines[2].endswith('sayHello(personName: "Al") -> "Hello, Al! Nice to meet you."')
+
+
+def test_trace_as_json_has_each_step_whole(file: Path) -> None:
+    found = json.loads(gram("trace", str(file), "--json").stdout)
+
+    assert found["status"] == "done"
+    assert [step["event"] for step in found["steps"]] == [
+        "ModelReplied",
+        "ToolReturned",
+        "ModelReplied",
+    ]
+    assert found["steps"][1]["arguments"] == {"personName": "Al"}
+    assert found["steps"][1]["answered"][0]["result"] == "Hello, Al! Nice to meet you."
+
+
+def test_a_run_that_did_not_end_is_replayed_up_to_there(tmp_path: Path) -> None:
+    file = tmp_path / "limited.run.gram"
+    with pytest.raises(LimitError):
+        run(
+            load(HELLO),
+            "hi",
+            hello_world_tool_library,
+            model=ScriptedModel([CALL]),
+            limits=Limits(iterations=0),
+            record=file,
+        )
+
+    done = gram("replay", str(file))
+
+    assert done.returncode == 5
+    assert "the run stopped after" in done.stderr
+
+
+def test_a_recording_that_was_cut_off_says_where_it_ends(file: Path) -> None:
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:2]))
+
+    done = gram("replay", str(file))
+
+    assert done.returncode == 3
+    assert "the recording ends here: the run is awaiting tools" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["replay", "trace"])
+def test_what_is_no_run_file_is_refused_in_one_message(command: str) -> None:
+    done = gram(command, str(HELLO))
+
+    assert done.returncode == 3
+    assert "expected Run, found Agent" in done.stderr
+    assert "Traceback" not in done.stderr
