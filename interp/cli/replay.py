@@ -8,8 +8,9 @@ from attrs import evolve
 from ..execution import LiveWorld, Replay, Run, World, recorded
 from ..programs import the_agent
 from ..records import load_run
+from .file_options import agent_option
 from .inputs import read_document, read_libraries
-from .options import agent_option, tools_option
+from .options import tools_option
 from .terminal import Terminal
 
 
