@@ -59,7 +59,7 @@ def test_an_empty_file_begins_a_session(tmp_path: Path) -> None:
     ("content", "code", "message"),
     [
         ("(a)", 3, "s.gram:1:2: error[unexpected-label] expected Conversation, found no label"),
-        ("[:Conversation", 3, "s.gram:1:15: unexpected end of the text"),
+        ("[:Conversation", 3, "s.gram:1:15: error[syntax] unexpected end of the text"),
     ],
 )
 def test_a_session_that_is_no_conversation_is_not_overwritten(
