@@ -80,7 +80,7 @@ def test_what_is_not_utf_8_is_one_message() -> None:
     done = gram("chat", HELLO, "--offline", stdin="hello\udcff\n")
 
     assert done.returncode == 3
-    assert "<stdin>:1:6: byte 0xff is not UTF-8" in done.stderr
+    assert "<stdin>:1:6: error[syntax] byte 0xff is not UTF-8" in done.stderr
 
 
 def test_a_program_that_cannot_run_is_told_before_anything_is_asked(tmp_path: Path) -> None:

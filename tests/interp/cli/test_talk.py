@@ -266,7 +266,7 @@ def test_check_knows_the_users_providers(tmp_path: Path) -> None:
     done = gram("check", str(program), GRAM_PROVIDERS=str(rows))
 
     assert "unknown-provider" not in done.stdout
-    assert "p.gram:1:64: unknown-setting" in done.stdout
+    assert "p.gram:1:64: error[unknown-setting]" in done.stdout
     assert "hint: did you mean topP or stop?" in done.stdout
     assert done.returncode == 1
 
