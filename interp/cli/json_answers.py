@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from gram import Json
 
-from ..execution import Finished, Run, TextDelta, ToolFinished, ToolStarted
+from ..execution import Finished, Replay, Run, TextDelta, ToolFinished, ToolStarted
 from ..json_text import read_json
 from ..machine import State
 from ..messages import AgentResponse, ToolInvocation, Usage
@@ -30,7 +30,9 @@ class JsonAnswers(Terminal):
         self._is_streaming = is_streaming
         self._session = session
 
-    def show_answer(self, run: Run, keep: Callable[[AgentResponse], None]) -> AgentResponse:
+    def show_answer(
+        self, run: Run | Replay, keep: Callable[[AgentResponse], None]
+    ) -> AgentResponse:
         """Continue a run to its end and print its answer; see `Terminal`."""
         words = RedactedStream()
         for each in run.stream(words=self._is_streaming):
