@@ -16,7 +16,7 @@
 
 This package knows nothing of agents.
 
-``__init__.pyi`` tells where each name lives; it is loaded when it is first asked for.
+``__init__.pyi`` lists where each name is defined; a name is loaded when it is first used.
 """
 
 from lazy_loader import attach_stub

@@ -34,7 +34,7 @@ class GramDecodeError(GramError, ValueError):
         pos: the offset of the fault in ``doc``.
         lineno, colno: its line and column, from 1.
         filename: the name of the text, or None.
-        expected: what could have stood there, in the words of the language.
+        expected: what the text could have there instead, in the words of the language.
         hint: how to mend it, or None.
     """
 

@@ -102,7 +102,7 @@ def table_of(definition: Path) -> Path:
 
 
 def digest(definition: str) -> str:
-    """What tells one grammar text from another (no secret: a checksum is enough, and quick)."""
+    """A checksum of a grammar text, to see whether it has changed."""
     return f"{zlib.crc32(definition.encode()):08x}"
 
 

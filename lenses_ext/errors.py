@@ -32,7 +32,7 @@ class FocusError(GramError, LookupError):
     Attributes:
         optic: the name of the lens, traversal, prism or function.
         path: where in the pattern it looked, such as ``value.properties.model``, or ``""``.
-        pattern: the pattern it looked at (or whatever was given in its place).
+        pattern: the pattern it looked at, or the other object that was given.
         reason: what it found there.
         hint: how to mend it, or None.
     """

@@ -36,7 +36,7 @@ class Fault:
         span: the offsets in the text it was read from, or None when it was made.
         hint: how to mend it, or None.
         source: the text that ``span`` counts in.
-        fix: edits of that text that mend it and keep its trees; empty where there are none.
+        fix: edits of that text that mend it and keep its trees; empty when there is no such fix.
     """
 
     code: str

@@ -83,8 +83,8 @@ def check(
 ) -> tuple[Fault, ...]:
     """What is wrong with a document, in the order of its text.
 
-    Patterns are checked as far as they can tell by themselves, and placed where they were read.
-    Faults of patterns that were made have paths and no spans.
+    Patterns that are given without a document are placed where they were read. Faults of patterns
+    that were made have paths and no spans.
 
     Args:
         document: a document, a pattern or patterns.

@@ -99,7 +99,7 @@ class Document:
         replaced since: it depends on that text and on ``patterns`` alone. So replacing with
         what the document says gives the document itself, and replacing with what was read gives
         back its bytes. Comments, blanks, quotes, number bases, arrows and the order of keys stay
-        wherever their pattern does; what is new is written in the document's style.
+        with their pattern; what is new is written in the document's style.
 
         Args:
             patterns: what the new document says, a header record first.

@@ -30,7 +30,7 @@ MUCH_ALIKE = 0.75
 """How alike two patterns of different lists have to be, or two that differ in name and more."""
 
 COMMON = 8
-"""A feature that more old patterns share is not looked up: it tells too little about them."""
+"""A feature that more old patterns share is not looked up, because it hardly tells them apart."""
 
 
 def find_partners(
@@ -127,7 +127,7 @@ class _Search:
         if new.lists:
             new.lists.pairing.new_is_free[new.index] = False
 
-    # --- the steps: each tells whether it found a pair
+    # --- the steps: each returns whether it found a pair
 
     def pair_equal(self, pool: _Pool, *, inside: bool = False) -> bool:
         """Equal patterns, the larger first because they hold others, the k-th with the k-th."""

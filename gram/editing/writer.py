@@ -33,7 +33,7 @@ class Writer:
         self._comment_is_open = False
 
     def copy(self, start: int, end: int) -> None:
-        """Write the old bytes from ``start`` to ``end``, tokens at both ends."""
+        """Write the old bytes from ``start`` to ``end``, which begin and end with a token."""
         if start < end:
             if not self._goes_on_at(start):
                 self._guard(self.old[start])
@@ -50,7 +50,7 @@ class Writer:
             self._note(trivia)
 
     def put(self, text: str) -> None:
-        """Write new bytes, tokens at both ends (blanks may stand before the first)."""
+        """Write new bytes that begin and end with a token; blanks may come before the first."""
         if text:
             self._guard(text[0])
             self.pieces.append(text)
@@ -66,7 +66,7 @@ class Writer:
             self._note(trivia)
 
     def append(self, other: Writer) -> None:
-        """Write what another writer wrote of the same old text, a token at both ends."""
+        """Write what another writer wrote of the same old text; it begins and ends with a token."""
         if other.pieces:
             first = other.pieces[0]
             self._guard(first[0] if isinstance(first, str) else self.old[first.start])

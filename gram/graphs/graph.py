@@ -58,7 +58,7 @@ class Graph:
         nodes: each node once, in the order of the text.
         relationships: every relationship, those of walks too.
         walks, annotations, others: the patterns of these shapes.
-        keys: what tells one node from another, by the ``id`` of each occurrence; see `key`.
+        keys: the key of each node, by the ``id`` of each occurrence; see `key`.
 
     >>> from gram import parse
     >>> graph = graph_of(parse("(a:Person)-[:KNOWS]->(b)<-[:KNOWS]-(c) (a)-[:LIKES]->(c)"))
@@ -85,7 +85,7 @@ class Graph:
                 self._incident.setdefault(key, []).append(each)
 
     def key(self, node: Pattern) -> Hashable:
-        """What tells a node from others: its name (with its scope, when it is in an inner one).
+        """The key of a node: its name (with its scope, when it is in an inner one).
 
         For an anonymous node it is the ``id`` of the pattern.
         """

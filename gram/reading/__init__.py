@@ -1,4 +1,4 @@
-"""From text to constructs and trees, and what is said of a text that cannot be read."""
+"""From text to constructs and trees, and the errors of text."""
 
 from . import syntax
 from .lexer import END, tokens

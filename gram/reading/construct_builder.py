@@ -1,7 +1,7 @@
 """Builds constructs: one method for each rule of ``grammar.lark``, under its name.
 
-The parser calls a method with the tokens and constructs that the rule consists of. What they
-mean is not said here: the trees were read before, and are handed to the constructs.
+The parser calls a method with the tokens and constructs that the rule consists of. The trees that
+they spell were read before and are handed to the constructs afterwards.
 """
 
 from __future__ import annotations

@@ -102,7 +102,8 @@ def depth_error(source: Source, pos: int, end: int, start: int = 0) -> GramDecod
     opened: list[Token] = []
     for token in tokens_before(source.text, end, start):
         _follow(opened, token)
-        records = any(bracket.type == "LBRACE" for bracket in opened)  # the outermost is no map
+        # the outermost brace opens a record, which is not a level
+        records = any(bracket.type == "LBRACE" for bracket in opened)
         if len(opened) - records > MAX_LEVELS:
             pos = token.start
             break
@@ -215,7 +216,7 @@ def _unclosed(name: str) -> re.Pattern[str]:
 
 @cache
 def _fence_opener() -> re.Pattern[str]:
-    """The opener of a fence, with or without a tag, as far as it is on its line."""
+    """The opener of a fence, with or without a tag, without its line break."""
     openers = (terminal(name).pattern for name in ("TAGGED_FENCE_OPENER", "FENCE_OPENER"))
     return re.compile("|".join(opener.removesuffix("\n") for opener in openers), re.ASCII)
 

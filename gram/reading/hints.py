@@ -146,7 +146,7 @@ _SPELLINGS: tuple[_Row, ...] = (
     (r"\.\.\.", r"-?\d", None, "a range with both ends has two dots: 1..2"),
     # strings and names
     (r"(?P<quote>[\"'`])", r"\w", "`,`", "a $quote inside this string is written \\$quote"),
-    (r"\b(?:true|false) ?", "`", None, "true and false are no tags"),
+    (r"\b(?:true|false) ?", "`", None, "true and false cannot be tags"),
     (
         rf"(?P<tag>{_NAME}) ?",
         r"[\"'](?P<content>[^\"']*)",
@@ -169,7 +169,7 @@ _SPELLINGS: tuple[_Row, ...] = (
             "",
             r"(?P<name>-?\d[\w.]*)",
             place,
-            "a name that is no symbol is written in backticks: `$name`",
+            "a name that is not a symbol is written in backticks: `$name`",
         )
         for place in ("an identifier", "a label name", "an element")
     ),

@@ -34,7 +34,7 @@ class Spans:
     def part(self, name: str) -> Span | None:
         """The place of a part: ``identity``, ``labels`` (of the first) or a property's value.
 
-        A property called ``identity`` or ``labels`` is never meant. None when there is no such
+        These two names never mean a property that is called so. None when there is no such
         part.
         """
         if name == "identity":

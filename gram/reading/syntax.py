@@ -6,10 +6,10 @@ somebody asks for them (`gram.Document.items`) and hold the trees that were read
 construct of a pattern has it as ``pattern``, each value as ``value``.
 
 Every construct has ``children``: the constructs directly inside it, in the order of the text.
-What stands for a pattern has ``subject``, ``entries`` and ``elements`` too, whatever its form.
+A `Construct` spells a pattern and has ``subject``, ``entries`` and ``elements`` too.
 
 Offsets are of the text that was read; ``end`` is exclusive. A node between two hops of a path is
-one construct that stands for two elements of the tree.
+one construct and two elements of the tree.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class SubjectPart(Extent):
 
 @define(eq=False, repr=False)
 class Construct(Extent, ABC):
-    """A construct that stands for a pattern."""
+    """A construct that spells a pattern."""
 
     pattern: tree.Pattern = field(init=False)
 
@@ -272,7 +272,7 @@ class Arrow(Extent):
 class Path(Construct):
     """Two or more nodes with the arrows between them.
 
-    With one arrow it stands for an edge, with more for a walk, whose elements are its `hops`.
+    With one arrow it spells an edge, with more a walk, whose elements are its `hops`.
     """
 
     nodes: tuple[Node, ...]

@@ -2,7 +2,7 @@
 
 The parser calls a method with the parts of the rule: the lexer's matches, whose group 1 is the
 token, and what was built of the rules below. This is the only place that says which tree a text
-stands for. Each pattern is given the place that it was read from.
+spells. Each pattern is given the place that it was read from.
 """
 
 from __future__ import annotations

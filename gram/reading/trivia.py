@@ -1,8 +1,8 @@
 """Trivia: the blanks and comments between two tokens.
 
 ``grammar.lark`` defines them: every ignored terminal but ``BLANKS`` is a kind of comment. The
-functions here are given offsets where trivia begins, or a piece of trivia, and never look into
-tokens.
+functions here take offsets where trivia begins, or a piece of trivia, never an offset inside a
+token.
 """
 
 from __future__ import annotations

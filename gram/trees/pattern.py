@@ -120,7 +120,7 @@ class Pattern:
         elements: the patterns below it (any iterable).
 
     Raises:
-        GramEncodeError: an element is no pattern, or the tree nests deeper than 100 levels.
+        GramEncodeError: an element is not a Pattern, or the tree nests deeper than 100 levels.
 
     >>> Pattern(Subject("a"), [Pattern(Subject("b"))])
     <Pattern [a | b]>

@@ -2,7 +2,7 @@
 
 A value is a ``str``, ``int``, ``float``, ``bool``, `Symbol`, `TaggedString`, `Measurement`,
 `Range`, or a pyrsistent ``PVector`` or ``PMap`` of values. `freeze` turns lists and dicts into
-these and refuses, with the path, whatever the notation cannot write.
+these. What the notation cannot write is refused; the error has the path to it.
 
 Equality is exact: ``1``, ``1.0`` and ``True`` differ at every depth.
 """
@@ -80,7 +80,7 @@ class Symbol:
     """A bare word in value position; not a string.
 
     Raises:
-        GramEncodeError: the word is no symbol, or is ``true`` or ``false``.
+        GramEncodeError: the word is not a symbol, or is ``true`` or ``false``.
     """
 
     value: str = field(converter=_plain)
@@ -98,7 +98,7 @@ class TaggedString:
     """A string with a tag that says how to read it, such as ``date`2026-01-31```.
 
     Raises:
-        GramEncodeError: the tag is no symbol, or the content cannot be written.
+        GramEncodeError: the tag is not a symbol, or the content cannot be written.
     """
 
     tag: str = field(converter=_plain)
@@ -125,7 +125,7 @@ class Measurement:
     """A number with a unit, such as ``5kg``. A whole value is an ``int``.
 
     Raises:
-        GramEncodeError: the unit is not made of the letters A to Z, or the number is no number.
+        GramEncodeError: the unit is not made of the letters A to Z, or the value is not a number.
     """
 
     value: Number = field(eq=exact, converter=_whole)

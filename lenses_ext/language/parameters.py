@@ -67,7 +67,7 @@ def _name(node: Pattern) -> str:
 
 
 def _hops(chain: Pattern | None) -> tuple[Pattern, ...]:
-    """The edges of a signature's path; none where there is no path, or one that does not link up.
+    """The edges of a signature's path; ``()`` where it has none that links up.
 
     Each edge begins with the node the one before ends with, so the first nodes are all the nodes
     but the last, which is the return type.

@@ -55,7 +55,7 @@ class Vocabulary:
     def required(
         self, lens_name: str, key: str, codec: Codec[A, B], doc: str
     ) -> Lens[Pattern, A, B]:
-        """Declare a property that has to be there; gives its lens, of which ``help`` says doc."""
+        """Declare a property that has to be there; gives its lens, whose ``help`` is ``doc``."""
         lens = required(lens_name, key, codec, doc)
         self.properties[key] = Property(key, lens, required=True)
         return lens
@@ -79,7 +79,7 @@ class Vocabulary:
         return labelled(name, self.labels, f"A pattern itself, if it is labelled {labels}.")
 
     def make(self, by: str, name: str, label: str, properties: Mapping[str, Any]) -> Pattern:
-        """Make a pattern of its name, its label and its properties, of which None is left out.
+        """Make a pattern of its name, its label and its properties but those that are None.
 
         Args:
             by: the function that makes it, for errors.

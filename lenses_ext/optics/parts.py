@@ -155,7 +155,7 @@ def elements_with(
 
     Args:
         name: the name of the lens.
-        chosen: tells which elements are meant.
+        chosen: whether an element is one of them.
         what: what they are, for errors: "expected a pattern labelled Tool".
         doc: what ``help`` says of it.
     """

@@ -6,7 +6,7 @@
 
 The first word is the name of an agent, of a tool outside the agents, or of another pattern at the
 top; ``*`` is any. A word with a dot, or with other characters than those of a symbol, is written in
-backticks. `find_places` tells where a path leads.
+backticks. `find_places` finds where a path leads.
 """
 
 from __future__ import annotations
@@ -66,5 +66,5 @@ def write_path(words: Iterable[str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word of a path: bare unless it has a dot or is no symbol."""
+    """A word of a path: in backticks when it has a dot or is not a symbol."""
     return quote(word, "`") if "." in word else write_name(word)

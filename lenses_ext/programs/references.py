@@ -75,7 +75,7 @@ def choose(
         document: what the program was read from, to place the fault that it is empty.
 
     Raises:
-        ProgramError: there is none, or there are several and no name is given.
+        ProgramError: there is no such agent, or there are several and no name is given.
     """
     agents = [each for each in program.outermost if is_agent(each.pattern)]
     if not agents:

@@ -255,7 +255,7 @@ def pattern(reading: Reading) -> Iterator[Finding]:
             text = each.get("pattern")
             if isinstance(text, str) and not is_regular_expression(text):
                 where = dotted((*keys, "pattern"))
-                message = f'"{text}" ({where}) is no regular expression: no call can be checked'
+                message = f'"{text}" ({where}) is not a regular expression: no call can be checked'
                 path, part = _where_written(program, tool, text)
                 yield Finding(message, path, part)
 

@@ -183,12 +183,12 @@ def _without(faults: list[Fault], keys: list[object], same: Counter[object]) -> 
 
 
 def _words(fault: Fault, _: Document) -> object:
-    """A fault wherever it is: places are left out of its message."""
+    """What a fault says, without the places in its message."""
     return fault.code, re.sub(r"\d+:\d+", "", fault.message)
 
 
 def _spot(fault: Fault, document: Document) -> object:
-    """A fault whatever it says: the place in the trees, and the part at fault."""
+    """Where a fault is: the place in the trees, and the part at fault."""
     subject = pattern_at(document.patterns, _steps(fault.path)).value
     known = {"identity": subject.identity, "labels": subject.labels}
     part = next((step for step in fault.path if isinstance(step, str)), "")

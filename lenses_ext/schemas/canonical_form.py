@@ -113,7 +113,9 @@ class _Canonical:
             value = _data(value)
         if isinstance(value, list) and key in _UNORDERED:
             value = sorted(value, key=_text)
-            if key != "oneOf":  # of which an alternative given twice is never the only one
+            if (
+                key != "oneOf"
+            ):  # a value that fits an alternative given twice fits two, so it is refused
                 value = [next(items) for _, items in groupby(value, _text)]
             if key == "type" and len(value) == 1:
                 return value[0]

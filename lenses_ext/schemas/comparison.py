@@ -391,7 +391,7 @@ def _definitions(schema: _Schema) -> dict[str, Any]:
 
 
 def _says_no_more(schema: _Schema, than: _Schema) -> bool:
-    """Whether a schema declares nothing: anything, or a bare object or array where one is due."""
+    """Whether a schema accepts anything, or any object or array where the other wants one."""
     if schema == {}:
         return True
     kind = schema.get("type") if isinstance(schema, dict) and len(schema) == 1 else None

@@ -1,4 +1,4 @@
-"""What values a schema may accept: of which kinds, within which bounds, together with another's.
+"""The values that a schema may accept: their kinds, their bounds, what two schemas accept together.
 
 Where a schema says too much to be followed, the answer errs on the side of more values.
 """

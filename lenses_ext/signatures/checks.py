@@ -1,4 +1,4 @@
-"""Checks of a signature that was read: what only shows when its types are put together."""
+"""Checks of a signature as a whole, once its parts were read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures from JSON Schema, without loss: what has no words of its own passes through unread."""
+"""Signatures from JSON Schema, without loss: other keywords are kept as they are."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ class _SchemaReader:
         return self.with_keywords(type, rest, schema, null_means_none=optional)
 
     def _labels(self, rest: dict[str, Any]) -> frozenset[str]:
-        """The labels of a schema; the keyword they stand for is taken out of ``rest``."""
+        """The labels of a schema; the keyword that they replace is taken out of ``rest``."""
         types = rest.get("type")
         if isinstance(types, str):
             del rest["type"]
@@ -307,7 +307,7 @@ class _SchemaReader:
         return Parameter(name, self.type(schema, level, optional=not required), optional)
 
     def _name(self, schema: Schema) -> str | None:
-        """The type name that says all of a schema, or None when there is none."""
+        """The type name that is equal to a schema, or None."""
         if schema == {} and isinstance(schema, dict):
             return ANY
         if not isinstance(schema, dict) or len(schema) != 1:

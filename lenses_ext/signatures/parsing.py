@@ -1,4 +1,4 @@
-"""What a signature says, in whatever form it is given, and its JSON Schemas."""
+"""Reads signatures in any form, and gives their JSON Schemas."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class SignatureReader:
 
     Args:
         faults: collects what is wrong.
-        known: names of types that a misspelt name may stand for.
+        known: further names of types, to suggest for a misspelt one.
         open: whether a name that is not defined may be a type that is defined elsewhere.
 
     Attributes:

@@ -39,7 +39,7 @@ def parameters_schema(signature: TypeSignature) -> dict[str, Any]:
 def result_schema(signature: TypeSignature) -> dict[str, Any] | None:
     """The schema of a tool's result, or None when anything may come.
 
-    The types it refers to stand in its own ``$defs``.
+    The types it refers to are in its own ``$defs``.
     """
     writer = SchemaWriter(signature.shapes)
     schema = writer.schema(signature.returns.type)

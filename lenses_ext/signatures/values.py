@@ -71,7 +71,7 @@ class Parameter:
 
     @property
     def description(self) -> str | None:
-        """What is said about it, or None."""
+        """The description written on it, or None."""
         text = self.type.keywords.get("description")
         return text if isinstance(text, str) else None
 

@@ -26,7 +26,7 @@ from .values import Parameter, Shape, Type, TypeSignature
 from .vocabulary import NAMED, PARAMETERS, RESERVED, RESERVED_KEYS
 
 _ON_THE_NODE = ("title", "description", "default")
-"""What is said of a parameter rather than of its type: it stays when its type gets a shape."""
+"""Keywords about a parameter and not its type: they stay on the node when the type gets a shape."""
 
 
 def write_type_signature(signature: TypeSignature) -> str:
@@ -99,7 +99,7 @@ def _chain(nodes: list[Pattern]) -> Pattern:
 
 
 def _lifted(parameter: Parameter, name: str) -> tuple[Parameter, Shape]:
-    """A parameter that names its type, and the shape that the name stands for."""
+    """A parameter whose type is now a name, and the shape of that name."""
     type = parameter.type
     node = Type(
         frozenset({name}),

@@ -103,7 +103,9 @@ def test_an_object_of_no_use_is_an_argument_error(name: str) -> None:
 
 @pytest.mark.parametrize("use", [gram.load, gram.parse_file, lambda file: gram.dump(PATTERN, file)])
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, b"x", [5], Pattern], ids=str)
-def test_what_is_no_file_is_refused(use: Callable[[object], object], wrong: object) -> None:
+def test_an_argument_that_is_not_a_file_is_refused(
+    use: Callable[[object], object], wrong: object
+) -> None:
     with pytest.raises(ArgumentError, match="file must be a str or a path or a file, got "):
         use(wrong)
 

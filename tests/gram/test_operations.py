@@ -147,7 +147,7 @@ def test_measures_at_every_place_are_those_of_the_pattern_there(pattern: Pattern
     ],
 )
 @pytest.mark.parametrize("wrong", [None, 5, "(a)", [Pattern()]])
-def test_what_is_no_pattern_is_refused(call: object, wrong: object) -> None:
+def test_an_argument_that_is_not_a_pattern_is_refused(call: object, wrong: object) -> None:
     assert callable(call)
     with pytest.raises(ArgumentError):
         call(wrong)

@@ -147,7 +147,7 @@ def test_a_node_that_two_hops_share_is_reported_once() -> None:
     assert len(found("(a:P)-->(b)-->(a:Q)-->(c)", "duplicate-definition")) == 1
 
 
-def test_only_what_lies_within_the_paths_is_judged() -> None:
+def test_only_patterns_within_the_paths_are_judged() -> None:
     document = parse("[x | (a:P)] [y | (a:Q)] (a:R)")
 
     assert [fault.path for fault in check(document, within=[(1,)])] == [(1, 0, "identity")]

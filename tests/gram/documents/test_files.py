@@ -27,7 +27,7 @@ def test_a_path_may_be_a_str_or_a_path(file: Path) -> None:
     assert load(file) == load(str(file)) == loads("(old)")
 
 
-def test_open_files_are_read_from_where_they_stand(file: Path) -> None:
+def test_open_files_are_read_from_their_position(file: Path) -> None:
     with file.open(encoding="utf-8") as text, file.open("rb") as binary:
         assert load(text) == load(binary) == loads("(old)")
         assert load(text) == ()
@@ -159,7 +159,7 @@ def test_a_dangling_link_is_filled(tmp_path: Path) -> None:
     assert (tmp_path / "target.gram").read_text(encoding="utf-8") == "(new)\n"
 
 
-def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+def test_a_file_that_is_not_regular_is_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 

@@ -50,7 +50,7 @@ def test_patterns_may_come_from_any_iterable() -> None:
 
 
 @pytest.mark.parametrize("patterns", [None, 1, Pattern(), "(a)", [Pattern(), "(a)"], [None]])
-def test_what_is_no_pattern_is_refused(patterns: object) -> None:
+def test_an_argument_that_is_not_a_pattern_is_refused(patterns: object) -> None:
     with pytest.raises(ArgumentError, match="replace: patterns"):
         parse(TEXT).replace(patterns)  # type: ignore[arg-type]  # wrong on purpose
 

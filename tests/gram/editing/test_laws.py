@@ -137,9 +137,7 @@ def test_the_trees_of_one_text_can_replace_those_of_another(text: str, other: st
 
 
 @given(gram_texts(), st.data())
-def test_changing_a_subject_touches_only_the_construct_it_stands_in(
-    text: str, data: st.DataObject
-) -> None:
+def test_changing_a_subject_touches_only_its_construct(text: str, data: st.DataObject) -> None:
     document = parse(text)
     assume(document.patterns)
     path = data.draw(st.sampled_from(places(document.patterns)))
@@ -163,7 +161,7 @@ def smallest_rewritten(document: Document, path: tuple[int, ...]) -> Span:
 
 
 @given(gram_texts(), tree_editors())
-def test_what_removes_nothing_loses_no_comment(text: str, editor: TreeEditor) -> None:
+def test_an_edit_that_removes_nothing_loses_no_comment(text: str, editor: TreeEditor) -> None:
     document = parse(text)
     wanted = edited(editor, document.patterns)
     assume(not editor.removes)

@@ -85,7 +85,7 @@ def test_networkx_has_the_same_nodes_and_edges() -> None:
     assert converted.nodes["a"]["pattern"].value.labels == {"Person"}
 
 
-def test_a_missing_networkx_is_said_in_our_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_networkx_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
 
     with pytest.raises(MissingExtraError, match=r"gram-agents\[graph\]") as error:

@@ -112,7 +112,7 @@ def test_every_rule_of_the_grammar_has_a_method_in_each_builder(builder: type) -
 
 
 @given(st.text() | token_texts())
-def test_tokens_stand_in_order_and_leave_out_only_blanks_and_comments(text: str) -> None:
+def test_tokens_come_in_order_and_leave_out_only_blanks_and_comments(text: str) -> None:
     found = list(tokens(text))
 
     assert found[-1].type == END

@@ -39,7 +39,7 @@ def test_there_are_cases() -> None:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in CASES])
-def test_an_error_says_what_was_found_what_could_stand_there_and_how_to_mend_it(
+def test_an_error_says_what_was_found_what_was_expected_and_how_to_mend_it(
     case: dict[str, str],
 ) -> None:
     assert case["error"] == str(error_of(case["text"]))
@@ -204,7 +204,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("number", [pytest.param(n, id=name) for name, n in NUMBERS.items()])
-def test_a_number_too_large_to_hold_is_refused_where_it_stands(number: str) -> None:
+def test_a_number_too_large_to_hold_is_refused_with_its_place(number: str) -> None:
     error = error_of(f"(a {{k: {number}}})")
 
     assert error.msg == "this number is too large"

@@ -108,7 +108,7 @@ MISBUILT: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("build", "message"), MISBUILT)
-def test_what_is_no_tree_is_refused_with_its_path(
+def test_an_argument_that_is_not_a_tree_is_refused_with_its_path(
     build: Callable[[], object], message: str
 ) -> None:
     with pytest.raises(GramEncodeError) as caught:
@@ -131,7 +131,7 @@ PATTERNS = "a Pattern or an iterable of Patterns"
         ([Pattern(), "(a)"], "[1] must be a Pattern, got str"),
     ],
 )
-def test_what_is_no_pattern_is_refused_by_all_that_take_patterns(
+def test_functions_of_patterns_refuse_other_arguments(
     use: Callable[[object], object], what: object, message: str
 ) -> None:
     with pytest.raises(ArgumentError) as caught:

@@ -116,7 +116,7 @@ def test_values_are_copied_and_pickled_as_equals(value: Any) -> None:
         assert type(value) is type(twin)
 
 
-def test_a_symbol_is_no_string_and_prints_its_word() -> None:
+def test_a_symbol_is_not_a_string_and_prints_its_word() -> None:
     assert not isinstance(Symbol("a"), str)
     assert str(Symbol("a.b")) == "a.b"
 

@@ -109,7 +109,7 @@ def test_keys_that_are_no_symbols_are_in_double_quotes() -> None:
     assert dumps(tree) == '(a {"": 3, "1": 2, "a b": {"\\"": 1}})'
 
 
-def test_an_annotation_key_that_is_no_symbol_is_written_in_a_record() -> None:
+def test_an_annotation_key_that_is_not_a_symbol_is_written_in_a_record() -> None:
     assert canonical("@k(1) (a)") == "[{k: 1} | a]"
 
 
@@ -299,14 +299,14 @@ def test_a_tagged_string_is_in_backticks_or_a_fence_with_its_tag() -> None:
 
 
 @given(scalars())
-def test_a_scalar_reads_back_wherever_a_value_may_stand(value: Any) -> None:
+def test_a_scalar_reads_back_in_every_place_for_values(value: Any) -> None:
     tree = Pattern(Subject("a", (), {"k": value, "l": [value, value], "m": {"n": value}}))
 
     assert loads_one(dumps(tree)) == tree
 
 
 @given(names())
-def test_a_name_reads_back_wherever_a_name_may_stand(name: str) -> None:
+def test_a_name_reads_back_in_every_place_for_names(name: str) -> None:
     inner = Pattern(Subject(name, {name}, {name: {name: 1}}), [atom(name)])
     tree = Pattern(Subject(name, {name}), [inner, atom(name), atom("", name)])
 

@@ -270,7 +270,7 @@ def test_agents_inside_agents_are_changed_with_them() -> None:
     assert document.replace(renamed).text == "[A:Agent | [B:Agent | [C:Agent]], d] [g | (E:Agent)]"
 
 
-def test_an_agent_inside_another_is_changed_where_it_still_stands() -> None:
+def test_an_agent_inside_another_is_changed_where_it_still_is() -> None:
     def with_a_first_element(agent: Pattern) -> Pattern:
         return Pattern(agent.value, (Pattern(Subject("new")), *agent.elements))
 

@@ -53,7 +53,7 @@ def test_words_lead_to_the_parts_of_agents_tools_and_parameters() -> None:
     }
 
 
-def test_a_star_stands_for_every_name() -> None:
+def test_a_star_means_every_name() -> None:
     assert values("*.tools.*.description") == {
         "one.tools.`math.add`.description": "Adds",
         "one.tools.shared.description": "Shared",
@@ -99,13 +99,13 @@ def test_setting_a_parameter_sets_both_of_its_places_in_the_walk() -> None:
     )
 
 
-def test_setting_what_stands_there_changes_nothing() -> None:
+def test_setting_the_value_that_is_there_changes_nothing() -> None:
     for path in ("one.model", "config.retries", "one.tools.*.description", "one.name", "two"):
         for place in find_places(PATTERNS, path):
             assert place.set(PATTERNS, place.get(PATTERNS)) == PATTERNS
 
 
-def test_removing_takes_elements_and_what_may_be_absent() -> None:
+def test_elements_and_optional_properties_can_be_removed() -> None:
     (tool,) = find_places(PATTERNS, "one.tools.`math.add`")
     (description,) = find_places(PATTERNS, "two.description")
     (instruction,) = find_places(PATTERNS, "two.instruction")
@@ -146,7 +146,7 @@ def test_a_path_that_leads_nowhere_says_what_there_is(path: str, message: str) -
     assert str(caught.value) == message
 
 
-def test_a_property_never_stands_in_the_way_of_a_word() -> None:
+def test_a_word_of_the_language_comes_before_a_property_of_the_same_name() -> None:
     patterns = loads(
         '[a:Agent {tools: 1, name: "n"} |'
         " [t:Tool {parameters: 1, schema: 2} | (x::Integer)==>(::String)]]"

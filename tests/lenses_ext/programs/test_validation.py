@@ -140,7 +140,7 @@ RULES: list[tuple[str, list[Expected]]] = [
     (
         'A [t:Tool {description: "d"} | (a::String {pattern: "["})==>(::String)]]',
         [
-            ('pattern', 'warning', '"[" (properties.a.pattern) is no regular expression: no call can be checked', '"["', (0, 0, 0, 0, 'pattern'), None),
+            ('pattern', 'warning', '"[" (properties.a.pattern) is not a regular expression: no call can be checked', '"["', (0, 0, 0, 0, 'pattern'), None),
         ],
     ),
     (
@@ -201,7 +201,7 @@ RULES: list[tuple[str, list[Expected]]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), RULES, ids=[row[0] for row in RULES])
-def test_each_rule_is_told_with_its_place(text: str, expected: list[Expected]) -> None:
+def test_each_fault_is_reported_with_its_place(text: str, expected: list[Expected]) -> None:
     if text.startswith("A "):
         text = AGENT + text.removeprefix("A ")
 
@@ -216,7 +216,7 @@ def test_each_rule_is_told_with_its_place(text: str, expected: list[Expected]) -
     assert found == expected
 
 
-def test_a_pattern_without_the_label_is_no_agent_and_no_tool() -> None:
+def test_a_pattern_without_the_label_is_neither_an_agent_nor_a_tool() -> None:
     agent = loads_one('(a:Agnt {instruction: "x", model: "p/m"})')
     tool = loads_one('[t {description: "T"} | (::Text)]')
 
@@ -231,7 +231,7 @@ def test_a_pattern_without_the_label_is_no_agent_and_no_tool() -> None:
     ]
 
 
-def test_all_faults_are_told_at_once_in_the_order_of_the_text() -> None:
+def test_all_faults_are_reported_at_once_in_the_order_of_the_text() -> None:
     text = '[:Agent {model: "gpt"} | [t:Tool | (::Txt)], x]\n(u:Tool {description: 1})'
 
     faults = validate_program(parse(text).patterns)
@@ -248,7 +248,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_text() -> None:
     ]
 
 
-def test_faults_of_patterns_that_were_made_are_told_apart_by_their_paths() -> None:
+def test_faults_of_patterns_that_were_made_differ_by_their_paths() -> None:
     nameless = Pattern(Subject("", {"Agent"}, {"instruction": "x", "model": "p/m"}))
 
     faults = validate_program((nameless, Pattern(Subject("g"), [nameless])))
@@ -259,7 +259,7 @@ def test_faults_of_patterns_that_were_made_are_told_apart_by_their_paths() -> No
     ]
 
 
-def test_a_fault_of_what_is_shared_is_told_once_whether_read_or_made() -> None:
+def test_a_fault_of_a_shared_tool_is_reported_once_whether_read_or_made() -> None:
     agent = Pattern(Subject("a", {"Agent"}, {"instruction": "x", "model": "p/m"}), [
         Pattern(Subject("t")),
     ])  # fmt: skip
@@ -311,7 +311,7 @@ def test_the_path_of_a_fault_leads_to_a_pattern(agent: Pattern) -> None:
         ('[x:Person {model: "Ford"}]', []),
     ],
 )
-def test_a_label_that_is_nearly_one_of_the_language_is_told(text: str, told: list[str]) -> None:
+def test_a_label_that_is_nearly_one_of_the_language_is_reported(text: str, told: list[str]) -> None:
     found = check(parse(text), checks=PROGRAM_CHECKS, scopes=program_scopes)
     hints = [each.hint for each in found if each.code == "misspelt-label"]
 

@@ -312,7 +312,7 @@ DIFFERENT: list[tuple[str, Any, Any, list[str]]] = [
 
 
 @pytest.mark.parametrize(("claim", "one", "other"), SAME, ids=[claim for claim, _, _ in SAME])
-def test_what_does_not_matter_is_no_difference(claim: str, one: Any, other: Any) -> None:
+def test_schemas_that_mean_the_same_have_no_difference(claim: str, one: Any, other: Any) -> None:
     assert differences(one, other) == ()
     assert canonical(one) == canonical(other)
 

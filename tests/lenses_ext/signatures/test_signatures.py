@@ -83,7 +83,7 @@ def test_an_error_says_all_that_is_wrong_and_where(row: dict[str, Any]) -> None:
 
 
 @cases("slips", "signature")
-def test_a_slip_is_told_with_its_place_and_its_likely_fix(row: dict[str, Any]) -> None:
+def test_a_slip_is_reported_with_its_place_and_its_likely_fix(row: dict[str, Any]) -> None:
     found = [
         {
             "severity": fault.severity,
