@@ -55,34 +55,33 @@ class FocusError(GramError, LookupError):
         return f"{place}: {text}" if place else text
 
 
-class ReadOnlyError(GramError, TypeError):
-    """A getter was set, which shows a computed part.
+class _WrongUseError(GramError, TypeError):
+    """An optic was used as its kind cannot be.
 
     Attributes:
-        optic: the name of the getter.
+        optic: the name of the optic.
     """
+
+    _says = ""
 
     def __init__(self, optic: str) -> None:
         super().__init__(optic)
         self.optic = optic
 
     def __str__(self) -> str:
-        return f"{self.optic} is computed and cannot be set"
+        return f"{self.optic} {self._says}"
 
 
-class ManyPartsError(GramError, TypeError):
-    """A traversal or prism was viewed, which looks at any number of parts.
+class ReadOnlyError(_WrongUseError):
+    """A getter was set, which shows a computed part."""
 
-    Attributes:
-        optic: its name.
-    """
+    _says = "is computed and cannot be set"
 
-    def __init__(self, optic: str) -> None:
-        super().__init__(optic)
-        self.optic = optic
 
-    def __str__(self) -> str:
-        return f"{self.optic} looks at any number of parts, not at one: use collect"
+class ManyPartsError(_WrongUseError):
+    """A traversal or prism was viewed, which looks at any number of parts."""
+
+    _says = "looks at any number of parts, not at one: use collect"
 
 
 class LawError(GramError, AssertionError):

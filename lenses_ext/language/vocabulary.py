@@ -22,34 +22,22 @@ G = TypeVar("G", bound=Getter[Any, Any])
 
 
 @frozen
-class Property:
-    """A property that means something.
-
-    Attributes:
-        key: its key in the notation.
-        lens: the lens onto it.
-        required: whether it has to be there.
-    """
-
-    key: str
-    lens: Lens[Pattern, Any, Any]
-    required: bool
-
-
-@frozen
 class Vocabulary:
     """What the patterns with some labels consist of.
 
     Attributes:
         called: what one of them is called in messages: ``an agent``.
         labels: the labels that are read.
-        properties: the properties that mean something, by key; it may have others of its own.
+        properties: the lenses onto the properties that mean something, by key; a pattern may have
+            others of its own.
+        needed: the keys of those that have to be there.
         words: the lens or getter for each word of a path that is not a property.
     """
 
     called: str
     labels: frozenset[str]
-    properties: dict[str, Property] = field(factory=dict, init=False)
+    properties: dict[str, Lens[Pattern, Any, Any]] = field(factory=dict, init=False)
+    needed: set[str] = field(factory=set, init=False)
     words: dict[str, Getter[Pattern, Any]] = field(factory=dict, init=False)
 
     def required(
@@ -57,7 +45,8 @@ class Vocabulary:
     ) -> Lens[Pattern, A, B]:
         """Declare a property that has to be there; gives its lens, whose ``help`` is ``doc``."""
         lens = required(lens_name, key, codec, doc)
-        self.properties[key] = Property(key, lens, required=True)
+        self.properties[key] = lens
+        self.needed.add(key)
         return lens
 
     def optional(
@@ -65,7 +54,7 @@ class Vocabulary:
     ) -> Lens[Pattern, A | None, B | None]:
         """Declare a property that may be absent; gives its lens, which shows None then."""
         lens = optional(lens_name, key, codec, doc)
-        self.properties[key] = Property(key, lens, required=False)
+        self.properties[key] = lens
         return lens
 
     def word(self, word: str, lens: G) -> G:
@@ -91,11 +80,11 @@ class Vocabulary:
             FocusError: the name or a property is empty, or has no notation.
         """
         expect(name, str, "name", by=by)
-        placeholders = {key: "?/?" for key, each in self.properties.items() if each.required}
+        placeholders = dict.fromkeys(self.needed, "?/?")
         pattern = put(identity(by), name, Pattern(Subject("?", {label}, placeholders)))
         for key, value in properties.items():
             if isinstance(value, str) and not value.strip():
                 raise FocusError(by, f"value.properties.{key}", pattern, f"the {key} is empty")
-            if value is not None or self.properties[key].required:
-                pattern = put(self.properties[key].lens, value, pattern)
+            if value is not None or key in self.needed:
+                pattern = put(self.properties[key], value, pattern)
         return pattern

@@ -220,9 +220,9 @@ def _parts(
     for word, lens in vocabulary.words.items():
         kind = Kind.TOOLS if lens is agent_tool_specs else Kind.PART
         yield word, _part(place, word, lens, kind)
-    for key, each in vocabulary.properties.items():
+    for key, lens in vocabulary.properties.items():
         if not isinstance(properties.get(key), PMap):  # of a map, each entry can be reached
-            yield key, attrs.evolve(_property(place, key), lens=each.lens)
+            yield key, attrs.evolve(_property(place, key), lens=lens)
 
 
 def _parameters(place: Place, tool: Pattern) -> Iterator[tuple[str, Place]]:

@@ -50,9 +50,8 @@ def missing(key: str) -> Rule:
     """The rule that a property is there where it has to be."""
 
     def rule(pattern: Pattern) -> Iterator[Finding]:
-        known = _vocabulary(pattern).properties.get(key)
         properties = pattern.value.properties
-        if known is not None and known.required and key not in properties:
+        if key in _vocabulary(pattern).needed and key not in properties:
             slip = nearest(key, sorted(properties))
             hint = f"did you mean {key} instead of {slip}?" if slip else f'add {key}: "…"'
             yield Finding(f"{_whose(pattern)} has no {key}", part=key, hint=hint)

@@ -6,8 +6,6 @@ import copy
 from collections.abc import Iterable
 from typing import Any, TypeAlias, Union
 
-from attrs import frozen
-
 from gram import Fault, Pattern, expect, expect_all, walk
 
 from ..labels import is_tool
@@ -23,6 +21,9 @@ from .writer import signature_patterns
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
 """A signature in any form: text, a tool or signature pattern, or what was parsed of these."""
+
+_Reading: TypeAlias = tuple[TypeSignature | None, tuple[Fault, ...]]
+"""A signature as it was read, None when it has errors, and its faults."""
 
 
 def parse_type_signature(
@@ -45,10 +46,10 @@ def parse_type_signature(
     """
     if isinstance(x, TypeSignature):
         return x
-    result = _reading(x, shapes, open)
-    if result.signature is None:
-        raise SignatureError(each for each in result.faults if each.severity == "error")
-    return result.signature
+    signature, faults = _reading(x, shapes, open)
+    if signature is None:
+        raise SignatureError(each for each in faults if each.severity == "error")
+    return signature
 
 
 def signature_faults(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> tuple[Fault, ...]:
@@ -64,7 +65,7 @@ def signature_faults(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> tup
     """
     if isinstance(x, TypeSignature):
         return ()
-    return _reading(x, shapes, False).faults
+    return _reading(x, shapes, False)[1]
 
 
 def type_signature_to_json_schema(
@@ -123,14 +124,6 @@ def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern
     return parts.elements
 
 
-@frozen
-class _Reading:
-    """A signature as it was read: None when it has errors."""
-
-    signature: TypeSignature | None
-    faults: tuple[Fault, ...]
-
-
 def _reading(x: object, around: Iterable[Pattern], open: bool) -> _Reading:
     expect(x, (str, Pattern, TypeSignature), "x", by="parse_type_signature")
     shapes = expect_all(around, Pattern, "shapes", by="parse_type_signature")
@@ -139,7 +132,7 @@ def _reading(x: object, around: Iterable[Pattern], open: bool) -> _Reading:
     try:
         return _read(_parts_of(str(x), shapes), open)
     except SignatureError as error:  # the text is of no form
-        return _Reading(None, error.faults)
+        return None, error.faults
 
 
 def _parts_of(text: str, shapes: tuple[Pattern, ...]) -> Parts:
@@ -155,7 +148,7 @@ def _read(parts: Parts, open: bool = False) -> _Reading:
     if not faults.errors:
         check_signature(signature, reader)
     found = faults.sorted()
-    return _Reading(None if faults.errors else signature, found)
+    return None if faults.errors else signature, found
 
 
 _of_pattern: Memo[Pattern, _Reading] = Memo(lambda pattern: _read(parts_of_pattern(pattern)))
