@@ -18,6 +18,9 @@ INTERRUPTED = 130
 CLOSED_PIPE = 141
 """The exit code of a command whose reader has closed the pipe."""
 
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals beside Ctrl-C that ask a command to end."""
+
 
 def leave_at_once(_signal: int = 0, _frame: FrameType | None = None) -> None:
     """End the process without a traceback."""
@@ -35,7 +38,11 @@ def leave_at_interrupt() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Inside, Ctrl-C raises KeyboardInterrupt, so that locks are released and sessions saved."""
+    """Inside, Ctrl-C raises KeyboardInterrupt, so that locks are released and sessions saved.
+
+    For the same reason a request to terminate, and a terminal that is closed, raise SystemExit; a
+    second one ends the process at once. What is ignored, as under ``nohup``, stays ignored.
+    """
     outside, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
 
     def not_lost(unraisable: Any) -> None:
@@ -50,11 +57,38 @@ def interruptible() -> Iterator[None]:
         return
     sys.unraisablehook = not_lost
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    ending = [each for each in _ENDING if signal.getsignal(each) == signal.SIG_DFL]
+    for each in ending:
+        signal.signal(each, _leave)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, outside)
+        for each in ending:
+            signal.signal(each, signal.SIG_DFL)
         sys.unraisablehook = hook
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    sys.exit(128 + number)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Inside, Ctrl-C and the other signals that end a command wait for the end of it."""
+    came: list[int] = []
+    handlers = {
+        each: signal.signal(each, lambda number, _: came.append(number))
+        for each in (signal.SIGINT, *_ENDING)
+    }
+    try:
+        yield
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+    for number in came:
+        signal.raise_signal(number)
 
 
 def prepare_streams() -> None:

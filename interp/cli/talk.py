@@ -21,6 +21,7 @@ from .inputs import read_document, read_libraries
 from .json_answers import JsonAnswers
 from .options import TalkOptions
 from .output import is_verbose, tell
+from .process import uninterrupted
 from .spending import Spending
 from .terminal import Terminal
 
@@ -102,12 +103,11 @@ class Talk:
         try:
             response = self._terminal.show_answer(begun, lambda done: self.keep(done.context))
         except BaseException as failure:
-            self._terminal.end_line()  # so that the error starts on a new line
-            state = begun.state
-            if isinstance(failure, GramError | OSError):
-                self._terminal.show_failure(state, failure)
-            if state.status is not Status.DONE and (state.invocations or state.calls):
-                self._keep_calls(state)
+            with uninterrupted():
+                self._terminal.end_line()  # so that the error starts on a new line
+                if isinstance(failure, GramError | OSError):
+                    self._terminal.show_failure(begun.state, failure)
+                self._keep_what_was_done(begun.state)
             raise
         if response.refused:
             tell("the model refused: its text is not an answer of the agent")
@@ -123,17 +123,26 @@ class Talk:
 
     def keep(self, context: ConversationContext) -> None:
         """Set the conversation, and save it if there is a session."""
-        self.context = context
-        if self._session:
-            self._session.save(context)
+        with uninterrupted():
+            self.context = context
+            if self._session:
+                self._session.save(context)
 
-    def _keep_calls(self, state: State) -> None:
-        """Keep what tools did in a turn that failed; the failure itself is told later."""
+    def _keep_what_was_done(self, state: State) -> None:
+        """Keep an answer that has come, or what tools did in a turn that failed.
+
+        The failure itself is told later.
+        """
+        is_done = state.status is Status.DONE
+        if state.context is self.context or not (is_done or state.invocations or state.calls):
+            return
         try:
             self.keep(interrupted_context(state))
-            tell("the tool calls of this turn stay in the conversation")
         except OSError as failure:
             tell(shown(failure))
+        else:
+            if not is_done:
+                tell("the tool calls of this turn stay in the conversation")
 
 
 class _Handler(logging.Handler):
