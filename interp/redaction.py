@@ -35,6 +35,8 @@ _AUTHORIZATION = re.compile(
     r"[A-Za-z0-9._~+/=\-]{8,}",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"(?<![\w-])[\w-]{3,7}(?![\w-])")
+_MASK = re.compile(r"[*•…]|\.\.")
 _PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']*:[^/@\s\"']*@", re.IGNORECASE)
 
 
@@ -46,13 +48,15 @@ class Hidden:
     """
 
     def __init__(self, values: Iterable[str | None]) -> None:
-        self.values = frozenset(each for each in values if each and len(each) >= _SHORTEST)
+        given = frozenset(each for each in values if each)
+        self.values = frozenset(each for each in given if len(each) >= _SHORTEST)
+        self.short = given - self.values
 
     def __repr__(self) -> str:
         return f"Hidden({len(self.values)} values)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return hide, tuple(self.values)
+        return hide, (*self.values, *self.short)
 
 
 _handed_over: WeakSet[Hidden] = WeakSet()
@@ -78,13 +82,15 @@ def redact(text: str) -> str:
 def redact_error(text: str) -> str:
     """Replace everything in the text of an error or log that may be secret.
 
-    These are known keys, parts of them with at least 8 characters, the values of ``Authorization``
-    headers, and passwords in addresses.
+    These are known keys, parts of them with at least 8 characters, words that are the beginning or
+    end of one, the values of ``Authorization`` headers, and passwords in addresses.
 
     >>> redact_error("Authorization: Bearer hMac9Qw2XzT7 for http://me:pa55@host")
     'Authorization: Bearer [redacted] for http://[redacted]@host'
     """
-    text = _without_parts(redact(text), _spellings_of(_secrets()))
+    secrets = _secrets()
+    text = _without_parts(redact(text), _spellings_of(secrets))
+    text = _without_ends(text, secrets.union(*(hidden.short for hidden in list(_handed_over))))
     text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
     return _PASSWORD.sub(rf"\1{REDACTED}@", text)
 
@@ -198,19 +204,43 @@ def _spellings_of(secrets: frozenset[str]) -> list[str]:
 def _without_parts(text: str, spellings: list[str]) -> str:
     """Replace the parts of secrets in a text that are at least ``_SHORTEST`` characters long."""
     parts = {
-        spelling[at : at + _SHORTEST]
+        spelling[at : at + _SHORTEST].lower()
         for spelling in spellings
         for at in range(len(spelling) - _SHORTEST + 1)
     }
-    found = [part for part in parts if part in text]
+    lowered = "".join(map(_lower, text))  # servers change the case of headers
+    found = [part for part in parts if part in lowered]
     if not found:
         return text
     secret = [False] * len(text)
     for part in found:
-        for match in re.finditer(f"(?={re.escape(part)})", text):
+        for match in re.finditer(f"(?={re.escape(part)})", lowered):
             secret[match.start() : match.start() + _SHORTEST] = [True] * _SHORTEST
     groups = groupby(zip(text, secret, strict=True), key=lambda each: each[1])
     return "".join(
         REDACTED if is_secret else "".join(character for character, _ in group)
         for is_secret, group in groups
     )
+
+
+def _lower(character: str) -> str:
+    """The lower case of a character where it is one character too."""
+    lowered = character.lower()
+    return lowered if len(lowered) == 1 else character
+
+
+def _without_ends(text: str, secrets: Iterable[str]) -> str:
+    """Replace words that are the beginning or the end of a secret, as where it is cut or masked.
+
+    Plain words stay unless there is a mask beside them.
+    """
+
+    def shown(match: re.Match[str]) -> str:
+        word, start, end = match[0], match.start(), match.end()
+        is_masked = _MASK.search(text, max(0, start - 2), start) or _MASK.match(text, end)
+        may_be_one = is_masked or (len(word) > 3 and not word.isalpha())
+        is_one = may_be_one and any(each.startswith(word) or each.endswith(word) for each in given)
+        return REDACTED if is_one else word
+
+    given = tuple(secrets)
+    return _WORD.sub(shown, text) if given else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import suppress
 
 import click
 
@@ -23,6 +24,7 @@ def ask_user(question: str) -> str:
         KeyboardInterrupt: the user typed Ctrl-C or Ctrl-D.
     """
     if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        _forget_typed_ahead(sys.stdin.fileno())
         try:
             return str(
                 click.prompt(question, default="", show_default=False, prompt_suffix="", err=True)
@@ -33,6 +35,7 @@ def ask_user(question: str) -> str:
         descriptor = os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0))
     except OSError:
         raise NoTerminal from None
+    _forget_typed_ahead(descriptor)
     with io.TextIOWrapper(io.FileIO(descriptor, "r+"), errors="replace", newline="") as terminal:
         terminal.write(for_terminal(without_surrogates(question)))
         terminal.flush()
@@ -40,3 +43,13 @@ def ask_user(question: str) -> str:
     if not line:
         raise KeyboardInterrupt
     return line.rstrip("\r\n")
+
+
+def _forget_typed_ahead(terminal: int) -> None:
+    """Forget what was typed before the question was shown: it answers something else."""
+    try:
+        import termios
+    except ImportError:  # not on Unix
+        return
+    with suppress(termios.error):
+        termios.tcflush(terminal, termios.TCIFLUSH)

@@ -70,6 +70,7 @@ def show(text: Styled, *, nl: bool = True, err: bool = False) -> None:
         nl: whether to add a line break.
         err: print to standard error instead.
     """
+    global _is_within_line
     stream: TextIO | None = sys.stderr if err else sys.stdout
     if stream is None:
         return
@@ -78,7 +79,23 @@ def show(text: Styled, *, nl: bool = True, err: bool = False) -> None:
     for part, style in [(text, "")] if isinstance(text, str) else text:
         escaped = for_terminal(part) if is_escaped else part
         shown += click.style(escaped, **STYLES[style]) if is_coloured and style else escaped
-    click.echo(without_surrogates(shown), nl=nl, err=err, color=True)  # else pipes lose escapes
+    if is_escaped:
+        if err and _is_within_line:
+            shown = f"\n{shown}"
+        _is_within_line = not (err or nl or shown.endswith("\n"))
+    try:
+        click.echo(without_surrogates(shown), nl=nl, err=err, color=True)  # else pipes lose escapes
+    except OSError as failure:
+        failure.filename = failure.filename or ("standard error" if err else "standard output")
+        raise
+
+
+def is_within_line() -> bool:
+    """Whether a line has begun on a terminal's standard output; a note would end it."""
+    return _is_within_line
+
+
+_is_within_line = False
 
 
 def has_colours(stream: TextIO) -> bool:

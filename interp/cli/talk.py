@@ -105,9 +105,9 @@ class Talk:
         except BaseException as failure:
             with uninterrupted():
                 self._terminal.end_line()  # so that the error starts on a new line
+                self._keep_what_was_done(begun.state)
                 if isinstance(failure, GramError | OSError):
                     self._terminal.show_failure(begun.state, failure)
-                self._keep_what_was_done(begun.state)
             raise
         if response.refused:
             tell("the model refused: its text is not an answer of the agent")

@@ -26,7 +26,7 @@ from ..messages import AgentResponse, ToolInvocation
 from ..redaction import RedactedStream, redact
 from .asking import NoTerminal, ask_user
 from .failures import Failure
-from .output import for_question, note, show, tell, without_surrogates
+from .output import for_question, is_within_line, note, show, tell, without_surrogates
 from .spinner import Spinner
 
 _LONGEST_QUESTION = 1000  # characters; the user can ask to see the rest
@@ -137,7 +137,9 @@ class Terminal:
         """End the line of the model's words, if one has begun, and the spinner's."""
         self._spinner.stop()
         if self._is_within_line:
-            self._print(self._words.rest())
+            rest = self._words.rest()
+            if rest or is_within_line():
+                self._print(rest)
             self._is_within_line = False
 
     def _print(self, text: str, *, nl: bool = True) -> None:

@@ -76,6 +76,45 @@ def test_no_part_of_a_key_is_left_in_errors(key: str, around: str, data: st.Data
     assert not [at for at in range(len(key) - 7) if key[at : at + 8] in left]
 
 
+@pytest.mark.parametrize(
+    "echoed",
+    [
+        "sk-pr***********************ab9Z",
+        "sk-p...ab9Z",
+        "sk-pr…ab9Z",
+        "'sk-pr",
+        '{"key": "sk-pro',
+        "key=b9Zw",
+        "SK-PROJ-7HFKZ",
+        "•••••b9Zw",
+        "sk-proj-7h********",
+    ],
+)
+def test_what_is_left_of_a_key_that_was_cut_or_masked_is_hidden(
+    monkeypatch: pytest.MonkeyPatch, echoed: str
+) -> None:
+    key = "sk-proj-7hfkzQm2XvTab9Zw"
+    monkeypatch.setenv("SOME_API_KEY", key)
+    shown = redact_error(f"Incorrect key: {echoed.replace('ab9Z', 'b9Zw')}").lower()
+
+    found = shown.replace(REDACTED, "\n")
+    assert not [at for at in range(len(key) - 3) if key[at : at + 4].lower() in found]
+
+
+@pytest.mark.parametrize("text", ["a project", "unknown", "sk- is how keys begin", "no. 12"])
+def test_ordinary_words_stay_in_errors(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-project-known-none-12")
+
+    assert redact_error(text) == text
+
+
+def test_a_short_password_is_hidden_in_errors() -> None:
+    kept = hide("pa55", "none")
+
+    assert redact_error('no user with "pa55", none') == f'no user with "{REDACTED}", none'
+    assert kept
+
+
 def test_a_value_that_was_handed_over_is_hidden_as_long_as_it_is_kept() -> None:
     kept = hide("handed over", "short", None)
 

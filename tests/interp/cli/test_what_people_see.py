@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
+import click
 import pytest
 
-from interp import FunctionRole, load_context
+from interp import FunctionRole, Run, load_context
+from interp.cli.run import command as run_command
 from tests.interp.cli.process import at, gram
 from tests.interp.cli.terminal import Terminal
-from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from tests.interp.model_server import (
+    Answer,
+    ModelServer,
+    completion,
+    delta,
+    streamed,
+    tool_calls,
+)
 from tests.paths import EXAMPLES
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -173,15 +183,18 @@ from interp import tool
 @tool(description="Returns a friendly greeting message for the given name")
 def sayHello(personName: str = "world") -> str:
     if personName == "Bo":
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), int(os.environ["SIGNAL"]))
         import time
         time.sleep(5)
     return "Hello, " + personName
 """
 
 
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_calls_that_an_interrupt_left_unanswered_are_saved_as_interrupted(
-    model_server: ModelServer, tmp_path: Path
+    model_server: ModelServer, tmp_path: Path, number: int, code: int
 ) -> None:
     session, tools = tmp_path / "s.gram", tmp_path / "t.py"
     tools.write_text(INTERRUPTING)
@@ -189,15 +202,57 @@ def test_calls_that_an_interrupt_left_unanswered_are_saved_as_interrupted(
     model_server.will_say(tool_calls(*calls))
 
     done = gram(
-        "run", HELLO, "hi", "--tools", str(tools), "--session", str(session), **at(model_server)
-    )
+        "run", HELLO, "hi", "--tools", str(tools), "--session", str(session), **at(model_server),
+        SIGNAL=str(int(number)),
+    )  # fmt: skip
 
     answers = [
         each.content for each in load_context(session) if isinstance(each.role, FunctionRole)
     ]
-    assert done.returncode == 130
+    assert done.returncode == code
     assert answers[0] == "Hello, Al"
     assert answers[1].startswith("error: interrupted")
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+def test_an_answer_that_had_come_when_the_run_was_interrupted_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def show_nothing(_: object, run: Run, __: object) -> None:
+        run.finish()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("interp.cli.terminal.Terminal.show_answer", show_nothing)
+    session = tmp_path / "s.gram"
+
+    with pytest.raises(click.Abort):  # how it says that it was interrupted
+        run_command.main(
+            [HELLO, "hello", "--offline", "--session", str(session)], standalone_mode=False
+        )
+
+    assert load_context(session)[-1].content.startswith("Hello")
+
+
+def test_a_line_of_the_log_is_not_glued_to_the_words_before_it(model_server: ModelServer) -> None:
+    model_server.will_say("Hello there")
+
+    with Terminal("run", HELLO, "hi", "--debug", **at(model_server)) as terminal:
+        assert "Hello there\ninterp.model: reply" in terminal.until("interp.model: reply")
+        assert terminal.leaves() == 0
+
+
+def test_what_was_typed_before_a_question_does_not_answer_it(model_server: ModelServer) -> None:
+    fake = Answer(
+        events=[delta("Run nothing? [y/N]: "), 2.0, *streamed(completion(tool_calls(HI)))]
+    )
+    model_server.will_say(fake, "Done.")
+
+    with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
+        terminal.until("nothing? [y/N]: ")
+        terminal.type("y\n")
+        terminal.until("Run sayHello(")
+        terminal.type("n\n")
+        assert "the user does not allow it" in terminal.until("does not allow it")
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"])
