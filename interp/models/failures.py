@@ -35,6 +35,7 @@ _BY_CODE: Final[Mapping[str, tuple[bool, str]]] = {
 _BY_STATUS: Final[Mapping[int, tuple[bool, str]]] = {
     400: (False, "the provider does not accept this request"),
     402: (False, "check the plan and the billing of the account"),
+    403: (False, "the provider does not accept this request"),
     404: (False, "check the program's `model` and the address of the provider"),
     408: (True, "the provider took too long: try again later"),
     409: (True, "try again later"),
@@ -49,14 +50,17 @@ _UNKNOWN = (False, "")
 
 _OVERFLOW = re.compile(
     r"context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens"
-    r"|input token count|exceeds? the (available|model'?s?) (context|maximum)|input is too long",
+    r"|input token count|exceeds? the (available|model'?s?) (context|maximum)|input is too long"
+    r"|context limit|longer than the maximum model length|maximum prompt length|model token limit"
+    r"|exceeds max(imum)? length|range of input length|tokens`? \+ `?max_new_tokens"
+    r"|tokens_limit_reached",
     re.IGNORECASE,
 )
 _WRONG_KEY = re.compile(
-    r"(invalid|incorrect|wrong|missing|no|expired|unauthorized)[\w ]{0,12}"
+    r"(invalid|incorrect|wrong|bad|malformed|missing|no|expired|unauthorized)[\w ]{0,12}"
     r"(api|access|authorization)[ _-]?(key|token)"
     r"|(api|access)[ _-]?(key|token)[\w ]{0,20}"
-    r"(not valid|invalid|not found|expired|missing|required)"
+    r"(not valid|invalid|not found|expired|missing|required|disabled|revoked)"
     r"|API_KEY_INVALID|invalid_api_key|invalid authentication|authentication_error",
     re.IGNORECASE,
 )
@@ -65,6 +69,7 @@ _BAD_REQUEST = re.compile(
     r"|schema conversion failed|failed to parse (grammar|messages|tool)|jinja|chat template",
     re.IGNORECASE,
 )
+_NOT_ALLOWED = re.compile(r"moderation|flagged|content policy|country|region", re.IGNORECASE)
 _LONGEST_QUOTE: Final = 500  # characters
 
 
@@ -99,7 +104,8 @@ def failed(
     if status is None and code and code.isdecimal() and 400 <= int(code) < 600:
         status = int(code)
     evidence = f"{said} {code or ''}"
-    if status in (401, 403) or (status in (None, 400) and _WRONG_KEY.search(evidence)):
+    is_refused = status == 401 or (status == 403 and not _NOT_ALLOWED.search(evidence))
+    if is_refused or (status in (None, 400) and _WRONG_KEY.search(evidence)):
         answered = f" ({status})" if status else ""
         return ConfigurationError(redact_error(f"{where} refused the key{answered}: {said}"))
     if status in (None, 400, 413, 422, 500) and _OVERFLOW.search(evidence):
@@ -122,10 +128,25 @@ def failed(
     return error
 
 
+def reported_in(reply: Mapping[str, Any]) -> AgentError | None:
+    """The error that a reply or a part of it reports, although its status is a success.
+
+    Most servers put it under ``error``, Groq's streams under ``x_groq``, and some are the error
+    themselves.
+    """
+    for part in (reply, reply.get("x_groq")):
+        if isinstance(part, Mapping) and part.get("error"):
+            return failed(part["error"])
+    if reply.get("choices") or any(key in reply for key in ("role", "content", "usage")):
+        return None
+    is_error = any(part.get(key) for part in _errors_in(reply) for key in _MESSAGES)
+    return failed(reply) if is_error else None
+
+
 def code_of(body: object) -> str | None:
     """The provider's code for an error, from a body in any shape."""
     for error in _errors_in(body):
-        code = error.get("code") or error.get("type")
+        code = error.get("code") or error.get("status_code") or error.get("type")
         if isinstance(code, str | int):
             return str(code)
     return None
@@ -143,7 +164,9 @@ def message_of(body: object) -> str:
     return quoted(body)
 
 
-_MESSAGES: Final = ("message", "detail", "msg", "error", "error_description", "errors")
+_MESSAGES: Final = (
+    "message", "detail", "msg", "error", "error_description", "errors", "error_msg", "status_msg",
+)  # fmt: skip
 
 
 def _errors_in(body: object) -> Iterator[Mapping[str, Any]]:
@@ -152,7 +175,7 @@ def _errors_in(body: object) -> Iterator[Mapping[str, Any]]:
         for each in body[:1]:
             yield from _errors_in(each)
     elif isinstance(body, Mapping):
-        for key in ("error", "detail"):
+        for key in ("error", "detail", "base_resp"):
             if isinstance(body.get(key), Mapping | list):
                 yield from _errors_in(body[key])
         yield body

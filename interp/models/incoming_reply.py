@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from ..errors import ModelError
 from ..json_text import Json
 from ..redaction import redact_error
-from .failures import failed, quoted
+from .failures import quoted
 from .reply_reading import Reply
 from .server_events import END, EventReader, json_or_text
 from .stream_reading import StreamedReply, ended_too_early
@@ -92,9 +92,9 @@ def completion_in(body: bytes) -> Json:
         for event in (*events.feed(body), *events.rest()):
             reply.add(event)
         return reply.completion()
+    if not text.strip():
+        raise ModelError("the reply is empty: it has no body\n  hint: is the address right?")
     found, problem = json_or_text(text)
     if problem:
         raise ModelError(redact_error(f"the reply is not JSON ({problem}): {quoted(text)}"))
-    if isinstance(found, dict) and found.get("error"):
-        raise failed(found["error"])
     return found

@@ -19,7 +19,7 @@ from ..errors import ModelError, ValidationError
 from ..json_text import Json, read_json, write_json
 from ..messages import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from ..redaction import redact_error
-from .failures import CallNotMadeError, failed
+from .failures import CallNotMadeError, failed, quoted, reported_in
 from .typed_answers import with_its_answer
 
 if TYPE_CHECKING:
@@ -96,11 +96,11 @@ def _reply(data: object, server: str | None = None) -> Reply:
         return Reply(Message(AssistantRole, data))
     if not isinstance(data, Mapping):
         raise ModelError(f"the model's reply is {type(data).__name__}, not a message")
-    if data.get("error"):
-        raise failed(data["error"])
+    if reported := reported_in(data):
+        raise reported
     if "choices" not in data:
         if not _MESSAGE_KEYS & set(data):
-            raise ModelError("the model's reply has no message")
+            raise ModelError(f"the model's reply has no message: {quoted(data)}")
         return Reply(_message(data, server))
     choices = data["choices"]
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
@@ -113,6 +113,8 @@ def _reply(data: object, server: str | None = None) -> Reply:
     message, finish = _message(choice["message"], server), choice.get("finish_reason")
     if finish == "content_filter" and not message.refused:
         raise ModelError("the provider's content filter withheld the reply", code="content_filter")
+    if finish == "error":
+        raise ModelError("the provider failed in the middle of its reply", code="error")
     return Reply(message, _usage(data.get("usage")), truncated=finish == "length")
 
 

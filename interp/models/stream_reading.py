@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from ..errors import ModelError
 from ..json_text import Json
-from .failures import failed
+from .failures import failed, reported_in
 from .reply_reading import json_text, text_of, well_formed
-from .server_events import END
+from .server_events import END, json_or_text
 
 _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
 """The fields whose pieces are joined."""
@@ -54,8 +54,8 @@ class StreamedReply:
             return ""
         if not isinstance(chunk, Mapping):
             raise ModelError("the model's stream has an event that is not a chunk")
-        if chunk.get("error"):
-            raise failed(chunk["error"])
+        if reported := reported_in(chunk):
+            raise reported
         self._usage = chunk.get("usage") or self._usage
         choices = chunk.get("choices")
         choice = self._choice_in(choices if isinstance(choices, list) else ())
@@ -117,7 +117,8 @@ class StreamedReply:
     def _call_of(self, part: Mapping[str, Any]) -> _Call:
         """The call that a part belongs to: by its index, and by its id where that is missing.
 
-        Some servers send several whole calls under one index; a new id tells them apart.
+        Some servers send several whole calls under one index, or without any. A new id tells them
+        apart; without ids, a call is over when its arguments are whole and another has some.
         """
         id_, index = _id(part), _index(part)
         if index is not None:
@@ -128,6 +129,8 @@ class StreamedReply:
             known = self._by_id.get(id_)
         else:
             known = self._calls[-1] if self._calls else None
+        if known and not id_ and _has_arguments(part) and known.is_whole():
+            known = None
         return known or self._new_call(id_, index)
 
     def _new_call(self, id_: str | None, index: int | None) -> _Call:
@@ -161,6 +164,10 @@ def _names_a_function(part: Mapping[str, Any]) -> bool:
     return isinstance(function, Mapping) and bool(function.get("name"))
 
 
+def _has_arguments(part: Mapping[str, Any]) -> bool:
+    return _names_a_function(part) and bool(part["function"].get("arguments"))
+
+
 class _Call:
     """The parts of one call so far."""
 
@@ -184,6 +191,11 @@ class _Call:
             self._arguments.append(
                 arguments if isinstance(arguments, str) else json_text(arguments)
             )
+
+    def is_whole(self) -> bool:
+        """Whether the arguments so far are a JSON object."""
+        found, _ = json_or_text("".join(self._arguments))
+        return isinstance(found, Mapping)
 
     def as_json(self) -> dict[str, Json]:
         """The call as it is in a completion."""

@@ -159,6 +159,11 @@ OVERFLOWS = [
     (500, {"message": "Requested tokens (2050) exceed context window of 2048"}),  # llama-cpp-python
     (413, {"message": "Request too large: reduce the input, it exceeds the model's context"}),
     (422, {"message": "Input is too long for requested model"}),
+    (422, {"message": "`inputs` tokens + `max_new_tokens` must be <= 8193"}),  # Together
+    (400, {"message": "This model's maximum prompt length is 131072 but the request …"}),  # xAI
+    (400, {"message": "The decoder prompt is longer than the maximum model length of 4"}),  # vLLM
+    (400, {"message": "input length and `max_tokens` exceed context limit: 3 + 4 > 5"}),
+    (400, {"message": "Your request exceeded model token limit: 8192"}),  # Moonshot
 ]  # fmt: skip
 
 
@@ -189,6 +194,10 @@ WRONG_KEYS = [
     (400, {"detail": [{"msg": "missing API key"}]}),
     (403, {"message": "Invalid API Key"}),
     (200, {"error": {"message": "Incorrect API key provided"}}),
+    (200, {"code": 401, "msg": "token expired or incorrect"}),
+    (400, {"error": "Bad API key"}),
+    (400, {"message": "Your API key is disabled"}),
+    (400, {"object": "error", "message": "Malformed API key"}),
 ]
 
 
@@ -202,6 +211,13 @@ def test_a_wrong_key_is_a_configuration_error_in_any_shape(
         run(hello_world, "hi", hello_world_tool_library)
 
     assert len(model_server.requests) == 1
+
+
+def test_what_a_provider_does_not_allow_is_not_a_wrong_key() -> None:
+    found = failed({"message": "Your input was flagged by moderation", "code": 403}, status=403)
+
+    assert isinstance(found, ModelError)
+    assert "answered 403: Your input was flagged" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,30 @@ EVENTS: dict[str, tuple[list[Any], Message]] = {
         [delta(tool_calls=[{"index": 0, "function": {"name": "f", "arguments": None}}]), DONE],
         said("", ("f", "")),
     ),
+    "calls without index and id": (
+        [delta(tool_calls=[part(None, each, name="f")]) for each in ('{"a": 1}', '{"a": 2}')]
+        + [delta(finish="stop")],
+        said("", ("f", '{"a": 1}'), ("f", '{"a": 2}')),
+    ),
+    "two calls under one index": (
+        [delta(tool_calls=[part(0, each, name=each[2])]) for each in ('{"f": 1}', '{"g": 2}')]
+        + [delta(finish="stop")],
+        said("", ("f", '{"f": 1}'), ("g", '{"g": 2}')),
+    ),
+    "a name in every part": (
+        [delta(tool_calls=[part(0, each, name="f")]) for each in ("", '{"a":', "1}", "")]
+        + [delta(finish="tool_calls")],
+        said("", ("f", '{"a":1}')),
+    ),
+    "Gemini's parts without index": (
+        [
+            delta(tool_calls=[{"id": "call_0", "function": {"name": "f", "arguments": ""}}]),
+            delta(tool_calls=[{"id": "", "function": {"arguments": '{"a":'}, "type": ""}]),
+            delta(tool_calls=[{"id": "", "function": {"arguments": "1}"}, "type": ""}]),
+            delta(finish="stop"),
+        ],
+        said("", ("f", '{"a":1}')),
+    ),
     "a refusal under a filter": (
         [delta(refusal="No."), delta(finish="content_filter")],
         said("No.", refused=True),
@@ -129,6 +153,40 @@ def test_a_stream_is_read_right(
     model_server.will_say(Answer(events=events))
 
     assert reply_of(model_server, way).message == expected
+
+
+REPORTED: dict[str, tuple[dict[str, Any], str]] = {
+    "Groq, an object": ({"choices": [], "x_groq": {"error": {"message": "too busy"}}}, "too busy"),
+    "Groq, a text": ({"x_groq": {"error": "too busy"}}, "too busy"),
+    "OpenRouter": (
+        delta("", "error", error={"code": 502}) | {"error": {"message": "gone"}},
+        "gone",
+    ),
+    "a finish alone": (
+        {"choices": [{"delta": {}, "message": {"content": ""}, "finish_reason": "error"}]},
+        "failed in the middle",
+    ),
+    "vLLM": ({"object": "error", "message": "too many tokens", "code": 400}, "too many tokens"),
+    "a code and a message": ({"code": 1261, "msg": "Prompt exceeds max length"}, "shorten it"),
+    "MiniMax": (
+        {"base_resp": {"status_code": 1004, "status_msg": "login fail"}, "choices": None},
+        "login fail",
+    ),
+    "a detail": ({"detail": [{"msg": "no such field"}]}, "no such field"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("body", "message"), REPORTED.values(), ids=REPORTED)
+def test_an_error_under_a_status_of_success_is_reported(
+    model_server: ModelServer, body: dict[str, Any], message: str, way: str
+) -> None:
+    begun = [delta("Hel")] if "choices" in body else []
+    answer = Answer(events=[*begun, body, DONE]) if "stream" in way else Answer(body)
+    model_server.will_say(answer)
+
+    with pytest.raises(ModelError, match=message):
+        reply_of(model_server, way)
 
 
 @pytest.mark.parametrize("way", WAYS)
