@@ -11,4 +11,5 @@ from .json_values import (
     thaw_json,
     to_json_value,
 )
+from .keywords import KEYWORDS, KIND_OF
 from .schema_parts import Schema, SchemaPath, remote_references, subschemas

@@ -7,13 +7,13 @@ from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 from .json_values import check_json, dump_json, whole_numbers
-from .schema_parts import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, resolve_ref
+from .keywords import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TEXTS
+from .schema_parts import resolve_ref
 
 Match: TypeAlias = Literal["full", "types", "name"]
 """How much a tool must have in common with its specification: everything, everything but texts for
 readers, or its name alone."""
 
-ANNOTATIONS = frozenset({"title", "description", "examples", "$comment", "deprecated"})
 _SAYS_NOTHING: dict[str, tuple[object, ...]] = {
     "required": ([],),
     "properties": ({},),
@@ -138,7 +138,7 @@ class _Canonical:
 
 
 def _is_for_readers(key: str, value: object) -> bool:
-    return key in ANNOTATIONS or (key == "format" and value == "float")
+    return key in TEXTS or (key == "format" and value == "float")
 
 
 def _union_of_bare_types(form: dict[str, Any]) -> dict[str, Any]:

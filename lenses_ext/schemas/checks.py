@@ -14,6 +14,7 @@ from attrs import field, frozen
 from gram import GramError, expect
 
 from .json_values import dump_json, same_json
+from .keywords import ANNOTATIONS
 from .schema_parts import Schema, SchemaPath
 from .visits import validation_visits
 
@@ -23,21 +24,6 @@ if TYPE_CHECKING:
 _METASCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 _KINDS = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
-_ANNOTATIONS = frozenset(
-    {
-        "$comment",
-        "default",
-        "deprecated",
-        "description",
-        "examples",
-        "format",
-        "readOnly",
-        "title",
-        "writeOnly",
-    }
-)
-"""Keywords that no default can contradict."""
-
 _ROOTS = ("$defs", "definitions", "properties")
 """Where in the root the local references of a schema lead."""
 
@@ -106,7 +92,7 @@ def default_misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> 
         index
         for index, schema in enumerate(schemas)
         if reasons[index] is None
-        and not schema.keys() <= _ANNOTATIONS | {"type", "enum"}
+        and not schema.keys() <= ANNOTATIONS | {"type", "enum"}
         and _is_soon_judged(schema, root)
     ]
     for index, reason in zip(rest, _misfits(root, [schemas[i] for i in rest]), strict=True):

@@ -15,9 +15,10 @@ from attrs import frozen
 
 from gram import exact, expect
 
-from .canonical_form import ANNOTATIONS, Match, canonical
+from .canonical_form import Match, canonical
 from .checks import accepts_value
 from .json_values import dump_json
+from .keywords import TEXTS
 from .schema_parts import SchemaPath, resolve_ref
 from .values_of import (
     BOUNDS,
@@ -180,7 +181,7 @@ class _Comparison:
         for key in sorted(spec.keys() | implementation.keys()):
             if not is_annotation(key) or key not in implementation:
                 continue
-            if key not in spec and (key == "default" or key not in ANNOTATIONS):
+            if key not in spec and (key == "default" or key not in TEXTS):
                 continue
             if key != "default" and self._match == "types":
                 continue

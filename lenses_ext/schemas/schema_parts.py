@@ -8,34 +8,10 @@ from urllib.parse import unquote
 
 from gram import expect
 
+from .keywords import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA
+
 Schema: TypeAlias = Union[dict[str, Any], bool]
 SchemaPath: TypeAlias = tuple[Union[str, int], ...]
-
-ONE_SCHEMA = frozenset(
-    {
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
-"""Keywords whose value is a schema."""
-
-LIST_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
-"""Keywords whose value is an array of schemas."""
-
-MAP_OF_SCHEMAS = frozenset(
-    {"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"}
-)
-"""Keywords whose value is an object that holds schemas."""
 
 
 def subschemas(schema: object) -> Iterator[tuple[SchemaPath, dict[str, Any]]]:

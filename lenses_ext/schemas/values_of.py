@@ -10,6 +10,8 @@ from typing import Any
 
 from gram import exact
 
+from . import keywords
+
 _KINDS = ("array", "boolean", "integer", "null", "number", "object", "string")
 UNIONS = ("anyOf", "oneOf")
 _LOWER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
@@ -17,25 +19,19 @@ _UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties
 BOUNDS = frozenset({*_LOWER, *_UPPER})
 """Keywords that bound a value, a length or a number of parts."""
 
-_KEYS_OF_KIND = {
-    "number": "minimum exclusiveMinimum maximum exclusiveMaximum multipleOf",
-    "string": "minLength maxLength pattern format contentEncoding contentMediaType contentSchema",
-    "array": (
-        "minItems maxItems prefixItems additionalItems contains minContains maxContains "
-        "uniqueItems unevaluatedItems"
-    ),
-    "object": (
-        "minProperties maxProperties propertyNames dependentRequired dependentSchemas "
-        "dependencies unevaluatedProperties"
-    ),
+_HANDLED_APART = frozenset(
+    {"items", "properties", "patternProperties", "additionalProperties", "required"}
+)
+KIND_OF = {key: kind for key, kind in keywords.KIND_OF.items() if key not in _HANDLED_APART} | {
+    "format": "string",
+    "contentSchema": "string",
+    "dependencies": "object",
 }
-KIND_OF = {key: kind for kind, keys in _KEYS_OF_KIND.items() for key in keys.split()}
 """Keywords that constrain the values of one kind, and which kind."""
 
 OF_ANY_KIND = ("not", "if", "then", "else", "$dynamicRef", "$recursiveRef")
 _COMPARED = frozenset(
-    {*KIND_OF, *OF_ANY_KIND, *UNIONS, "allOf", "type", "enum", "const", "$ref", "items"}
-    | {"properties", "patternProperties", "additionalProperties", "required"}
+    {*KIND_OF, *_HANDLED_APART, *OF_ANY_KIND, *UNIONS, "allOf", "type", "enum", "const", "$ref"}
     | {"$defs", "definitions"}
 )
 """All keywords that can refuse a value; any other is a text for readers."""

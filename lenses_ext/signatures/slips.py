@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from gram import Pattern
 
+from ..schemas import KEYWORDS, KIND_OF
 from .faults import Faults, Owner
 from .vocabulary import ALIASES, BUILT_IN, PARAMETERS, RESERVED, RESERVED_KEYS, basic
 
@@ -92,31 +93,13 @@ def nameless_shape_hint(labels: Iterable[str]) -> str | None:
 
 # --- the keys of records
 
-_KEYS_BY_TYPE = {
-    "String": "minLength maxLength pattern contentEncoding contentMediaType",
-    "Integer Number": "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
-    "Array": (
-        "items prefixItems contains minItems maxItems uniqueItems minContains maxContains "
-        "unevaluatedItems additionalItems"
-    ),
-    "Object": (
-        "properties patternProperties additionalProperties required dependentRequired "
-        "dependentSchemas propertyNames minProperties maxProperties unevaluatedProperties"
-    ),
+_LABELS_OF = {
+    "string": {"String"},
+    "number": {"Integer", "Number"},
+    "array": {"Array"},
+    "object": {"Object"},
 }
-_TYPES_OF = {
-    key: frozenset(types.split()) for types, keys in _KEYS_BY_TYPE.items() for key in keys.split()
-}
-"""The basic types that a keyword is about."""
-
-_OF_ANY_TYPE = (
-    "$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs "
-    "$recursiveRef $recursiveAnchor definitions dependencies type enum const if then else "
-    "allOf anyOf oneOf not format contentSchema title description default deprecated "
-    "readOnly writeOnly examples"
-)
-_KEYWORDS = frozenset({*_TYPES_OF, *_OF_ANY_TYPE.split()})
-"""The keywords of JSON Schema, 2020-12 and earlier drafts."""
+"""The basic types of the kinds that keywords are about."""
 
 _MEANT = {
     "desc": "description",
@@ -140,14 +123,14 @@ def check_keys(keys: Iterable[str], labels: frozenset[str], owner: Owner, faults
     """Warn of keys of a record that are misspelt, unknown or without effect."""
     basics = {name for label in labels if (name := basic(label))}
     for key in keys:
-        if key not in _KEYWORDS:
+        if key not in KEYWORDS:
             if not key.startswith("x-"):
                 faults.warn("unknown-key", *_unknown_key(key, owner))
             continue
         if key == "default" and owner.role == "return":
             message = "default of the return type has no effect: a result is never left out"
             faults.warn("no-effect", message, owner, key)
-        kinds = _TYPES_OF.get(key)
+        kinds = _LABELS_OF.get(KIND_OF.get(key, ""))
         if kinds and len(basics) == len(labels) > 0 and not kinds & basics:
             found, wanted = ", ".join(sorted(basics)), " and ".join(sorted(kinds))
             message = f"{key} of {owner.words} has no effect: it is for {wanted}, not {found}"
@@ -168,7 +151,7 @@ def _unknown_key(key: str, owner: Owner) -> tuple[str, Owner, str, str | None]:
 def _nearest_key(key: str) -> str | None:
     if key in _MEANT:
         return _MEANT[key]
-    plain = {_plain(known): known for known in sorted({*_KEYWORDS, *RESERVED_KEYS})}
+    plain = {_plain(known): known for known in sorted({*KEYWORDS, *RESERVED_KEYS})}
     near = get_close_matches(_plain(key), list(plain), 1, cutoff=0.7)
     begins = [known for known in plain if len(key) > 3 and known.startswith(_plain(key))]
     found = near or begins
