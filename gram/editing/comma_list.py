@@ -10,6 +10,7 @@ and annotations are lists without.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
@@ -80,6 +81,8 @@ class ElementList:
         commas: whether commas separate the elements.
         new_lead: the blanks before a new element; None to follow the elements.
         first_lead: the blanks before the first element of a list that had none.
+        opens_file: whether it begins where the file does; then the comments above the first
+            element stay when it is taken out, for they may be about the file.
     """
 
     text: str
@@ -89,6 +92,7 @@ class ElementList:
     commas: bool = True
     new_lead: str | None = None
     first_lead: str = ""
+    opens_file: bool = False
 
     def write(
         self, writer: Writer, places: Sequence[Place], *, keeps_comments: bool = False
@@ -100,8 +104,11 @@ class ElementList:
             places: what the new list consists of.
             keeps_comments: whether the comments of a removed element stay.
         """
-        cut_off = self._cut_off({place.old for place in places}, keeps_comments)
+        staying = {place.old for place in places}
+        cut_off = self._cut_off(staying, keeps_comments)
         writer.copy_trivia(*self.head)
+        if self.opens_file and self.elements and 0 not in staying:
+            writer.copy_trivia(*self.elements[0].before)
         previous: int | None = -1
         for at, place in enumerate(places):
             for trivia in cut_off.get(place.old, ()) if place.old is not None else ():
@@ -118,6 +125,8 @@ class ElementList:
         """The comments of an element: those above it, and those at the end of its line."""
         element = self.elements[index]
         above: list[Span] = []
+        if self.opens_file and index == 0:
+            return above, self._comments_after(element)
         before = read_trivia(self.text[slice(*element.before)])
         cut_off = before.ends_blank
         spans = list(comments_in(self.text, *element.before))
@@ -126,8 +135,11 @@ class ElementList:
                 break
             above.insert(0, span)
             cut_off = comment.after_blank
+        return above, self._comments_after(element)
+
+    def _comments_after(self, element: ListElement) -> list[Span]:
         after = (element.before_comma, element.after)
-        return above, [comment for span in after for comment in comments_in(self.text, *span)]
+        return [comment for span in after for comment in comments_in(self.text, *span)]
 
     def comments_left_without(self) -> bool:
         """Whether a comment stays when all elements are removed."""
@@ -142,6 +154,8 @@ class ElementList:
         pending: list[Span] = []
         for index, element in enumerate(self.elements):
             if index not in staying:
+                if index == 0 and self.opens_file:
+                    continue
                 if keeps_comments:
                     for trivia in (element.before, element.before_comma, element.after):
                         for last in list(comments_in(self.text, *trivia))[-1:]:
@@ -168,11 +182,14 @@ class ElementList:
         old = before = "" if index is None else self.text[slice(*self.elements[index].before)]
         if index is not None and index in cut_off:
             before = old if "\n" in old else writer.line_break
-        elif has_comment(old) or (index is not None and index - 1 == previous):
+        elif index is not None and index - 1 == previous:
             before = old
+        elif has_comment(old):
+            before = self._displaced(writer, old, at)
         elif at == 0:
             first = self.text[slice(*self.elements[0].before)] if self.elements else self.first_lead
             before = last_line(first) if has_comment(first) else first
+            before = "" if self.opens_file else before
         elif not index:
             before = self._new_lead(writer)
         if place.above and "\n" not in before:
@@ -184,6 +201,12 @@ class ElementList:
         for comment in place.above:
             writer.copy_trivia(*comment)
             writer.put_trivia(last_line(before))
+
+    def _displaced(self, writer: Writer, lead: str, at: int) -> str:
+        """The comments above an element that comes elsewhere; a file begins with no blank line."""
+        if self.opens_file and at == 0:
+            return re.sub(r"^[^\S\n]*\n", "", lead)
+        return lead if "\n" in lead[: lead.index("/")] or at == 0 else writer.line_break + lead
 
     def _write_after(self, writer: Writer, place: Place, *, last: bool) -> None:
         element = None if place.old is None else self.elements[place.old]

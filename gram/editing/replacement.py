@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..errors import GramDecodeError
-from ..reading import Construct, line_break, parse_constructs, parse_trees, syntax, text_start
+from ..reading import (
+    Construct,
+    comments_in,
+    line_break,
+    parse_constructs,
+    parse_trees,
+    syntax,
+    text_start,
+    without_block_above,
+)
 from ..source import Source, Span
 from ..trees import Pattern, is_header, origin
 from ..writing import Style, write_pattern, write_record
@@ -121,16 +130,12 @@ def replace(
     window = parse_constructs(source, old, start, end)
 
     writer = Writer(text, line_break(text))
-    # All that comes before the first item of the file stays.
-    head = None if first else window[0].start if window else end
-    old_list = list_of(
-        text,
-        start,
-        window,
-        end,
-        commas=False,
-        new_lead=writer.line_break,
-        head=head,
+    head = None if first else end
+    if window and not first:
+        head = _end_of_head(text, start, window[0].start)
+    old_list = evolve(
+        list_of(text, start, window, end, commas=False, new_lead=writer.line_break, head=head),
+        opens_file=not first,
     )
     rescued: list[int] = []
 
@@ -159,6 +164,13 @@ def replace(
         writer.put_trivia(writer.line_break)
     writer.copy(end, len(text))
     return Replacement(text, tuple(writer.pieces), tuple(rescued))
+
+
+def _end_of_head(text: str, start: int, end: int) -> int:
+    """Where the comments about a file end and those directly above its first item begin."""
+    kept = len(without_block_above("\n" + text[start:end])) - 1
+    block = next(comments_in(text, start + max(kept, 0), end), None)
+    return max(text.rfind("\n", 0, block.start) + 1, start) if block else end
 
 
 def _span_of(pattern: Pattern) -> Span:

@@ -162,8 +162,16 @@ TRAPS = {
         "(a) // a\n// end", "(a) (b)", "(a) // a\n(b)\n// end"),
     "the first comments of a file stay": (
         "// licence\n\n// about a\n(a) // c\n(b)\n", "(b)", "// licence\n\n// about a\n(b)\n"),
-    "a new first item stands after the first comments": (
-        "// licence\n(a)\n", "(n) (a)", "// licence\n(n)\n(a)\n"),
+    "a new first item stands after the comments about the file": (
+        "// licence\n\n(a)\n", "(n) (a)", "// licence\n\n(n)\n(a)\n"),
+    "a new first item stands above the comments of the old one": (
+        "// licence\n\n// about a\n(a)\n", "(n) (a)",
+        "// licence\n\n(n)\n// about a\n(a)\n"),
+    "a new first item of a file stands above the comments of the old one": (
+        "// about a\r\n(a)\r\n", "(n) (a)", "(n)\r\n// about a\r\n(a)\r\n"),
+    "a first item that moves takes the comments above it along": (
+        "// file\n\n// about a\n(a) // a\n// about b\n(b)\n", "(b) (a)",
+        "// file\n\n// about b\n(b)\n// about a\n(a) // a\n"),
     "a removed item takes the comments above it": (
         "(a)\n\n// about b\n(b) // b\n\n(c)\n", "(a) (c)", "(a)\n\n(c)\n"),
     "line breaks are those of the file": (
