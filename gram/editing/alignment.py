@@ -110,6 +110,8 @@ class Pairing:
     ) -> list[tuple[int, int]]:
         """Pair what is left between the same partners, in order if the counts agree, else by key.
 
+        Where nothing was added or removed, what is still left was moved and changed in one.
+
         Args:
             old: the key of each old element.
             new: the key of each new one.
@@ -125,6 +127,10 @@ class Pairing:
         found = [pair for pair in pairs if may_pair(*pair)]
         for pair in found:
             self.pair(*pair)
+        for gap in self._whole() if len(old) == len(new) else ():
+            for pair in filter(lambda pair: may_pair(*pair), _in_turn(old, new, *gap)):
+                self.pair(*pair)
+                found.append(pair)
         return found
 
     def gaps(self) -> Iterator[tuple[list[int], list[int]]]:

@@ -19,15 +19,18 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..reading import Construct, Item, syntax
-from ..trees import Pattern, walk_nodes
+from ..trees import Pattern, is_edge, walk_nodes
 from .alignment import PATTERNS
 from .parts import Lists, Part, features_of, likeness
 
 ALIKE = 0.5
 """How alike two patterns of one list have to be to be one, edited."""
 
+RENAMED = 0.6
+"""How alike they have to be when they differ in name and more."""
+
 MUCH_ALIKE = 0.75
-"""How alike two patterns of different lists have to be, or two that differ in name and more."""
+"""How alike two patterns of different lists have to be."""
 
 COMMON = 8
 """A feature that more old patterns share is not looked up, because it hardly tells them apart."""
@@ -71,6 +74,7 @@ class _Search:
             lambda: self.pair_equal(self.roots()),
             lambda: self.pair_equal(self.only_once()),
             self.pair_definitions_with_references,
+            self.pair_only_paths,
             lambda: self.pair_alike(self.everywhere()),
             lambda: self.pair_equal(self.everywhere()),
             self.pair_left,
@@ -167,6 +171,23 @@ class _Search:
                     found = True
         return found
 
+    def pair_only_paths(self) -> bool:
+        """The one path left in a list with the one left in its partner: it gained or lost hops."""
+        found = False
+        for lists in self.lists:
+            loose, wanted = lists.loose()
+            paths = [
+                (part, part.construct) for part in loose if isinstance(part.construct, syntax.Path)
+            ]
+            wanted = [part for part in wanted if is_edge(part.pattern) or _is_walk(part)]
+            if len(paths) == len(wanted) == 1:
+                [(old, path)], [new] = paths, wanted
+                free = old.is_free and new.is_free and _may_be(old.pattern, new.pattern)
+                if free and self.keeps_form(path, new):
+                    self.pair(old, new)
+                    found = True
+        return found
+
     def pair_alike(self, pool: _Pool, *, inside: bool = False) -> bool:
         """Patterns that have much in common: the most alike first, then the nearest."""
         found = False
@@ -231,11 +252,19 @@ class _Search:
         if new.place and new.place.lists is new.lists:
             return
         while around.lists is not new.lists:
-            if around.parent is None or len(around.parent.parts) > 1:
+            if around.parent is None:
+                return
+            if len(around.parent.parts) > 1 and not isinstance(
+                around.parent.construct, syntax.Path
+            ):
                 return
             around = around.parent
         if around.partner is None and around.place is None:
             self.put_in_place(around, new)
+
+
+def _is_walk(part: Part) -> bool:
+    return walk_nodes(part.pattern) is not None
 
 
 def _may_be(old: Pattern, new: Pattern) -> bool:
@@ -341,9 +370,11 @@ def _alike(pool: _Pool, lists: Iterable[Lists], inside: bool) -> Iterator[_Candi
             # a name and one more change are two edits, as few as to remove one and add another
             other_name = old.name != new.name and old.name != "" != new.name
             few_changes = len(features[index] ^ known_by) <= 2
-            enough = MUCH_ALIKE if far or (other_name and not few_changes) else ALIKE
+            enough = RENAMED if other_name and not few_changes else ALIKE
+            enough = MUCH_ALIKE if far else enough
             if score >= enough and _may_move(old, new, inside=inside):
-                distance = abs(index - place)
+                last = len(pool.new) - len(pool.old)  # as far from the ends of both lists
+                distance = min(abs(index - place), abs(index + last - place))
                 yield _Candidate(1 - score, far, displaced, distance, place, index, old, new)
 
 

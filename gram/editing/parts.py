@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from typing import TypeAlias
 
 from ..reading import Construct
 from ..trees import Pattern, exact, is_reference
 from .alignment import Pairing
 from .comma_list import ElementList
+
+Feature: TypeAlias = tuple[Hashable, ...]
+"""Something that a pattern is known by: its kind, and what it is."""
 
 
 class Part:
@@ -143,17 +147,23 @@ class Lists:
         return old, new
 
 
-def features_of(pattern: Pattern) -> frozenset[Hashable]:
+def features_of(pattern: Pattern) -> frozenset[Feature]:
     """What a pattern is known by under another name.
 
-    A named element counts by its name, so that it may change, another by its labels, keys and
-    size, and an empty one not at all. A pattern without a name is known by its keys and its size
-    too, so that the values and the elements may change.
+    A named element counts by its name and by what it holds, so that either may change, another by
+    its labels, keys and size, and an empty one not at all. A pattern without a name is known by
+    its keys and its size too, so that the values and the elements may change.
     """
     subject = pattern.value
-    features: list[Hashable] = [("label", label) for label in subject.labels]
+    features: list[Feature] = [("label", label) for label in subject.labels]
     features += [("property", key, exact(value)) for key, value in subject.properties.items()]
-    features += [("element", _shape_of(each)) for each in pattern.elements if each != Pattern()]
+    for each in pattern.elements:
+        inner = each.value
+        if inner.identity and not is_reference(each):
+            features.append(("name", inner.identity))
+            features.append(("body", inner.labels, inner.properties, each.elements))
+        elif each != Pattern():
+            features.append(("element", _shape_of(each)))
     if not subject.identity:
         features += [("key", key) for key in subject.properties]
         features.append(("size", len(pattern.elements)))
@@ -166,7 +176,16 @@ def _shape_of(element: Pattern) -> Hashable:
     return subject.identity or (subject.labels, keys, len(element.elements))
 
 
-def likeness(old: frozenset[Hashable], new: frozenset[Hashable], *, same_name: bool) -> float:
+def likeness(old: frozenset[Feature], new: frozenset[Feature], *, same_name: bool) -> float:
     """How much two patterns have in common, from 0 to 1."""
-    common, size = len(old & new) + same_name, len(old) + len(new) + 2 * same_name
+    common = sum(map(_weight, old & new)) + same_name
+    size = sum(map(_weight, old)) + sum(map(_weight, new)) + 2 * same_name
     return 2 * common / size if size else 0.0
+
+
+def _weight(feature: Feature) -> float:
+    """A label tells little, for many have it; a text that somebody wrote tells most."""
+    kind, value = feature[0], feature[-1]
+    if kind in ("label", "name", "body"):
+        return 0.5
+    return 2 if kind == "property" and isinstance(value, str) and " " in value else 1

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from ..reading import Construct, comments, has_comment, syntax
 from ..source import Span
-from ..trees import Pattern, is_edge, is_header, is_reference
+from ..trees import Pattern, is_edge, is_header, is_reference, walk_nodes
 from ..writing import (
     PLAIN,
     Spelling,
@@ -91,6 +91,10 @@ class Rewriter:
             self._assemble(new) if new.has_partners else self._put(new, role)
         elif new.is_whole and fits_role(old, role):
             self.writer.copy(old.start, old.end)
+        elif (
+            isinstance(old, syntax.Node) and walk_nodes(tree) and not self._left_over(old, new, ())
+        ):
+            self._put(new, role)
         elif isinstance(old, syntax.Bracket | syntax.Node):
             if role == "element" and is_reference(tree) and not is_reference(old.pattern):
                 self._as_reference(old, new)

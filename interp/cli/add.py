@@ -26,6 +26,7 @@ from .edits import (
     deliver,
     edit_options,
     places_in,
+    read_element,
     read_pattern,
     read_value,
 )
@@ -43,9 +44,10 @@ def command(path: str, value: str, files: list[str], destination: Destination) -
     """Add VALUE to FILES at PATH: a tool to an agent's tools, or a new property.
 
     The files come first or last; they are files, folders and globs. A tool is written in gram
-    notation: gram add FILE greeter.tools '[wave:ToolSpecification …]'. @FILE takes the value from a
-    file, - from standard input. The path . adds a pattern at the end of the file. A path with *
-    adds to all its places in a file, or to none.
+    notation: gram add FILE greeter.tools '[wave:ToolSpecification …]', or by its name when the
+    file defines it: gram add FILE greeter.tools wave. @FILE takes the value from a file, - from
+    standard input. The path . adds a pattern at the end of the file. A path with * adds to all
+    its places in a file, or to none.
     """
     value = read_word_beside(value, files)
 
@@ -69,7 +71,7 @@ def _added(
 ) -> tuple[Place, Callable[[Any], Any]]:
     """The place to change, and the function that makes its new value."""
     if place.kind is Kind.TOOLS:
-        new = read_pattern(value)
+        new = read_element(value)
         agent = attrs.evolve(place, lens=None, inside=())
         return agent, lambda old: attrs.evolve(old, elements=(*old.elements, new))
     try:

@@ -200,6 +200,20 @@ def read_pattern(text: str) -> Pattern:
     return found[0]
 
 
+def read_element(text: str) -> Pattern:
+    """Read an element of a pattern: a pattern, or the bare name of one that is defined elsewhere.
+
+    Raises:
+        GramDecodeError: the text is not gram, or not exactly one element.
+    """
+    try:
+        (around,) = loads(f"[ | {text}\n]")
+        (element,) = around.elements
+    except (GramDecodeError, ValueError):
+        return read_pattern(text)
+    return element
+
+
 def _patterns(text: str) -> tuple[Pattern, ...] | str:
     """Read patterns in gram notation; a text that is empty or not gram is returned unchanged."""
     try:

@@ -23,6 +23,7 @@ from gram import (
     walk,
 )
 
+from ..errors import PartError, ProgramError
 from ..labels import is_agent, is_tool
 from ..language import (
     AGENTS,
@@ -35,8 +36,7 @@ from ..language import (
     tool_spec_schema,
 )
 from ..optics import Getter, any_property, computed, optic_name, view
-from ..programs import Program
-from ..signatures import with_shared_shapes
+from ..programs import Program, tool_with_types
 from .paths import ANY, PathError, read_path, write_path
 from .place import Kind, Place
 
@@ -202,11 +202,15 @@ class _Document:
         """The getter of the schema of a tool, which may use types that are defined around it."""
         if path not in self._program.tools:
             return tool_spec_schema
-        types = self._program.types_seen(self._program.tools[path].scope)
-        return computed(
-            optic_name(tool_spec_schema),
-            lambda tool: view(tool_spec_schema, with_shared_shapes(tool, types)),
-        )
+
+        def schema(_: Pattern) -> Any:
+            try:
+                tool = tool_with_types(self._program, self._program.tools[path])
+            except ProgramError as error:
+                raise PartError(error.faults[0].message, error.faults[0].hint) from None
+            return view(tool_spec_schema, tool)
+
+        return computed(optic_name(tool_spec_schema), schema)
 
     @cached_property
     def _program(self) -> Program:

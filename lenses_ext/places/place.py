@@ -67,7 +67,7 @@ class Place:
         try:
             expect(patterns[self.tree_path[0]], Pattern, "patterns", by="Place")
             return pattern_at(patterns, self.tree_path)
-        except IndexError:
+        except LookupError:
             raise PathError(f"{self.path} is not a place in these patterns", self.path) from None
 
     def get(self, patterns: Sequence[Pattern]) -> Any:

@@ -5,7 +5,7 @@ Each rule looks at a whole program and finds where it is broken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gram import (
@@ -134,24 +134,15 @@ def ambiguous_type(reading: Reading) -> Iterator[Finding]:
     for holder in (program.tools | program.answers).values():
         if not reading.judges(holder.path):
             continue
-        seen = program.types_seen(holder.scope)
-        own = {
-            element.value.identity: Definition((*holder.path, index), element, holder.path)
-            for index, element in enumerate(holder.pattern.elements)
-            if element.value.identity in seen
-        }
-        for path, part, name in type_names(holder.pattern) if seen else ():
-            meant = program.types_meant(name, holder.scope)
-            if name in own:
-                meant.insert(0, own[name])
-            if (
-                len({each.scope for each in meant}) > 1
-                and len({each.pattern for each in meant}) > 1
-            ):
+        for path, part, meant in program.type_uses(holder):
+            if len({each.scope for each in meant}) > 1 and _differ(meant):
                 where = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
-                message = f'the type "{name}" can mean two things: {where}'
-                hint = "give one of them another name"
-                yield Finding(message, (*holder.path, *path), part, hint=hint)
+                message = f'the type "{meant[0].name}" can mean two things: {where}'
+                yield Finding(message, path, part, hint="give one of them another name")
+
+
+def _differ(meant: Iterable[Definition]) -> bool:
+    return len({each.pattern for each in meant}) > 1
 
 
 # --- references
@@ -195,8 +186,7 @@ def ambiguous_reference(reading: Reading) -> Iterator[Finding]:
             meant = program.meant(name, agent.path)
             # two in one scope are reported where they are defined, two in this agent too
             scopes = {each.scope for each in meant}
-            different = len({each.pattern for each in meant}) > 1
-            if different and len(scopes) > 1 and agent.path not in scopes:
+            if _differ(meant) and len(scopes) > 1 and agent.path not in scopes:
                 places = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
                 message = f'"{name}" can mean two things: {places}'
                 yield Finding(message, path, hint="give one of them another name")
@@ -307,3 +297,9 @@ REFERENCE_CHECKS: Final = (
     Check("too-many-agents", "error", too_many_agents),
     Check("too-deep", "error", too_deep),
 )
+
+TYPE_CHECKS: Final = (
+    REFERENCE_CHECKS[0],
+    Check("ambiguous-type", "error", ambiguous_type),
+)
+"""Types that a label could mean several of."""

@@ -28,7 +28,7 @@ from gram import (
 
 from ..errors import ProgramError
 from ..labels import AGENT, is_agent, is_tool
-from .name_rules import REFERENCE_CHECKS
+from .name_rules import REFERENCE_CHECKS, TYPE_CHECKS
 from .scopes import Definition, Program, program_scopes
 
 ProgramLike: TypeAlias = Union[Document, Pattern, Iterable[Pattern]]
@@ -130,6 +130,22 @@ def reached(program: Program, agent: Definition) -> frozenset[TreePath]:
     return frozenset(found)
 
 
+def tool_with_types(program: Program, tool: Definition) -> Pattern:
+    """A tool of a program with the types put beside it that it uses.
+
+    Raises:
+        ProgramError: one of its types is defined twice, or can mean two things.
+    """
+    for _, _, meant in program.type_uses(tool):
+        if len({each.pattern for each in meant}) > 1:
+            within = reached(program, tool)
+            faults = check(
+                program.patterns, checks=TYPE_CHECKS, scopes=program_scopes, within=within
+            )
+            raise ProgramError.of(only_errors(faults))
+    return program.completed(tool)[0]
+
+
 def resolve(program: ProgramLike, agent: str | None = None) -> Pattern:
     """An agent with each reference replaced by the tool or agent that it names.
 
@@ -176,6 +192,9 @@ def _resolved(program: Program, agent: Definition) -> Pattern:
 def shared_tools(program: ProgramLike) -> tuple[Pattern, ...]:
     """The tools that are not inside an agent, with the types that they share beside them.
 
+    Raises:
+        ProgramError: a type of one of them is defined twice, or can mean two things.
+
     >>> from gram import dumps, loads
     >>> [t] = shared_tools(loads("[t:Tool | (u::User)==>(::String)] [User:Object | (n::Text)]"))
     >>> len(t.elements)
@@ -183,4 +202,4 @@ def shared_tools(program: ProgramLike) -> tuple[Pattern, ...]:
     """
     definitions = Program(program_patterns(program, by="shared_tools"))
     tools = [each for each in definitions.outermost if is_tool(each.pattern)]
-    return tuple(definitions.completed(each)[0] for each in tools)
+    return tuple(tool_with_types(definitions, each) for each in tools)

@@ -16,7 +16,7 @@ from gram import WHOLE, Pattern, Reading, Scope, TreePath, is_reference
 
 from ..labels import ANSWER, is_agent, is_answer, is_tool
 from ..language import answer_with_shared_shapes
-from ..signatures import RESERVED, shared_shapes, with_shared_shapes
+from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
 
 
 def program_scopes(pattern: Pattern) -> Scope:
@@ -208,6 +208,35 @@ class Program:
             outer = self.types_seen(self.agents[scope].scope) if scope != WHOLE else {}
             self._seen[scope] = {**outer, **own} if own and outer else own or outer
         return self._seen[scope]
+
+    def type_uses(self, holder: Definition) -> Iterator[tuple[TreePath, str, list[Definition]]]:
+        """The labels and keys in a tool or answer that name types, and what each can mean there.
+
+        Those of the types that are defined around it and that it uses are among them, because
+        these types are put beside it.
+
+        Yields:
+            The path of the pattern, the part (``labels`` or a key), and the definitions, the
+            nearest first.
+        """
+        seen = self.types_seen(holder.scope)
+        own = {
+            element.value.identity: Definition((*holder.path, index), element, holder.path)
+            for index, element in enumerate(holder.pattern.elements)
+            if element.value.identity in seen
+        }
+        entered: set[str] = set()
+        pending = [(holder.path, holder.pattern)] if seen else []
+        while pending:
+            at, pattern = pending.pop()
+            for path, part, name in type_names(pattern):
+                if name not in seen:
+                    continue
+                meant = self.types_meant(name, holder.scope)
+                yield (*at, *path), part, [own[name], *meant] if name in own else meant
+                if name not in own and name not in entered:
+                    entered.add(name)
+                    pending.append((meant[0].path, meant[0].pattern))
 
     def completed(self, holder: Definition) -> tuple[Pattern, list[str]]:
         """A tool or an answer with the types put beside it that it uses, and their names."""

@@ -35,7 +35,7 @@ from ..language import AGENTS, TOOL_SPECS
 from .name_rules import (
     DEFINED_TWICE,
     REFERENCE_CHECKS,
-    ambiguous_type,
+    TYPE_CHECKS,
     misspelt_label,
     tool_name_collision,
     unexpected_element,
@@ -96,7 +96,7 @@ LANGUAGE_CHECKS: Final = (
     Check("tool-name", "warning", tools(tool_name)),
     Check("missing-signature", "error", tools(missing_signature)),
     Check("signature", "error", signature, _SAID_OF_SIGNATURES),
-    Check("ambiguous-type", "error", ambiguous_type),
+    TYPE_CHECKS[1],
     Check("pattern", "warning", pattern),
 )
 """The rules of the agent language."""

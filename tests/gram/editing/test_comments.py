@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
+import pytest
 from attrs import define
 from hypothesis import given, settings, strategies as st
 
@@ -210,3 +211,44 @@ def test_comments_stay_with_their_patterns(random: Random, length: int) -> None:
     story.check(document)
     assert document.rescued == ()
     assert document.text == source.replace(document.patterns).text
+
+
+PROGRAM = """// file
+
+// above a
+[a:Agent {instruction: "Help the users.", model: "A/b"} | // in a
+  // above t
+  [t:Tool {description: "Gets it."} | (x:Text)-->(:Text)], // after t
+  // above s
+  s, // after s
+  // above u
+  [u:Tool {description: "Puts it."} | (x:Number)-->(:Text)] // after u
+] // after a
+// above s
+[s:Tool {description: "Shows it."} | (x:Any)-->(:Text)] // after s
+"""
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        (("[t:", "[get:"), ('description: "Gets it."', ""), ("[a:", "[b:")),
+        (("[t:", "[get:"), ("[u:", "[put:"), ("[a:", "[b:")),
+        (("[a:", "[b:"), ("[t:", "[get:"), ("{instruction", '{description: "One.", instruction')),
+        (("[s:", "[show:"), (" s,", " show,"), ("[a:", "[b:"), ("A/b", "A/c")),
+        (("// above a", "[n:Agent {model: 'A/b'} | (n:Tool)]"), ("[a:", "[b:"), ("[t:", "[get:")),
+        (("[a:", "[b:"), ("Help the users.", "Be kind to all."), ("[t:", "[get:")),
+    ],
+    ids=lambda edits: " ".join(new for _, new in edits),
+)
+def test_what_is_renamed_and_changed_keeps_its_comments(edits: tuple[tuple[str, str], ...]) -> None:
+    wanted = PROGRAM
+    for old, new in edits:
+        assert old in wanted
+        wanted = wanted.replace(old, new, 1)
+
+    edited = parse(PROGRAM).replace(parse(wanted).patterns).text
+
+    assert sorted(re.findall("//.*", edited)) == sorted(re.findall("//.*", PROGRAM))
+    assert re.search(r"// above a\n\[[ab]:", edited)
+    assert re.search(r"\] // after a\n", edited)

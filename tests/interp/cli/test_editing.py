@@ -266,6 +266,20 @@ def test_del_removes_a_tool_and_add_puts_one(program: Path) -> None:
     assert 'description: "Greets people"' in property_.stdout
 
 
+def test_add_puts_the_name_of_a_shared_tool_among_the_tools(tmp_path: Path) -> None:
+    path = tmp_path / "s.gram"
+    path.write_text(
+        '[a:Agent {instruction: "I.", model: "A/b"} | t] // a\n'
+        + '[t:Tool {description: "T"} | ()==>(::Any)]\n[u:Tool {description: "U"} | ()==>(::Any)]\n'
+    )
+
+    done, unknown = (gram("add", str(path), "a.tools", name) for name in ("u", "x"))
+
+    assert done.stdout == path.read_text().replace("| t] // a", "| t, u] // a")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert '"x" is not defined' in unknown.stderr
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [

@@ -16,6 +16,7 @@ from lenses_ext import (
     completions,
     find_places,
     new_property,
+    parse,
     remove_places,
 )
 from lenses_ext.places.paths import PathError, read_path, write_path
@@ -204,6 +205,48 @@ def test_a_file_that_holds_only_tools_has_paths_too() -> None:
     assert list(found) == ["wave.schema", "bow.schema"]
     assert found["wave.schema"]["properties"]["who"]["type"] == "object"
     assert find_places(patterns, "bow.description")[0].get(patterns) == "Bows"
+
+
+def test_a_schema_whose_types_can_mean_two_things_is_refused() -> None:
+    text = """
+    [a:Agent {instruction: "I.", model: "A/b"} |
+      [t:Tool {description: "d"} | (u::User)==>(::Text), [User:Object | (n::Text)]],
+      [v:Tool {description: "d"} | (x::Twice)==>(::Text)]]
+    [User:Object | (m::Text)] [Twice:Object | (m::Text)] [Twice:Object | (n::Text)]
+    """
+    patterns = loads(text)
+
+    for path, message in (
+        ("a.tools.t.schema", 'the type "User" can mean two things'),
+        ("a.tools.v.schema", '"Twice" is defined at .* and again here'),
+    ):
+        (place,) = find_places(patterns, path)
+        with pytest.raises(FocusError, match=message):
+            place.get(patterns)
+
+
+SIGNATURES = [
+    "(::Text)",
+    "()==>(::Text)",
+    "(x::Text)==>(::Text)",
+    "(x::Text)==>(y::Integer)==>(::Text)",
+    "(y::Integer)==>(x::Text)==>(z::Any)==>(::Integer)",
+    "(u::User)==>(y::Integer)==>(::Text) [User:Object | (n::Text)]",
+]
+
+
+@pytest.mark.parametrize("old", SIGNATURES)
+@pytest.mark.parametrize("new", SIGNATURES)
+def test_a_signature_is_written_as_a_path_whatever_it_was(old: str, new: str) -> None:
+    elements = old.replace(" [", ", [")
+    document = parse(f'[t:Tool {{description: "d"}} | {elements} // after\n] // end')
+    (place,) = find_places(document.patterns, "t.signature")
+
+    edited = document.replace(place.set(document.patterns, new))
+
+    assert "Walk" not in edited.text
+    assert edited.text.endswith("\n] // end")
+    assert "[" in old or "// after" in edited.text
 
 
 def test_places_inside_each_other_are_changed_together() -> None:
