@@ -108,9 +108,9 @@ def notebook_form(pattern: Pattern) -> dict[str, str]:
 
 def rich_text(pattern: Pattern) -> rich.text.Text:
     """What the package ``rich`` prints for a pattern: its text in colour."""
+    expect(pattern, Pattern, "pattern", by="rich_text")
     from rich.text import Text
 
-    expect(pattern, Pattern, "pattern", by="rich_text")
     pieces = highlighted(_shown(pattern))
     return Text.assemble(*((piece, _COLOURS.get(kind, "")) for kind, piece in pieces))
 

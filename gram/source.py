@@ -79,6 +79,8 @@ class Source:
           (ann {age: old})
                      ^^^
         """
+        expect(end, (int, type(None)), "end", by="excerpt")
+        expect(width, int, "width", by="excerpt")
         line, at = self.line_at(offset), self.position(offset)[1] - 1
         first = 0
         if len(line) > width:

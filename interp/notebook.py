@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from gram import expect
+
 from .call_text import call_text, shortened
 from .messages import AgentResponse, ConversationContext, FunctionRole, Message
 from .redaction import redact
@@ -22,6 +24,7 @@ def conversation_form(shown: ConversationContext | AgentResponse) -> dict[str, s
 
     Known keys are replaced, and what people, models and tools wrote is never taken as HTML.
     """
+    expect(shown, (ConversationContext, AgentResponse), "shown", by="conversation_form")
     context = shown.context if isinstance(shown, AgentResponse) else shown
     rows = [_row(message) for message in context[-_MOST_MESSAGES:]]
     if len(context) > len(rows):

@@ -65,6 +65,8 @@ VALUES: tuple[Any, ...] = (
 
 OTHERS = {
     "gram.expect": "refuses for the others",
+    "gram.expect_all": "refuses for the others",
+    "gram.rich_text": "is called by the package rich, which need not be installed",
     "gram.freeze": "calls itself for each value, with the depth",
 }
 """What is not called here, and why."""
@@ -78,7 +80,7 @@ def is_ours(value: object) -> bool:
 def is_callable(value: object) -> bool:
     """Whether it is a function of ours, or a class that people make objects of."""
     if isinstance(value, type):
-        is_protocol = getattr(value, "_is_protocol", False)
+        is_protocol = getattr(value, "_is_protocol", False) or inspect.isabstract(value)
         return (
             is_ours(value)
             and not is_protocol

@@ -46,6 +46,7 @@ def abridged(pattern: Pattern, width: int = 160) -> str:
 
 def abridged_subject(subject: Subject) -> str:
     """The text of a subject with long strings and long values cut to ``…``."""
+    expect(subject, Subject, "subject", by="abridged_subject")
     return _visible(_subject(subject))
 
 

@@ -73,6 +73,7 @@ def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
         seconds: how long the effect took that it answers; None if nobody measured it.
     """
     expect(event, tuple(_TYPES), "event", by="event_to_pattern")
+    expect(seconds, (int, float, type(None)), "seconds", by="event_to_pattern")
     properties, elements = _TYPES[type(event)].write(event)
     given: dict[str, Value | None] = {
         **properties,
