@@ -39,6 +39,8 @@ def _run() -> int:
 
     try:
         if instruction := os.environ.get(COMPLETION):
+            from . import shells  # noqa: F401  # they register themselves
+
             return shell_complete(gram, {}, "gram", COMPLETION, instruction)
         with gram.make_context("gram", sys.argv[1:]) as context:
             gram.invoke(context)

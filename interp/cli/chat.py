@@ -23,6 +23,7 @@ from lenses_ext import (
 
 from ..messages import empty_context
 from ..records import save_context
+from .completing import complete_files
 from .failures import shown
 from .line_input import Lines, PipedLines, TypedLines
 from .options import TalkOptions, talk_options
@@ -33,7 +34,7 @@ from .talk import Talk
 
 
 @click.command("chat")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_files)
 @talk_options
 def command(file: str, options: TalkOptions) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.

@@ -17,6 +17,7 @@ from gram import (
 from lenses_ext import find_agents, parse, shared_tools
 
 from ..program_checks import check_program
+from .completing import complete_files
 from .each_file import each_file
 from .failures import NO
 from .faults_shown import FORMATS
@@ -28,7 +29,7 @@ from .rewriting import rewrite
 
 
 @click.command("check")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @click.option(
     "--format",
     "form",
@@ -89,12 +90,16 @@ def _faults_of(text: str, name: str) -> Document | tuple[Fault, ...]:
 
 
 def _mended(text: str, name: str) -> str:
-    """The text after the fixes of its syntax errors, then after those of its other faults."""
-    found = _faults_of(text, name)
-    if not isinstance(found, Document):
-        text = apply_fixes(text, found)
+    """The text after all fixes: mending one fault may show another behind it."""
+    while True:
         found = _faults_of(text, name)
-    return apply_fixes(text, check_program(found) if isinstance(found, Document) else ())
+        if isinstance(found, Document):
+            mended = apply_fixes(found, check_program(found))
+        else:
+            mended = apply_fixes(text, found)
+        if mended == text:
+            return text
+        text = mended
 
 
 def _note(document: Document) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from gram import did_you_mean
 
@@ -89,6 +90,11 @@ class Commands(click.Group):
             hint = did_you_mean(args[0], COMMANDS) or "gram --help lists the commands"
             ctx.fail(f"No such command '{args[0]}': {hint}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin with a text; none of them is imported."""
+        names = [CompletionItem(name) for name in sorted(COMMANDS) if name.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands."""

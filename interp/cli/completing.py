@@ -1,17 +1,25 @@
-"""What the shell completes: files, and the paths in them."""
+"""What the shell completes: files, the paths in them, and the values of options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from glob import escape, glob
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from gram import GramError
+from gram import Document, GramError
 
-from .program_files import find_files, is_input
+from .program_files import STDIN, find_files, is_input
+
+_LARGE = 100_000  # characters that take longer to read than a user likes to wait
+_PATTERN_START = re.compile(r"^[\[(][ \t]*([\w@.-]+)", re.MULTILINE | re.ASCII)
 
 
 def path_argument(words: str) -> Callable[[Any], Any]:
@@ -32,28 +40,154 @@ def path_argument(words: str) -> Callable[[Any], Any]:
 def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Files; in a message, those after its ``@``."""
     if begun.startswith("@"):
-        return [CompletionItem(f"@{each}") for each in _glob(begun[1:])]
+        return [CompletionItem(f"@{each}") for each in _files(begun[1:])]
     return [CompletionItem(begun, type="file")]
 
 
-def _glob(begun: str) -> list[str]:
-    return sorted(glob(f"{escape(begun)}*"))  # noqa: PTH207  # it may begin with anything
+def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The names of the agents in the program."""
+    from lenses_ext import find_agents
+
+    names = [agent.value.identity for each in _documents(context) for agent in find_agents(each)]
+    return _begun_with(begun, names)
 
 
-def _complete_path(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_model(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The providers, and behind a provider the models that the program names."""
+    from lenses_ext import FocusError, agent_model, find_agents, view
+
+    from ..errors import ConfigurationError
+    from ..providers import OFFLINE, PROVIDERS, known_providers
+
+    try:
+        providers = known_providers().values()
+    except ConfigurationError:  # the user's own file cannot be read
+        providers = PROVIDERS.values()
+    models = [str(OFFLINE)]
+    for document in _documents(context):
+        for agent in find_agents(document):
+            try:
+                models.append(str(view(agent_model, agent)))
+            except FocusError:
+                continue  # gram check reports it
+    open_names = [f"{each.name}/" for each in providers]
+    shown = [] if "/" in begun else _begun_with(begun, open_names, is_open=True)
+    return [*_begun_with(begun, models), *shown]
+
+
+def complete_tools(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Python files, and behind ``FILE.py:`` the tools in it; the file is not run."""
+    file, colon, _name = begun.rpartition(":")
+    if not colon:
+        return [CompletionItem(begun, type="file")]
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    return _begun_with(begun, (f"{file}:{name}" for name in _tools_in(tree)))
+
+
+def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The names of the settings, each with the ``=`` before its value."""
+    from lenses_ext import SETTINGS
+
+    return _begun_with(begun, (f"{name}=" for name in SETTINGS), is_open=True)
+
+
+def complete_limit(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The names of the limits, each with the ``=`` before its value."""
+    from attrs import fields
+
+    from ..machine import Limits
+
+    return _begun_with(begun, (f"{each.name}=" for each in fields(Limits)), is_open=True)
+
+
+def _complete_path(
+    context: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
     """Files, and after a file the paths in it that begin with the typed text."""
     typed: tuple[str, ...] = context.params.get("arguments") or ()
+    if typed and typed[-1].endswith(".model") and not is_input(typed[-1]):
+        return complete_model(context, parameter, begun)
     paths = _paths_in(typed[0], begun) if typed and is_input(typed[0]) else []
-    return [CompletionItem(path) for path in paths] or [CompletionItem(begun, type="file")]
+    return [CompletionItem(path) for path in paths] or complete_files(context, parameter, begun)
 
 
 def _paths_in(file: str, begun: str) -> list[str]:
     """The paths in the first of these files that begin with a text; none if it cannot be read."""
     from lenses_ext import completions
 
-    from .inputs import read_document
+    for text, name in _read(file):
+        if len(text) >= _LARGE and (found := _paths_in_part(text, begun)):
+            return found
+        for document in _parsed(text, name):
+            return completions(document.patterns, begun)
+    return []
 
-    try:
-        return completions(read_document(find_files(file)[0]).patterns, begun)
-    except (GramError, OSError):
-        return []
+
+def _paths_in_part(text: str, begun: str) -> list[str]:
+    """The paths as far as a part of the text tells them, which is read fast.
+
+    A pattern is taken to begin where a line begins with its bracket, as `gram fmt` has it, and to
+    end before the next one. If nothing is found so, the whole text has to be read.
+    """
+    from lenses_ext import completions
+
+    starts = [*_PATTERN_START.finditer(text)]
+    first, dot, _ = begun.partition(".")
+    if not dot:
+        return [each[1] for each in starts if each[1].startswith(begun)]
+    ends = [each.start() for each in starts[1:]] + [len(text)]
+    parts = [
+        text[each.start() : end] for each, end in zip(starts, ends, strict=True) if each[1] == first
+    ]
+    return [
+        path for each in _parsed("".join(parts), "") for path in completions(each.patterns, begun)
+    ]
+
+
+def _documents(context: click.Context) -> Iterator[Document]:
+    """The programs that are typed already."""
+    given = context.params
+    named = [given.get("files"), given.get("arguments"), [given.get("file")], context.args]
+    for argument in chain.from_iterable(each or () for each in named):  # args: before an option
+        if argument and is_input(argument):
+            for text, name in _read(argument):
+                yield from _parsed(text, name)
+
+
+def _read(file: str) -> Iterator[tuple[str, str]]:
+    """The text and name of the first program that an argument names, if it can be read."""
+    from .inputs import read_text
+
+    if file != STDIN:
+        with suppress(GramError, OSError):
+            yield read_text(find_files(file)[0])
+
+
+def _parsed(text: str, name: str) -> Iterator[Document]:
+    from lenses_ext import parse
+
+    with suppress(GramError):
+        yield parse(text, name)
+
+
+def _tools_in(tree: ast.Module) -> Iterator[str]:
+    """The names of the functions with ``@tool``, and of the libraries, of a module."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if any("tool" in ast.unparse(each) for each in node.decorator_list):
+                yield node.name
+        elif isinstance(node, ast.Assign) and "ToolLibrary" in ast.unparse(node.value):
+            yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+
+
+def _files(begun: str) -> list[str]:
+    return sorted(glob(f"{escape(begun)}*"))  # noqa: PTH207  # it may begin with anything
+
+
+def _begun_with(begun: str, words: Iterable[str], *, is_open: bool = False) -> list[CompletionItem]:
+    """Items for the words that begin with a text; after open ones, no space follows."""
+    found = (word for word in dict.fromkeys(words) if word.lower().startswith(begun.lower()))
+    return [CompletionItem(word, is_open=is_open) for word in found]

@@ -10,6 +10,7 @@ from gram import GramDecodeError, Json, Pattern, from_json, parse, to_json
 from lenses_ext import dumps
 
 from ..json_text import read_json
+from .completing import complete_files
 from .each_file import each_file
 from .inputs import read_text
 from .output import show, show_json
@@ -17,7 +18,7 @@ from .program_files import STDIN, are_many
 
 
 @click.command("convert")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @click.option("--to", "target", type=click.Choice(["json", "gram"]), help="What to print.")
 def command(files: tuple[str, ...], target: str | None) -> None:
     """Print gram FILES as canonical JSON, or JSON FILES as gram.

@@ -8,6 +8,7 @@ import click
 
 from gram import format_text
 
+from .completing import complete_files
 from .diffs import show_diff
 from .each_file import each_file
 from .failures import NO
@@ -19,7 +20,7 @@ from .rewriting import rewrite
 
 
 @click.command("fmt")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 when a file would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @json_option

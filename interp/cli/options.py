@@ -17,6 +17,13 @@ from ..execution import OnToolError, RunOptions
 from ..json_text import read_json
 from ..machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
 from ..providers import ADDRESS_RULE, OFFLINE, is_address
+from .completing import (
+    complete_files,
+    complete_limit,
+    complete_model,
+    complete_setting,
+    complete_tools,
+)
 from .file_options import agent_option
 
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
@@ -34,6 +41,7 @@ match_option = click.option(
 tools_option = click.option(
     "--tools",
     multiple=True,
+    shell_complete=complete_tools,
     metavar="FILE.py[:NAME]",
     help="A Python file with the tools; by default a small built-in library.",
 )
@@ -58,7 +66,10 @@ class TalkOptions:
     )
     model: str | None = _given_by(
         click.option(
-            "--model", metavar="PROVIDER/NAME", help="Use this model instead of the program's."
+            "--model",
+            metavar="PROVIDER/NAME",
+            shell_complete=complete_model,
+            help="Use this model instead of the program's.",
         )
     )
     base_url: str | None = _given_by(
@@ -69,6 +80,7 @@ class TalkOptions:
             "--set",
             "settings",
             multiple=True,
+            shell_complete=complete_setting,
             metavar="NAME=VALUE",
             help="A setting of the model, such as temperature=0.2; null removes a setting.",
         ),
@@ -79,6 +91,7 @@ class TalkOptions:
             "--limit",
             "limits",
             multiple=True,
+            shell_complete=complete_limit,
             metavar="NAME=NUMBER",
             help="A limit of the run, such as iterations=3 or run_seconds=60.",
         ),
@@ -91,6 +104,7 @@ class TalkOptions:
         click.option(
             "--session",
             metavar="FILE",
+            shell_complete=complete_files,
             help="Continue the conversation in this file, and save it there.",
         )
     )

@@ -121,14 +121,15 @@ class _Ignored:
     """The rules of git for the files in a folder.
 
     They are in the files ``.gitignore`` of each folder up to that of the repository, in its
-    ``.git/info/exclude`` and in the user's own file. Outside a repository, those in the folder and
-    below it count.
+    ``.git/info/exclude`` and in the user's own file. Outside a repository, those from the
+    current folder down count.
     """
 
     def __init__(self, folder: Path) -> None:
         start = folder.resolve()
         above = (start, *start.parents)
-        self._top = next((each for each in above if (each / ".git").exists()), start)
+        outside = Path.cwd() if Path.cwd() in above else start
+        self._top = next((each for each in above if (each / ".git").exists()), outside)
 
     def cover(self, path: Path, *, is_folder: bool = False) -> bool:
         """Whether git ignores a path; the rules that are nearest to it count."""

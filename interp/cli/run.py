@@ -8,7 +8,6 @@ from .completing import complete_files
 from .given_messages import given_messages
 from .options import TalkOptions, talk_options
 from .process import interruptible
-from .talk import Talk
 
 
 @click.command("run")
@@ -39,6 +38,8 @@ def command(
     What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
     said = given_messages(file, messages, reads_stdin=not no_stdin)
+    from .talk import Talk  # imported late: completion needs the options alone
+
     with interruptible(), Talk(file, options, as_json=as_json, is_streaming=stream) as talk:
         for message in said:
             talk.say(message)

@@ -12,6 +12,7 @@ from lenses_ext import tool_spec_to_json
 
 from ..contracts import function_definition, mcp_definition
 from ..programs import the_tools
+from .completing import complete_files
 from .each_file import each_file
 from .file_options import agent_option
 from .inputs import read_document
@@ -20,7 +21,7 @@ from .program_files import are_many
 
 
 @click.command("schema")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @agent_option
 @click.option(
     "form",

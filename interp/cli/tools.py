@@ -21,6 +21,7 @@ from ..errors import ValidationError
 from ..json_text import read_json
 from ..programs import the_tools
 from ..tools import ToolLibrary, explain_binding, tool_spec_from_function
+from .completing import complete_files, complete_tools
 from .each_file import each_file
 from .failures import NO
 from .file_options import agent_option, json_option
@@ -31,9 +32,13 @@ from .program_files import are_many
 
 
 @click.command("tools")
-@click.argument("files", nargs=-1)
+@click.argument("files", nargs=-1, shell_complete=complete_files)
 @click.option(
-    "--tools", multiple=True, metavar="FILE.py[:NAME]", help="A Python file with the tools."
+    "--tools",
+    multiple=True,
+    metavar="FILE.py[:NAME]",
+    shell_complete=complete_tools,
+    help="A Python file with the tools.",
 )
 @agent_option
 @match_option

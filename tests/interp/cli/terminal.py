@@ -57,6 +57,7 @@ class Terminal:
             )
         os.close(theirs)
         self.seen = ""
+        self.raw = ""  # with the codes for colours and the cursor
 
     def __enter__(self) -> Terminal:
         return self
@@ -124,5 +125,6 @@ class Terminal:
             read = os.read(self._mine, 65536)
         except OSError:  # how a pseudo-terminal says that its other side is closed
             return False
+        self.raw += read.decode(errors="replace")
         self.seen += _CONTROL.sub("", read.decode(errors="replace"))
         return bool(read)

@@ -1,0 +1,136 @@
+"""Completion in the shells themselves: what Tab offers."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import gram, without_keys
+from tests.paths import EXAMPLES, ROOT
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+TOOLS = str(EXAMPLES / "hello_world.py")
+OFFERED = [
+    ("gram ch", ["chat", "check"]),
+    ("gram check --for", ["--format"]),
+    (f"gram get {HELLO} hello_w", ["hello_world_agent"]),
+    (f"gram get {HELLO} hello_world_agent.mod", ["hello_world_agent.model"]),
+    (f"gram set {HELLO} hello_world_agent.model Oll", ["Ollama/"]),
+    (f"gram run {HELLO} hi --agent hel", ["hello_world_agent"]),
+    (f"gram run {HELLO} hi --model OpenAI/g", ["OpenAI/gpt-5.6-luna"]),
+    (f"gram run {HELLO} hi --set temp", ["temperature="]),
+    (f"gram run {HELLO} hi --limit tool_s", ["tool_seconds="]),
+    (f"gram run {HELLO} hi --tools {TOOLS}:say", [f"{TOOLS}:sayHello"]),
+    (f"gram run {HELLO} hi --approve al", ["all"]),
+    (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
+]
+
+BASH = """\
+compopt() { :; }
+eval "$(gram completion bash)"
+COMP_LINE=$1 COMP_POINT=${#1}
+_gram_completion gram
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def shell(name: str) -> str:
+    """The path of a shell; the test is skipped if there is none."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An environment in which ``gram`` is on the path."""
+    command = tmp_path / "bin" / "gram"
+    command.parent.mkdir()
+    code = shlex.quote("from interp.cli import main; main()")
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -c {code} "$@"\n')
+    command.chmod(0o755)
+    path = f"{command.parent}:{os.environ['PATH']}"
+    return {**without_keys(), "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+
+
+@pytest.mark.parametrize(("typed", "offered"), OFFERED)
+def test_bash_completes(environment: dict[str, str], typed: str, offered: list[str]) -> None:
+    done = subprocess.run(
+        [shell("bash"), "--norc", "-c", BASH, "bash", typed],
+        env=environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    word = typed.split()[-1]  # Bash goes on behind the last colon
+    kept = word.rfind(":") + 1
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [each[kept:] for each in offered]
+
+
+@pytest.mark.parametrize(("typed", "offered"), OFFERED[::3])
+def test_fish_completes(environment: dict[str, str], typed: str, offered: list[str]) -> None:
+    script = f"gram completion fish | source; complete -C {shlex.quote(typed)}"
+    done = subprocess.run(
+        [shell("fish"), "--no-config", "-c", script],
+        env=environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert done.stderr == ""
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == offered
+
+
+@pytest.mark.parametrize(("typed", "offered"), [OFFERED[0], OFFERED[7]])
+def test_zsh_completes_at_a_terminal(
+    environment: dict[str, str], typed: str, offered: list[str]
+) -> None:
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [shell("zsh"), "-f", "-i"], stdin=theirs, stdout=theirs, stderr=theirs,
+        env={**environment, "TERM": "dumb", "PS1": "ready "}, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        os.write(mine, b'autoload -U compinit; compinit -u -D; eval "$(gram completion zsh)"\n')
+        os.write(mine, b"echo loa''ded\n")
+        _until(mine, ["loaded"])
+        os.write(mine, f"{typed}\t".encode())
+        _until(mine, offered)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(mine)
+
+
+def _until(terminal: int, texts: list[str]) -> None:
+    """Wait until all texts are seen."""
+    seen, deadline = "", time.monotonic() + 30
+    while not all(text in seen for text in texts):
+        assert time.monotonic() < deadline, f"never saw {texts} in {seen!r}"
+        if select.select([terminal], [], [], 0.5)[0]:
+            seen += os.read(terminal, 65536).decode(errors="replace")
+
+
+def test_big_files_are_completed_from_a_part(tmp_path: Path) -> None:
+    agents = [f'[agent{n}:Agent {{instruction: "x {n}", model: "A/b"}}]\n' for n in range(3000)]
+    program = tmp_path / "big.gram"
+    program.write_text("".join(agents) + "(broken\n")
+
+    named = gram("completion", "bash")  # it is what asks for what follows
+    line = f"gram get {program} agent2999.inst"
+    found = gram(_GRAM_COMPLETE="bash_complete", GRAM_TYPED=line)
+
+    assert "GRAM_TYPED" in named.stdout
+    assert found.stdout == "plain,agent2999.instruction\n"
+
+
+def test_an_unknown_shell_is_wrong_use() -> None:
+    assert gram("completion", "tcsh").returncode == 2
