@@ -1,30 +1,34 @@
-"""Reads lines from a terminal, with editing and a history, or from a pipe."""
+"""Reads messages from a terminal, with editing and a history, or line by line from a pipe."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gram import decode, write_atomically
 
 from ..providers import user_folder
 from ..redaction import redact
-from .output import show
+
+if TYPE_CHECKING:
+    from .prompting import Prompt
 
 PROMPT = "> "
-_MOST_LINES = 1000
+_MOST_ENTRIES = 1000
+_LINE_BREAK = "␤"
+"""What stands for a line break within a message in the history, which has a line for each."""
 
 
 class Lines(Protocol):
-    """A source of lines."""
+    """A source of messages."""
 
     is_typed: bool
 
     def next(self) -> str | None:
-        """The next line, or None at the end."""
+        """The next message, or None at the end."""
         ...
 
 
@@ -44,53 +48,46 @@ class PipedLines:
 
 
 class TypedLines:
-    """Lines typed at a terminal, edited with ``readline`` if Python has it.
+    """Messages typed at a terminal; see `interp.cli.prompting` for the keys.
 
     At the end of the context the history is saved for the next time, without keys.
+
+    Args:
+        completions: what Tab offers for what was typed, as whole lines.
     """
 
     is_typed = True
 
-    def __init__(self) -> None:
-        self._readline = _readline()
+    def __init__(self, completions: Callable[[str], Iterable[str]]) -> None:
+        self._completions = completions
+        self._prompt: Prompt | None = None
 
     def __enter__(self) -> TypedLines:
-        if self._readline is not None:
-            with suppress(OSError):  # the history does not exist or cannot be read
-                # Line by line, since GNU readline and libedit have different file formats.
-                for line in history_path().read_text("utf-8", "replace").splitlines():
-                    self._readline.add_history(line)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._readline is not None:
+        if self._prompt is not None:
             with suppress(OSError):  # the history is not important enough to fail
-                _keep_history(self._readline)
+                _keep_history(self._prompt.entries())
 
     def next(self) -> str | None:
-        """The next line; None after Ctrl-D, and an empty line after Ctrl-C."""
+        """The next message; None after Ctrl-D, and an empty one after Ctrl-C."""
         try:
-            return self._line()
+            if self._prompt is None:
+                from .prompting import Prompt  # imported late: it takes a moment
+
+                is_shown = sys.stderr is not None and sys.stderr.isatty()
+                terminal = sys.stderr if is_shown else sys.stdout
+                self._prompt = Prompt(terminal, _history(), self._completions)
+            return self._prompt.ask(PROMPT)
         except EOFError:
-            show("", err=True)
             return None
         except KeyboardInterrupt:
-            show("", err=True)
             return ""
-
-    def _line(self) -> str:
-        if sys.stdout.isatty():
-            return input(PROMPT)
-        # `input` would write the prompt to standard output, among the answers.
-        show(PROMPT, nl=False, err=True)
-        line = sys.stdin.readline()
-        if not line:
-            raise EOFError
-        return line
 
 
 def history_path() -> Path:
-    """The path of the history of typed lines, in the user's folder for state.
+    """The path of the history of typed messages, in the user's folder for state.
 
     Raises:
         FileNotFoundError: the user has no such folder.
@@ -98,19 +95,16 @@ def history_path() -> Path:
     return user_folder("XDG_STATE_HOME", "~/.local/state") / "chat_history"
 
 
-def _readline() -> ModuleType | None:
-    try:
-        import readline
-    except ImportError:
-        return None
-    readline.clear_history()
-    return readline
+def _history() -> list[str]:
+    with suppress(OSError):  # the history does not exist or cannot be read
+        lines = history_path().read_text("utf-8", "replace").split("\n")
+        return [line.replace(_LINE_BREAK, "\n") for line in lines if line]
+    return []
 
 
-def _keep_history(readline: ModuleType) -> None:
-    """Write the last lines, redacted, to a file that only the user can read."""
-    last = readline.get_current_history_length()
-    lines = [readline.get_history_item(i) for i in range(max(1, last - _MOST_LINES), last + 1)]
+def _keep_history(entries: list[str]) -> None:
+    """Write the last messages, redacted, to a file that only the user can read."""
+    lines = [redact(each).replace("\n", _LINE_BREAK) for each in entries[-_MOST_ENTRIES:] if each]
     path = history_path()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_atomically(path, "".join(f"{redact(line)}\n" for line in lines if line), private=True)
+    write_atomically(path, "".join(f"{line}\n" for line in lines), private=True)

@@ -6,13 +6,13 @@ import logging
 from contextlib import ExitStack
 
 from gram import GramError, Pattern
-from lenses_ext import agent_tool_specs, view
+from lenses_ext import Model, agent_model, agent_tool_specs, view
 
 from ..errors import ToolBindingError
 from ..execution import RunOptions, begin
 from ..machine import State, Status, interrupted_context
-from ..messages import AgentResponse, ConversationContext, empty_context
-from ..models import call_in_text
+from ..messages import AgentResponse, ConversationContext, ToolInvocation, UserRole, empty_context
+from ..models import call_in_text, connect_model
 from ..programs import the_agent
 from ..records import Session, session
 from ..tools import bind_agent_tools
@@ -38,6 +38,7 @@ class Talk:
     Attributes:
         agent: the agent.
         library: its tools.
+        options: the options of the command.
         context: the conversation so far.
 
     Raises:
@@ -66,25 +67,49 @@ class Talk:
             hint = "hint: these are the built-in tools; use --tools FILE.py for your own"
             raise ToolBindingError([*error.problems, hint]) from None
         self._spending = Spending(options.base_url)
-        self._options = options
+        self.options = options
         self._terminal = (
             JsonAnswers(is_streaming=is_streaming, session=options.session)
             if as_json
             else Terminal(is_debugging=options.debug, is_streaming=is_streaming)
         )
+        self._chosen: Model | None = None
         self._held = ExitStack()
         self._session: Session | None = None
         if options.session:
             self._session = self._held.enter_context(session(options.session))
         self.context = self._session.context if self._session else empty_context
+        self._turns: list[tuple[ConversationContext, str]] = []
+        self._unanswered: str | None = None
 
     def __enter__(self) -> Talk:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
-        if self._options.usage or is_verbose():
+        if self.options.usage or is_verbose():
             self.tell_usage()
+
+    @property
+    def model(self) -> Model:
+        """The model that is asked: the one chosen last, or else the program's."""
+        named = self.options.of_run.get("model")
+        given = Model.parse(named) if isinstance(named, str) else None
+        return self._chosen or given or view(agent_model, self.agent)
+
+    def use_model(self, model: Model) -> None:
+        """Ask another model from now on.
+
+        Raises:
+            ConfigurationError: its provider is unknown, or its key is missing.
+        """
+        connect_model(model, base_url=self.options.base_url)
+        self._chosen = model
+
+    @property
+    def calls(self) -> list[ToolInvocation]:
+        """The tool calls of the last turn."""
+        return self._terminal.calls
 
     def say(self, message: str) -> AgentResponse:
         """Send a message to the agent, print the answer and save the conversation.
@@ -94,8 +119,48 @@ class Talk:
         """
         if self._session:
             self._session.check_unchanged()
+        before = self.context
+        try:
+            return self._say(message)
+        finally:
+            self._unanswered = message if self.context is before else None
+            if self.context is not before:
+                self._turns.append((before, message))
+
+    @property
+    def last_message(self) -> str | None:
+        """What was said last, answered or not."""
+        if self._unanswered is not None:
+            return self._unanswered
+        said = [each.content for each in self.context if each.role == UserRole]
+        return self._turns[-1][1] if self._turns else said[-1] if said else None
+
+    def take_back(self) -> str | None:
+        """Take the last turn out of the conversation; returns its message, None if there is none.
+
+        A turn that failed and left nothing in the conversation counts as one.
+        """
+        message, self._unanswered = self._unanswered, None
+        if message is not None:
+            return message
+        if self._turns:
+            before, message = self._turns.pop()
+        else:  # the conversation comes from a file
+            said = [index for index, each in enumerate(self.context) if each.role == UserRole]
+            if not said:
+                return None
+            before, message = self.context[: said[-1]], self.context[said[-1]].content
+        self.keep(before)
+        return message
+
+    def begin_anew(self) -> None:
+        """Begin an empty conversation; the session keeps the old one until the next answer."""
+        self.context, self._turns, self._unanswered = empty_context, [], None
+
+    def _say(self, message: str) -> AgentResponse:
         run_options: RunOptions = {
-            **self._options.of_run,
+            **self.options.of_run,
+            "model": self._chosen or self.options.of_run.get("model"),
             "approve": self._terminal.ask,
             "observe": self._spending.count,
         }

@@ -50,10 +50,7 @@ def answered_call_text(call: ToolInvocation, most: int | None = None) -> str:
         return " -> ".join(parts)
     hidden = sum(max(0, len(part) - most) for part in parts)
     shown = " -> ".join(shortened(part, most) for part in parts)
-    return f"{shown} ({hidden} more characters; {SEE_ALL})"
-
-
-SEE_ALL = "--debug shows all"
+    return f"{shown} ({hidden} more characters; --debug shows all, in a chat /calls)"
 
 
 class Terminal:

@@ -186,7 +186,6 @@ def test_the_prompt_stays_out_of_redirected_answers(tmp_path: Path) -> None:
 
 
 def test_lines_are_edited_and_remembered_without_keys(tmp_path: Path) -> None:
-    pytest.importorskip("readline", reason="this Python has no readline")
     environment = {"XDG_STATE_HOME": str(tmp_path), "OPENAI_API_KEY": "sk-secret-in-line"}
     with Terminal("chat", HELLO, "--offline", **environment) as terminal:
         terminal.until("> ")

@@ -332,7 +332,7 @@ def test_a_long_result_is_shortened_and_says_how_to_see_the_rest(
     if arguments:
         assert line.endswith("x" * 1000 + '"')
     else:
-        assert line.endswith("x… (1502 more characters; --debug shows all)")
+        assert line.endswith("x… (1502 more characters; --debug shows all, in a chat /calls)")
         assert len(line) < 600
 
 
