@@ -181,7 +181,6 @@ def test_what_is_confined_stays_confined() -> None:
     )
     assert importers("httpx2") == [clients, server, transports]
     assert importers("h11") == [transports]
-    assert importers("httpx2") == ["interp/models/http_clients.py", "interp/models/server.py"]
     assert importers("prompt_toolkit") == ["interp/cli/prompting.py"]
     assert importers("tenacity") == ["interp/models/retries.py"]
     assert importers("lark") == ["gram/grammar.py"]

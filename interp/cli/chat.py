@@ -16,7 +16,7 @@ from .completing import complete_files
 from .failures import shown
 from .line_input import Lines, PipedLines, TypedLines
 from .options import TalkOptions, talk_options
-from .output import tell
+from .output import note, tell
 from .process import interruptible
 from .program_files import STDIN
 from .talk import Talk
@@ -42,7 +42,7 @@ def command(file: str, options: TalkOptions) -> None:
     with interruptible(), Talk(file, options) as talk:
         talk.use_model(talk.model)  # so that an unknown provider or a missing key is told now
         if sys.stdin and sys.stdin.isatty():
-            tell(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
+            note(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
             _tell_resumed(talk)
             with TypedLines(completions) as lines:
                 converse(talk, lines)
@@ -55,11 +55,11 @@ def _tell_resumed(talk: Talk) -> None:
     """Tell which conversation goes on, and what was said last."""
     if not talk.context:
         return
-    tell(f"Going on with {talk.options.session}, {len(talk.context)} messages so far.")
+    note(f"Going on with {talk.options.session}, {len(talk.context)} messages so far.")
     for role, who in ((UserRole, "you"), (AssistantRole, view(agent_name, talk.agent))):
         said = [each.content for each in talk.context if each.role == role and each.content]
         if said:
-            tell(f"  {who}: {shortened(' '.join(said[-1].split()), _MOST_SHOWN)}")
+            note(f"  {who}: {shortened(' '.join(said[-1].split()), _MOST_SHOWN)}")
 
 
 def converse(talk: Talk, lines: Lines) -> None:

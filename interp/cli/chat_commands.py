@@ -27,7 +27,7 @@ from ..providers import OFFLINE, known_providers
 from ..records import save_context
 from .output import tell
 from .talk import Talk
-from .terminal import answered_call_text
+from .terminal import answered_call
 
 _MOST_SHOWN = 60  # characters of a message that is taken back
 _LEAVING = {"exit", "quit"}
@@ -82,7 +82,7 @@ def _tools(talk: Talk, _argument: str) -> None:
 
 def _calls(talk: Talk, _argument: str) -> None:
     for call in talk.calls:
-        tell(answered_call_text(call))
+        tell(answered_call(call))
     if not talk.calls:
         tell("no tool was called in the last turn")
 

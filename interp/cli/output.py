@@ -58,6 +58,8 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
     "removed": {"fg": "red"},
     "added": {"fg": "green"},
     "hunk": {"fg": "cyan"},
+    "failed": {"fg": "red"},
+    "refused": {"fg": "yellow"},
 }
 """What text looks like where colours are shown."""
 
@@ -117,6 +119,11 @@ def tell(text: Styled) -> None:
     parts = [(text, "")] if isinstance(text, str) else text
     with suppress(OSError):
         show([(redact_error(part), style) for part, style in parts], err=True)
+
+
+def is_quiet() -> bool:
+    """Whether the user asked for results, warnings and errors alone with ``-q``."""
+    return _loudness < 0
 
 
 def is_verbose() -> bool:

@@ -26,31 +26,44 @@ from ..messages import AgentResponse, ToolInvocation
 from ..redaction import RedactedStream, redact
 from .asking import NoTerminal, ask_user
 from .failures import Failure
-from .output import for_question, is_within_line, note, show, tell, without_surrogates
+from .output import (
+    Styled,
+    for_question,
+    is_quiet,
+    is_verbose,
+    is_within_line,
+    note,
+    show,
+    tell,
+    without_surrogates,
+)
 from .spinner import Spinner
 
 _LONGEST_QUESTION = 1000  # characters; the user can ask to see the rest
 _LONGEST_RESULT = 500
+_DENIED = "denied, not run"  # what the model is told of a call that the policy or the user refused
 _ANSWERS = """y  run this call
 n  do not run it, and tell the model so (Enter does the same)
 always  run this and all other calls of this tool, until the command ends
 never   run no call of this tool, until the command ends"""
 
 
-def answered_call_text(call: ToolInvocation, most: int | None = None) -> str:
-    """A tool call and its result or error, on one line.
+def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
+    """A tool call and its result or error, on one line; errors and refusals have their colours.
 
     Args:
         call: the call.
         most: how many characters of the arguments, and of the result, are shown; None for all.
     """
-    outcome = f"error: {call.error}" if call.error is not None else call.result_text or ""
-    parts = (call_text(call.tool_name, call.args), outcome)
-    if most is None or all(len(part) <= most for part in parts):
-        return " -> ".join(parts)
-    hidden = sum(max(0, len(part) - most) for part in parts)
-    shown = " -> ".join(shortened(part, most) for part in parts)
-    return f"{shown} ({hidden} more characters; --debug shows all, in a chat /calls)"
+    text, outcome, style = call_text(call.tool_name, call.args), call.result_text or "", ""
+    if call.error is not None:
+        outcome = f"error: {call.error}"
+        style = "refused" if call.error.startswith(_DENIED) else "failed"
+    hidden = sum(max(0, len(part) - (most or len(part))) for part in (text, outcome))
+    if most and hidden:
+        text, outcome = shortened(text, most), shortened(outcome, most)
+    more = f" ({hidden} more characters; -v shows all, in a chat /calls)" if hidden else ""
+    return [(f"{text} -> ", ""), (outcome, style), (more, "")]
 
 
 class Terminal:
@@ -70,8 +83,8 @@ class Terminal:
     def __init__(self, *, is_debugging: bool = False, is_streaming: bool = False) -> None:
         self._is_streaming = is_streaming
         self.calls: list[ToolInvocation] = []
-        self._most = None if is_debugging else _LONGEST_RESULT
-        self._spinner = Spinner(is_wanted=not is_debugging)
+        self._most = None if is_debugging or is_verbose() else _LONGEST_RESULT
+        self._spinner = Spinner(is_wanted=not (is_debugging or is_quiet()))
         self._always: dict[str, Answer] = {}
         self._words = RedactedStream()
         self._is_within_line = False
@@ -109,7 +122,7 @@ class Terminal:
                 case ToolFinished():
                     self.end_line()
                     self.calls.append(each.invocation)
-                    note(answered_call_text(each.invocation, self._most))
+                    note(answered_call(each.invocation, self._most))
                     self._spinner.start(model)
                 case Finished():
                     unkept: OSError | None = None

@@ -317,7 +317,7 @@ def test_no_spinner_on_a_dumb_terminal_nor_in_the_log(
 # --- long calls
 
 
-@pytest.mark.parametrize("arguments", [(), ("--debug",)])
+@pytest.mark.parametrize("arguments", [(), ("--debug",), ("-v",)])
 def test_a_long_result_is_shortened_and_says_how_to_see_the_rest(
     model_server: ModelServer, counting: list[str], tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
@@ -332,7 +332,7 @@ def test_a_long_result_is_shortened_and_says_how_to_see_the_rest(
     if arguments:
         assert line.endswith("x" * 1000 + '"')
     else:
-        assert line.endswith("x… (1502 more characters; --debug shows all, in a chat /calls)")
+        assert line.endswith("x… (1502 more characters; -v shows all, in a chat /calls)")
         assert len(line) < 600
 
 
@@ -377,3 +377,35 @@ def test_what_is_no_answer_is_explained_and_asked_again(model_server: ModelServe
         terminal.type("\n")
         terminal.until("denied, not run: the user does not allow it")
         terminal.until("done\n")
+
+
+# --- colours
+
+
+@pytest.mark.parametrize(
+    ("environment", "arguments", "expected"),
+    [
+        ({"FORCE_COLOR": "1"}, ("--approve", "none"), "\x1b[33merror: denied, not run: "),
+        ({}, ("--approve", "none"), "-> error: denied, not run: "),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, ("--approve", "none"), "-> error: denied"),
+    ],
+)
+def test_refused_calls_have_their_colour(
+    model_server: ModelServer,
+    environment: dict[str, str],
+    arguments: tuple[str, ...],
+    expected: str,
+) -> None:
+    model_server.will_say(tool_calls(HI), "done")
+
+    done = gram("run", HELLO, "hi", *arguments, **environment, **at(model_server))
+
+    assert expected in done.stderr
+
+
+def test_failed_calls_have_another_colour(model_server: ModelServer, counting: list[str]) -> None:
+    model_server.will_say(tool_calls(("c", "count", {"n": 0})), "done")
+
+    done = gram("run", *counting, FORCE_COLOR="1", **at(model_server))
+
+    assert 'count(n: 0) -> \x1b[31merror: tool "count" failed' in done.stderr
