@@ -18,6 +18,7 @@ from ..errors import ModelError
 from ..json_text import Json
 from ..machine import Request
 from ..providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect
+from ..redaction import hide
 from .calls_in_text import warn_about_calls_in_text
 from .failures import CallNotMadeError
 from .incoming_reply import IncomingReply
@@ -79,6 +80,7 @@ class OpenAIModel:
             connect_timeout=connect_timeout,
             max_bytes=max_reply_bytes,
         )
+        self._hidden = hide(*self._server.secrets)  # as long as this model is kept
         self._dialect = dialect
         self._max_tokens = max_tokens
         self._answers: AnswerMode = answers

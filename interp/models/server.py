@@ -20,7 +20,7 @@ from attrs import field, frozen
 
 from ..errors import AgentError, ConfigurationError, ModelError
 from ..providers import ADDRESS_RULE, is_address
-from ..redaction import Hidden, hide, redact_error
+from ..redaction import redact_error
 from .connections import async_client_of, client_of
 from .failures import failed
 
@@ -43,6 +43,7 @@ class Server:
     Attributes:
         where: The address for messages, without user and password.
         host: The name and port of the host.
+        secrets: The key and the password in every form in which they are sent.
     """
 
     where: str
@@ -53,13 +54,13 @@ class Server:
     _timeout: float
     _connect_timeout: float
     _max_bytes: int
-    _hidden: Hidden = field(eq=False)
+    secrets: tuple[str | None, ...] = field(repr=False)
 
     @classmethod
     def at(
         cls, base_url: str, key: str, *, timeout: float, connect_timeout: float, max_bytes: int
     ) -> Server:
-        """The server at an address; its key and password are redacted from now on.
+        """The server at an address.
 
         Raises:
             ConfigurationError: The address is not one, or the key cannot be sent.
@@ -70,7 +71,6 @@ class Server:
         parts = urlsplit(base_url)
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         basic = b64encode(f"{user}:{password}".encode()).decode()  # as it is sent (RFC 7617)
-        hidden = hide(key.strip(), quote(key), password, parts.password, basic)
         host = parts.netloc.rpartition("@")[2]
         where = urlunsplit((parts.scheme, host, parts.path, "", ""))
         if not (key.isascii() and key.isprintable() and key.strip()):
@@ -86,7 +86,7 @@ class Server:
             timeout,
             connect_timeout,
             max_bytes,
-            hidden,
+            (key.strip(), quote(key), password, parts.password, basic),
         )
 
     @property

@@ -46,16 +46,9 @@ from interp import (
     run,
     start,
 )
+from tests.interp.execution.test_runs import Breaking, raising
 from tests.interp.model_server import tool_calls
-from tests.interp.workers import (
-    AGENT,
-    DOUBLE,
-    Breaking,
-    asking,
-    aworking,
-    raising,
-    working,
-)
+from tests.interp.workers import AGENT, DOUBLE, asking, aworking, working
 
 either_way = pytest.mark.parametrize("blocking", [True, False])
 
