@@ -15,7 +15,7 @@ from .chat_commands import completions, take
 from .completing import complete_files
 from .failures import shown
 from .line_input import Lines, PipedLines, TypedLines
-from .options import TalkOptions, talk_options
+from .options import TalkOptions, options_of
 from .output import note, tell
 from .process import interruptible
 from .program_files import STDIN
@@ -26,7 +26,7 @@ _MOST_SHOWN = 100  # characters of the messages that a session goes on from
 
 @click.command("chat")
 @click.argument("file", shell_complete=complete_files)
-@talk_options
+@options_of(TalkOptions)
 def command(file: str, options: TalkOptions) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "init": "Write a first agent: a program, its tools, a test.",
     "models": "List the providers of models, and the keys they want.",
     "replay": "Show a recorded run again, or run a changed program on it.",
+    "resume": "Go on with a recorded run.",
     "run": "Run an agent: say something to it and print its answer.",
     "schema": "Print the tools of a program as JSON.",
     "set": "Change the value at a path, and no other byte.",

@@ -23,10 +23,13 @@ class JsonAnswers(Terminal):
     Args:
         is_streaming: print a line for each piece of text, call and result too.
         session: the file of the conversation, or None.
+        record: the file of the run, or None.
     """
 
-    def __init__(self, *, is_streaming: bool, session: str | None) -> None:
-        super().__init__(is_debugging=True)
+    def __init__(
+        self, *, is_streaming: bool, session: str | None, record: str | None = None
+    ) -> None:
+        super().__init__(is_debugging=True, record=record)
         self._is_streaming = is_streaming
         self._session = session
 

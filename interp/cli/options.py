@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, get_args
 
 import click
-from attrs import field, fields, frozen
+from attrs import evolve, field, fields, frozen
 
 from gram import did_you_mean
 from lenses_ext import Match, SettingError, Settings
@@ -54,8 +54,8 @@ def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | No
 
 
 @frozen(kw_only=True)
-class TalkOptions:
-    """The options of ``run`` and ``chat``, one attribute for each.
+class RunningOptions:
+    """The options of every command that runs an agent, one attribute for each.
 
     Raises:
         click.UsageError: an option has an invalid value, or excludes another option.
@@ -86,7 +86,7 @@ class TalkOptions:
         ),
         lambda texts: read_settings(texts),
     )
-    limits: Limits = _given_by(
+    limits: tuple[str, ...] = _given_by(
         click.option(
             "--limit",
             "limits",
@@ -94,27 +94,16 @@ class TalkOptions:
             shell_complete=complete_limit,
             metavar="NAME=NUMBER",
             help="A limit of the run, such as iterations=3 or run_seconds=60.",
-        ),
-        lambda texts: read_limits(texts),
-    )
-    agent: str | None = _given_by(agent_option)
-    tools: tuple[str, ...] = _given_by(tools_option)
-    match: Match = _given_by(match_option)
-    session: str | None = _given_by(
-        click.option(
-            "--session",
-            metavar="FILE",
-            shell_complete=complete_files,
-            help="Continue the conversation in this file, and save it there.",
         )
     )
-    approve: str = _given_by(
+    tools: tuple[str, ...] = _given_by(tools_option)
+    match: Match = _given_by(match_option)
+    approve: str | None = _given_by(
         click.option(
             "--approve",
             type=click.Choice(list(POLICIES)),
-            default="all",
-            help="Which tool calls may run: ask at the terminal about each, all (the default) "
-            "or none.",
+            help="Which tool calls may run: ask at the terminal about each, all (the default of a "
+            "new run) or none.",
         )
     )
     on_tool_error: OnToolError = _given_by(
@@ -145,38 +134,79 @@ class TalkOptions:
             raise click.UsageError("--offline cannot be used together with --model or --base-url")
         if self.base_url is not None and not is_address(self.base_url):
             raise click.UsageError(f"--base-url {ADDRESS_RULE}")
+        read_limits(self.limits)
+
+    @property
+    def of_new_run(self) -> RunOptions:
+        """The options of a run that begins."""
+        return {
+            **self._of_every_run,
+            "limits": read_limits(self.limits),
+            "policy": POLICIES[self.approve or "all"],
+        }
+
+    def of_resumed_run(self, limits: Limits) -> RunOptions:
+        """The options of a run that goes on: what is not given stays as it was.
+
+        Args:
+            limits: the limits that it has.
+        """
+        options = self._of_every_run
+        if self.limits:
+            options["limits"] = read_limits(self.limits, limits)
+        if self.approve:
+            options["policy"] = POLICIES[self.approve]
+        return options
+
+    @property
+    def _of_every_run(self) -> RunOptions:
+        return {
+            "model": str(OFFLINE) if self.offline else self.model,
+            "base_url": self.base_url,
+            "settings": self.settings or None,
+            "match": self.match,
+            "on_tool_error": self.on_tool_error,
+        }
+
+
+@frozen(kw_only=True)
+class TalkOptions(RunningOptions):
+    """The options of ``run`` and ``chat``: the agent and the file of the conversation, too."""
+
+    agent: str | None = _given_by(agent_option)
+    session: str | None = _given_by(
+        click.option(
+            "--session",
+            metavar="FILE",
+            shell_complete=complete_files,
+            help="Continue the conversation in this file, and save it there.",
+        )
+    )
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
         if self.session in ("", "-"):
             raise click.UsageError(
                 "--session must be a file, since it is read and written; - is not possible"
             )
 
-    @property
-    def of_run(self) -> RunOptions:
-        """The options of each run."""
-        return {
-            "model": str(OFFLINE) if self.offline else self.model,
-            "base_url": self.base_url,
-            "settings": self.settings,
-            "limits": self.limits,
-            "match": self.match,
-            "policy": POLICIES[self.approve],
-            "on_tool_error": self.on_tool_error,
-        }
 
+def options_of(kind: type[RunningOptions]) -> Callable[..., Callable[..., None]]:
+    """Decorate a command with the options of a class; it gets one argument, ``options``."""
+    attributes = fields(kind)
 
-def talk_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command with the options of `TalkOptions`; it gets one argument, ``options``."""
-    attributes = fields(TalkOptions)
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_options(*arguments: Any, **given: Any) -> None:
+            options = kind(**{each.name: given.pop(each.name) for each in attributes})
+            command(*arguments, options=options, **given)
 
-    @wraps(command)
-    def with_options(*arguments: Any, **given: Any) -> None:
-        options = TalkOptions(**{each.name: given.pop(each.name) for each in attributes})
-        command(*arguments, options=options, **given)
+        decorated: Callable[..., None] = with_options
+        for attribute in reversed(attributes):
+            decorated = attribute.metadata["option"](decorated)
+        return decorated
 
-    decorated: Callable[..., None] = with_options
-    for attribute in reversed(attributes):
-        decorated = attribute.metadata["option"](decorated)
-    return decorated
+    return decorate
 
 
 def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
@@ -196,8 +226,8 @@ def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
     return settings
 
 
-def read_limits(limits: tuple[str, ...]) -> Limits:
-    """Read limits from ``NAME=NUMBER`` texts.
+def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
+    """Read limits from ``NAME=NUMBER`` texts; those that are not given are ``others``.
 
     Raises:
         click.UsageError: a limit is unknown, or its value is invalid.
@@ -212,7 +242,7 @@ def read_limits(limits: tuple[str, ...]) -> Limits:
             hint = did_you_mean(name, names) or f"the limits are {', '.join(names)}"
             raise click.UsageError(f'--limit: there is no limit "{name}"; {hint}')
     try:
-        return Limits(**values)
+        return evolve(others, **values)
     except ValidationError as error:
         raise click.UsageError(f"--limit: {error}") from None
 

@@ -8,6 +8,7 @@ from attrs import evolve
 from ..execution import LiveWorld, Replay, Run, World, recorded
 from ..programs import the_agent
 from ..records import load_run
+from .completing import complete_files
 from .file_options import agent_option
 from .inputs import read_document, read_libraries
 from .options import tools_option
@@ -15,7 +16,7 @@ from .terminal import Terminal
 
 
 @click.command("replay")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_files)
 @click.option("--program", metavar="FILE", help="Run this program on what was recorded.")
 @agent_option
 @click.option(

@@ -6,7 +6,7 @@ import click
 
 from .completing import complete_files
 from .given_messages import given_messages
-from .options import TalkOptions, talk_options
+from .options import TalkOptions, options_of
 from .process import interruptible
 
 
@@ -20,13 +20,19 @@ from .process import interruptible
 @click.option(
     "--no-stdin", is_flag=True, help="Do not take a pipe or file on standard input as context."
 )
-@talk_options
+@click.option(
+    "--record",
+    metavar="FILE",
+    help="Write the run to this new file as it happens; gram resume, replay and trace read it.",
+)
+@options_of(TalkOptions)
 def command(
     file: str,
     messages: tuple[str, ...],
     as_json: bool,
     stream: bool,
     no_stdin: bool,
+    record: str | None,
     options: TalkOptions,
 ) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
@@ -38,8 +44,11 @@ def command(
     What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
     said = given_messages(file, messages, reads_stdin=not no_stdin)
+    if record is not None and len(said) > 1:
+        raise click.UsageError("--record writes one run: give it one message")
     from .talk import Talk  # imported late: completion needs the options alone
 
-    with interruptible(), Talk(file, options, as_json=as_json, is_streaming=stream) as talk:
+    talk = Talk(file, options, as_json=as_json, is_streaming=stream, record=record)
+    with interruptible(), talk:
         for message in said:
             talk.say(message)

@@ -34,6 +34,7 @@ class Talk:
         options: the options of the command.
         as_json: print answers as JSON.
         is_streaming: print words as they come, even to a pipe.
+        record: the file that the run is recorded in, or None.
 
     Attributes:
         agent: the agent.
@@ -54,6 +55,7 @@ class Talk:
         *,
         as_json: bool = False,
         is_streaming: bool = False,
+        record: str | None = None,
     ) -> None:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
@@ -68,10 +70,11 @@ class Talk:
             raise ToolBindingError([*error.problems, hint]) from None
         self._spending = Spending(options.base_url)
         self.options = options
+        self._record = record
         self._terminal = (
-            JsonAnswers(is_streaming=is_streaming, session=options.session)
+            JsonAnswers(is_streaming=is_streaming, session=options.session, record=record)
             if as_json
-            else Terminal(is_debugging=options.debug, is_streaming=is_streaming)
+            else Terminal(is_debugging=options.debug, is_streaming=is_streaming, record=record)
         )
         self._chosen: Model | None = None
         self._held = ExitStack()
@@ -93,7 +96,7 @@ class Talk:
     @property
     def model(self) -> Model:
         """The model that is asked: the one chosen last, or else the program's."""
-        named = self.options.of_run.get("model")
+        named = self.options.of_new_run.get("model")
         given = Model.parse(named) if isinstance(named, str) else None
         return self._chosen or given or view(agent_model, self.agent)
 
@@ -159,10 +162,11 @@ class Talk:
 
     def _say(self, message: str) -> AgentResponse:
         run_options: RunOptions = {
-            **self.options.of_run,
-            "model": self._chosen or self.options.of_run.get("model"),
+            **self.options.of_new_run,
+            "model": self._chosen or self.options.of_new_run.get("model"),
             "approve": self._terminal.ask,
             "observe": self._spending.count,
+            "record": self._record,
         }
         begun = begin(self.agent, message, self.library, self.context, **run_options)
         try:
@@ -173,6 +177,8 @@ class Talk:
                 self._keep_what_was_done(begun.state)
                 if isinstance(failure, GramError | OSError):
                     self._terminal.show_failure(begun.state, failure)
+            if self._record and begun.state.status is not Status.DONE:
+                tell(f"the run is kept in {self._record}: gram resume {self._record} goes on")
             raise
         if response.refused:
             tell("the model refused: its text is not an answer of the agent")

@@ -75,12 +75,20 @@ class Terminal:
     Args:
         is_debugging: whether to show calls whole, and no spinner among the lines of the log.
         is_streaming: whether to print words as they arrive to a pipe or file, too.
+        record: the file of the run, or None. Questions stay open in it if nobody can be asked.
 
     Attributes:
         calls: the tool calls that were shown since the last answer began.
     """
 
-    def __init__(self, *, is_debugging: bool = False, is_streaming: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        is_debugging: bool = False,
+        is_streaming: bool = False,
+        record: str | None = None,
+    ) -> None:
+        self._record = record
         self._is_streaming = is_streaming
         self.calls: list[ToolInvocation] = []
         self._most = None if is_debugging or is_verbose() else _LONGEST_RESULT
@@ -160,7 +168,10 @@ class Terminal:
                 self._failure = failure
 
     def ask(self, ask: Ask) -> Answer:
-        """Ask the user whether a call may run; without a terminal it is denied."""
+        """Ask the user whether a call may run.
+
+        Without a terminal it is denied, or stays open if the run is recorded.
+        """
         self.end_line()
         if (always := self._always.get(ask.name)) is not None:
             return always
@@ -174,6 +185,8 @@ class Terminal:
             try:
                 answer = ask_user(f"Run {shown}? [{choices}]: ")
             except NoTerminal:
+                if self._record:
+                    return None
                 tell(f"{call}: denied, because there is no terminal to ask at")
                 return "nobody is there to approve it"
             match answer.strip().lower():

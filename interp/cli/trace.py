@@ -9,7 +9,7 @@ import click
 
 from lenses_ext import agent_model, agent_name, view
 
-from ..call_text import call_text
+from ..call_text import call_text, shortened
 from ..machine import (
     Ask,
     CallFailed,
@@ -23,14 +23,16 @@ from ..machine import (
 from ..messages import Usage
 from ..records import RecordedRun, Step, load_run
 from ..redaction import redact
+from .completing import complete_files
+from .file_options import json_option
 from .output import show
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 
 
 @click.command("trace")
-@click.argument("file")
-@click.option("--json", "as_json", is_flag=True, help="Print the steps as JSON, whole.")
+@click.argument("file", shell_complete=complete_files)
+@json_option
 def command(file: str, as_json: bool) -> None:
     """Show the run that FILE records: who was asked, what was called, how long it took.
 
@@ -160,5 +162,4 @@ def _count(number: int, what: str) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return shortened(" ".join(text.split()), _LONGEST)

@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from interp import LimitError, Limits, ScriptedModel, hello_world_tool_library, load, run
-from tests.interp.cli.process import gram
-from tests.interp.model_server import ModelServer
+from interp import (
+    LimitError,
+    Limits,
+    ScriptedModel,
+    hello_world_tool_library,
+    load,
+    load_run,
+    run,
+)
+from tests.interp.cli.process import at, gram
+from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import ROOT
 
 HELLO = ROOT / "examples" / "hello_world.gram"
@@ -30,6 +38,8 @@ CALL = {
     ],
     "usage": {"prompt_tokens": 10, "completion_tokens": 5},
 }
+
+HI = tool_calls(("c1", "sayHello", {"personName": "Al"}))
 
 
 @pytest.fixture
@@ -145,3 +155,75 @@ def test_what_is_no_run_file_is_refused_in_one_message(command: str) -> None:
     assert done.returncode == 3
     assert "expected Run, found Agent" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_question_stays_open_in_the_file_until_it_is_answered(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    file = tmp_path / "asked.run.gram"
+    model_server.will_say(HI, "Hello, Al.")
+
+    asked = gram(
+        "run", str(HELLO), "hi", "--approve", "ask", "--record", str(file), **at(model_server)
+    )
+    assert asked.returncode == 6
+    assert f"gram resume {file} goes on" in asked.stderr
+    assert len(model_server.requests) == 1
+
+    done = gram("resume", str(file), "--approve", "all", **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "Hello, Al.\n")
+    assert len(model_server.requests) == 2
+    again = gram("resume", str(file))
+    assert (again.returncode, again.stdout) == (0, "Hello, Al.\n")
+
+
+def test_a_run_that_failed_goes_on_without_asking_or_running_again(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    file = tmp_path / "failed.run.gram"
+    model_server.will_say(
+        HI,
+        Answer({"error": {"message": "no"}}, 400),
+    )
+    failed = gram("run", str(HELLO), "hi", "--record", str(file), **at(model_server))
+    assert failed.returncode == 4
+    model_server.will_say("Hello, Al.")
+
+    done = gram("resume", str(file), **at(model_server))
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Hello, Al.\n", "")
+    assert [len(each["messages"]) for each in model_server.requests] == [2, 4, 4]
+
+
+def test_the_limits_of_a_resumed_run_are_those_it_had_but_for_what_is_given(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    file = tmp_path / "limited.run.gram"
+    limits = ["--limit", "iterations=0", "--limit", "tokens=5000"]
+    model_server.will_say(HI, "Hello, Al.")
+    gram("run", str(HELLO), "hi", *limits, "--record", str(file), **at(model_server))
+
+    done = gram("resume", str(file), "--limit", "iterations=3", **at(model_server))
+
+    assert done.stdout == "Hello, Al.\n"
+    limits_now = load_run(file).state.limits
+    assert (limits_now.iterations, limits_now.tokens) == (3, 5000)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["hi", "ho", "--record", "new.gram"], "--record writes one run"),
+        (["hi", "--record", "examples/hello_world.gram"], "exists already"),
+        (["hi", "--record", "no/such/folder.gram"], "No such file"),
+    ],
+)
+def test_what_cannot_be_recorded_is_said_before_the_model_is_asked(
+    arguments: list[str], message: str, model_server: ModelServer
+) -> None:
+    done = gram("run", str(HELLO), *arguments, **at(model_server))
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert model_server.requests == []
