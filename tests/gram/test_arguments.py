@@ -18,6 +18,8 @@ DOCUMENT = parse("(a {k: 1, k: 2})")
 FAULTS = gram.check(DOCUMENT)
 
 VALID: dict[str, tuple[Any, ...]] = {
+    "abridged": (PATTERN,),
+    "abridged_subject": (PATTERN.value,),
     "apply_fixes": (DOCUMENT, FAULTS),
     "carry_origin": (PATTERN, PATTERN),
     "check": (DOCUMENT,),
@@ -29,10 +31,12 @@ VALID: dict[str, tuple[Any, ...]] = {
     "format_text": ("(a)", None),
     "from_json": (gram.to_json(PATTERN),),
     "graph_of": (DOCUMENT,),
+    "highlighted": ("(a)",),
     "is_edge": (PATTERN,),
     "is_reference": (PATTERN,),
     "loads": ("(a)",),
     "loads_one": ("(a)",),
+    "notebook_form": (PATTERN,),
     "only_errors": (FAULTS,),
     "origin": (PATTERN,),
     "parse": ("(a)", None),
@@ -60,7 +64,10 @@ OTHERS = {
     "expect_all": "refuses for the others",
     "exact": "takes any object",
     "freeze": "refuses values without a notation by their path",
+    "html_of": "refuses by the name of highlighted, which it calls",
     "json_schema": "takes nothing",
+    "rich_text": "needs rich, which not every environment of the tests has",
+    "present": "is called by our packages alone, when they are loaded",
     "one_scope": "is called by ours alone",
     "parse_tokens": "takes a grammar and a builder of ours",
     "load": "see the files below",
