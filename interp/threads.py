@@ -62,7 +62,7 @@ class _Work:
         self._context = contextvars.copy_context()
         self._context.run(_inside.set, self)
         self._entries: SimpleQueue[tuple[Any, _Outcome | None]] = SimpleQueue()
-        self._room = threading.Semaphore(_BUFFERED)
+        self._room: threading.Semaphore | None = None  # made where items are given
         self._outcome: _Outcome | None = None
         self._is_abandoned = False
         self.has_begun = False
@@ -88,6 +88,8 @@ class _Work:
             self._outcome = None, error
 
     def _give(self, item: Any) -> None:
+        if self._room is None:
+            self._room = threading.Semaphore(_BUFFERED)
         self._room.acquire()
         if self._is_abandoned:
             self._room.release()
@@ -105,7 +107,8 @@ class _Work:
         """Stop reading. A function that has not ended is told when it gives its next item."""
         if self._outcome is None:
             self._is_abandoned = True
-            self._room.release()
+            if self._room:
+                self._room.release()
             _turns.remove(self)
             for function in self.when_abandoned:
                 function()
@@ -117,7 +120,8 @@ class _Work:
             Empty: nothing has come in so many seconds.
         """
         entry = self._entries.get(timeout=seconds)
-        self._room.release()
+        if self._room:
+            self._room.release()
         return entry
 
     def read(self, *clocks: Clock) -> tuple[Any, _Outcome | None]:

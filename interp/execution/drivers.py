@@ -65,6 +65,7 @@ def _begin(
         policy=options.get("policy") or (ask_all if options.get("approve") else allow_all),
         settings=options.get("settings"),
         check_results=options.get("check_results") is not False,
+        run_id=os.urandom(8).hex(),
     )
     kept = {"agent", "limits", "policy", "settings", "check_results"}
     if state.model:

@@ -124,9 +124,9 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
         if (value := options.get(name)) is not None:
             expect(value, kind, name, by=by)
     for name in ("observe", "watch"):
-        if inspect.iscoroutinefunction(options.get(name)):
+        if (function := options.get(name)) and inspect.iscoroutinefunction(function):
             raise ConfigurationError(f"{name} must be a plain function, got a coroutine function")
-    if unknown := sorted(set(options) - set(_NAMES)):
+    if unknown := sorted(options.keys() - _NAMES.keys()):
         hint = did_you_mean(unknown[0], _NAMES)
         raise ArgumentError(f"{by}: there is no option {unknown[0]}; {hint or 'see RunOptions'}")
     if (found := options.get("on_tool_error", "tell")) not in _ON_TOOL_ERROR:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from attrs import evolve, frozen
+from attrs import frozen
 from pyrsistent import pmap
 
 from gram import expect
@@ -164,14 +164,14 @@ def _resumed(state: State, event: Resumed) -> Step:
     changes = {name: value for name, value in given.items() if value is not None}
     if event.settings:
         changes["settings"] = state.settings.update(event.settings)
-    state = evolve(state, **changes) if changes else state
+    state = state.changed(**changes) if changes else state
     if state.status is Status.LIMITED:
-        state = evolve(state, stopped=None)
+        state = state.changed(stopped=None)
         if state.calls and not state.waiting:
             return _call_tools(state)
         # Its time was up while it waited.
         status = Status.AWAITING_TOOLS if state.waiting else Status.AWAITING_MODEL
-        state = evolve(state, status=status)
+        state = state.changed(status=status)
     if event.policy is not None:
         for ask in state.asks:
             decision = event.policy.decide(ask.name, ask.args)
@@ -184,8 +184,7 @@ def _resumed(state: State, event: Resumed) -> Step:
 
 
 def _model_replied(state: State, event: ModelReplied) -> Step:
-    state = evolve(
-        state,
+    state = state.changed(
         context=state.context.append(event.message),
         usage=state.usage + event.usage,
         counted=state.counted + _known(event.usage),
@@ -205,13 +204,13 @@ def _finished(state: State) -> Step:
     schema = None if reply.refused else answer_schema_of(state.agent)
     problem = None if schema is None else answer_problem(schema, reply.content)
     if schema is None or problem is None:
-        return evolve(state, status=Status.DONE), ()
+        return state.changed(status=Status.DONE), ()
     if state.truncated:
         problem = f"the reply was cut off at its length limit\n{problem}"
     if state.corrected:
-        return evolve(state, status=Status.UNUSABLE, stopped=problem), ()
+        return state.changed(status=Status.UNUSABLE, stopped=problem), ()
     context = state.context.append(correction(schema, problem))
-    state = evolve(state, turn=state.turn + 1, context=context, corrected=True)
+    state = state.changed(turn=state.turn + 1, context=context, corrected=True)
     return state, pending(state)
 
 
@@ -222,19 +221,21 @@ def _call_tools(state: State) -> Step:
     asked = {index: checked_call(state, index, call) for index, call in enumerate(state.calls)}
     refused = {index: each for index, each in asked.items() if isinstance(each, ToolInvocation)}
     waiting = {index: each for index, each in asked.items() if not isinstance(each, ToolInvocation)}
-    state = evolve(
-        state, status=Status.AWAITING_TOOLS, waiting=pmap(waiting), answers=pmap(refused)
+    if not waiting:
+        return _answered(state, refused)
+    state = state.changed(
+        status=Status.AWAITING_TOOLS, waiting=pmap(waiting), answers=pmap(refused)
     )
-    return (state, pending(state)) if waiting else _answered(state)
+    return state, pending(state)
 
 
 def _at_limit(state: State, limit: str) -> Step:
     """Stop, or tell the model that its calls are not run and ask for an answer without tools."""
     if state.limits.on_limit == "raise" or state.stopped:
-        return evolve(state, status=Status.LIMITED, stopped=limit), ()
+        return state.changed(status=Status.LIMITED, stopped=limit), ()
     error = f"not run: the run has reached {limit}; answer with what you have"
     refused = (ToolInvocation(call.name, call.arguments, error=error) for call in state.calls)
-    return _answered(evolve(state, stopped=limit, answers=pmap(enumerate(refused))))
+    return _answered(state.changed(stopped=limit), dict(enumerate(refused)))
 
 
 # --- a tool has answered
@@ -257,7 +258,7 @@ def _decided(state: State, event: Decided) -> Step:
     ask = _waiting(state, event, Ask)
     if event.allowed:
         call = CallTool(ask.at, ask.name, ask.arguments)
-        return evolve(state, waiting=state.waiting.set(ask.at[-1], call)), (call,)
+        return state.changed(waiting=state.waiting.set(ask.at[-1], call)), (call,)
     invocation = ToolInvocation.of_texts(ask.name, ask.arguments, error=denied(event.reason))
     return _with_answer(state, ask, invocation)
 
@@ -275,19 +276,20 @@ def _waiting(
 def _with_answer(state: State, call: ToolEffect, invocation: ToolInvocation) -> Step:
     index = call.at[-1]
     waiting, answers = state.waiting.remove(index), state.answers.set(index, invocation)
-    state = evolve(state, waiting=waiting, answers=answers)
-    return (state, ()) if waiting else _answered(state)
+    if not waiting:
+        return _answered(state, answers)
+    return state.changed(waiting=waiting, answers=answers), ()
 
 
-def _answered(state: State) -> Step:
+def _answered(state: State, answers: Mapping[int, ToolInvocation]) -> Step:
     """All calls of the turn are answered: tell the model, in the order of the calls."""
-    invocations = [state.answers[index] for index in range(len(state.calls))]
-    state = evolve(
-        state,
+    invocations = [answers[index] for index in range(len(state.calls))]
+    state = state.changed(
         status=Status.AWAITING_MODEL,
         turn=state.turn + 1,
-        context=state.context + told(state.calls, state.answers),
+        context=state.context + told(state.calls, answers),
         calls=(),
+        waiting=pmap(),
         answers=pmap(),
         invocations=state.invocations.extend(invocations),
     )
@@ -295,7 +297,7 @@ def _answered(state: State) -> Step:
 
 
 def _time_up(state: State, _: TimeUp) -> Step:
-    return evolve(state, status=Status.LIMITED, stopped=time_is_up(state.limits)), ()
+    return state.changed(status=Status.LIMITED, stopped=time_is_up(state.limits)), ()
 
 
 @frozen

@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from gram import Pattern
-from lenses_ext import AGENT, ANSWER, TOOLS
+from lenses_ext import AGENT, ANSWER, TOOLS, Memo
 
 
 @frozen
@@ -45,6 +45,7 @@ def form_of(pattern: Pattern) -> Form:
     return _UNKNOWN
 
 
-def offered_tools(agent: Pattern) -> tuple[Pattern, ...]:
-    """The elements of a running pattern that the model may call."""
-    return tuple(element for element in agent.elements if form_of(element).is_offered)
+offered_tools: Memo[Pattern, tuple[Pattern, ...]] = Memo(
+    lambda agent: tuple(each for each in agent.elements if form_of(each).is_offered)
+)
+"""The elements of a running pattern that the model may call."""

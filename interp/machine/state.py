@@ -6,8 +6,10 @@ It holds the agent's pattern itself, which the machine reads through lenses at e
 from __future__ import annotations
 
 from enum import Enum
+from operator import attrgetter
+from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Pattern, Value
@@ -85,6 +87,10 @@ class State:
         stopped = [self.stopped] if self.stopped else []
         return f"<State of {name}: {', '.join([*parts, *stopped])}>"
 
+    def changed(self, **changes: Any) -> State:
+        """The same with other parts; `attrs.evolve` takes three times as long."""
+        return State(**(dict(zip(_NAMES, _PARTS(self), strict=True)) | changes))
+
     @property
     def at(self) -> At:
         """The position of this turn."""
@@ -102,5 +108,8 @@ class State:
         waiting = (self.waiting[index] for index in sorted(self.waiting))
         return tuple(each for each in waiting if isinstance(each, Ask))
 
+
+_NAMES: Final = tuple(each.name for each in fields(State))
+_PARTS: Final = attrgetter(*_NAMES)
 
 _settings: Memo[Pattern, Settings] = Memo(lambda agent: view(agent_settings, agent) or Settings())

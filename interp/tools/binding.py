@@ -75,19 +75,29 @@ def bind_agent_tools(
     """
     expect(agent, (str, type(None)), "agent", by="bind_agent_tools")
     expect(library, ToolLibrary, "library", by="bind_agent_tools")
-    specs = view(agent_tool_specs, the_agent(program, agent, by="bind_agent_tools"))
-    problems = [problem for spec in specs for problem in _problems(spec, library, match)]
-    if problems:
-        raise ToolBindingError(problems)
-    return tuple(library[view(tool_spec_name, spec)] for spec in specs)
+    _check(match)
+    chosen = the_agent(program, agent, by="bind_agent_tools")
+    bound = _bound(chosen)(library)
+    if match not in bound:
+        specs = view(agent_tool_specs, chosen)
+        problems = [problem for spec in specs for problem in _problems(spec, library, match)]
+        if problems:
+            raise ToolBindingError(problems)
+        bound[match] = tuple(library[view(tool_spec_name, spec)] for spec in specs)
+    return bound[match]
+
+
+_bound: Memo[Pattern, Memo[ToolLibrary, dict[Match, tuple[Tool, ...]]]] = Memo(
+    lambda _: Memo(lambda _: {})
+)
+"""The tools of an agent that a library has bound before."""
 
 
 def _problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
     """The reasons why a specification does not bind; empty if it binds."""
     expect(spec, Pattern, "spec", by="bind_tool")
     expect(library, ToolLibrary, "library", by="bind_tool")
-    if match not in get_args(Match):
-        raise ConfigurationError(f"match is one of {', '.join(get_args(Match))}, found {match!r}")
+    _check(match)
     name = view(tool_spec_name, spec)
     tool = library.get(name)
     if tool is None:
@@ -97,6 +107,14 @@ def _problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, .
     if match not in known:
         known[match] = tuple(_differences(spec, tool, match))
     return known[match]
+
+
+def _check(match: Match) -> None:
+    if match not in _MATCHES:
+        raise ConfigurationError(f"match is one of {', '.join(_MATCHES)}, found {match!r}")
+
+
+_MATCHES = get_args(Match)
 
 
 _compared: Memo[Pattern, Memo[Tool, dict[Match, tuple[str, ...]]]] = Memo(
