@@ -281,6 +281,8 @@ def read_from_thread(
             if outcome is not None:
                 found: T = _result(outcome)
                 return found
+            if run.left == 0:  # or one that gives items all the time would never be stopped
+                raise TookTooLongError
             yield item
     finally:
         work.abandon()

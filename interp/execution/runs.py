@@ -334,9 +334,9 @@ async def _until_one_ends(
     tasks = set(running)
     asking = any(isinstance(effect, Ask) for effect in running.values())
     while True:
-        while not said.empty():
+        while not said.empty() and clock.left != 0:
             yield said.get_nowait()
-        if any(task.done() for task in tasks):
+        if any(task.done() for task in tasks) or clock.left == 0:
             return
         word = asyncio.ensure_future(said.get())
         try:

@@ -553,6 +553,37 @@ def test_the_time_of_a_run_holds_while_it_connects(
     assert time.monotonic() - began < 3  # 0.2 s late on an idle machine; connecting takes 10 s
 
 
+class Chattering:
+    """A model that never stops talking."""
+
+    def complete(self, _: Request) -> str:
+        return "never asked"
+
+    def stream(self, _: Request) -> Iterator[str]:
+        while True:
+            yield "la "
+
+    async def astream(self, _: Request) -> AsyncIterator[str]:
+        while True:
+            yield "la "
+            await asyncio.sleep(0)
+
+
+@either_way
+def test_the_time_of_a_run_holds_although_the_model_never_stops_talking(blocking: bool) -> None:
+    limits = Limits(run_seconds=0.2)
+    begun = begin(AGENT, "hi", DOUBLE, model=Chattering(), match="types", limits=limits)
+
+    async def collected() -> list[Any]:
+        return [each async for each in begun.astream()]
+
+    began = time.monotonic()
+    with pytest.raises(LimitError, match="run_seconds"):
+        list(begun.stream()) if blocking else asyncio.run(collected())
+
+    assert time.monotonic() - began < 5
+
+
 def test_a_thousand_runs_at_once_share_a_hundred_threads() -> None:
     most = 0
 
