@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -82,14 +83,15 @@ def redact(text: str) -> str:
 def redact_error(text: str) -> str:
     """Replace everything in the text of an error or log that may be secret.
 
-    These are known keys, parts of them with at least 8 characters, words that are the beginning or
-    end of one, the values of ``Authorization`` headers, and passwords in addresses.
+    These are known keys, parts of them with at least 8 characters, also in base64 and hexadecimal,
+    words that are the beginning or end of one, the values of ``Authorization`` headers, and
+    passwords in addresses.
 
     >>> redact_error("Authorization: Bearer hMac9Qw2XzT7 for http://me:pa55@host")
     'Authorization: Bearer [redacted] for http://[redacted]@host'
     """
     secrets = _secrets()
-    text = _without_parts(redact(text), _spellings_of(secrets))
+    text = _without_parts(redact(text), [*_spellings_of(secrets), *_encoded(secrets)])
     text = _without_ends(text, secrets.union(*(hidden.short for hidden in list(_handed_over))))
     text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
     return _PASSWORD.sub(rf"\1{REDACTED}@", text)
@@ -201,6 +203,16 @@ def _spellings_of(secrets: frozenset[str]) -> list[str]:
     return sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
 
 
+def _encoded(secrets: Iterable[str]) -> Iterator[str]:
+    """The secrets in hexadecimal, and in base64 wherever they stand in what is encoded."""
+    for secret in secrets:
+        given = secret.encode(errors="replace")
+        yield given.hex()
+        for before in range(3):  # three bytes are four characters; those at the ends are shared
+            found = b64encode(b" " * before + given).decode().rstrip("=")
+            yield found[before and before + 1 : -1]
+
+
 def _without_parts(text: str, spellings: list[str]) -> str:
     """Replace the parts of secrets in a text that are at least ``_SHORTEST`` characters long."""
     parts = {
@@ -239,8 +251,11 @@ def _without_ends(text: str, secrets: Iterable[str]) -> str:
         word, start, end = match[0], match.start(), match.end()
         is_masked = _MASK.search(text, max(0, start - 2), start) or _MASK.match(text, end)
         may_be_one = is_masked or (len(word) > 3 and not word.isalpha())
-        is_one = may_be_one and any(each.startswith(word) or each.endswith(word) for each in given)
+        lowered = word.lower()
+        is_one = may_be_one and any(
+            each.startswith(lowered) or each.endswith(lowered) for each in given
+        )
         return REDACTED if is_one else word
 
-    given = tuple(secrets)
+    given = tuple(each.lower() for each in secrets)
     return _WORD.sub(shown, text) if given else text

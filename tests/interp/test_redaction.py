@@ -6,6 +6,7 @@ import gc
 import json
 import logging
 import os
+from base64 import b64encode
 from itertools import pairwise
 from pathlib import Path
 
@@ -99,6 +100,20 @@ def test_what_is_left_of_a_key_that_was_cut_or_masked_is_hidden(
 
     found = shown.replace(REDACTED, "\n")
     assert not [at for at in range(len(key) - 3) if key[at : at + 4].lower() in found]
+
+
+@given(st.binary(max_size=4), KEYS)
+def test_an_encoded_key_is_hidden_in_errors(before: bytes, key: str) -> None:
+    kept = hide(key)
+    given = before + key.encode()
+    encoded, hexadecimal = b64encode(given).decode(), given.hex()
+
+    shown = redact_error(f"{encoded} {hexadecimal}")
+
+    assert key.encode().hex() not in shown
+    assert len(shown) < len(f"{encoded} {hexadecimal}")
+    assert encoded not in shown
+    assert kept
 
 
 @pytest.mark.parametrize("text", ["a project", "unknown", "sk- is how keys begin", "no. 12"])
