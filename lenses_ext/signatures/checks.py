@@ -20,10 +20,10 @@ from ..schemas import (
 )
 from .faults import Written
 from .reader import SignatureReader
-from .slips import keyword_hint
+from .slips import format_hint, keyword_hint
 from .to_schema import SchemaWriter, parameters_schema
-from .values import Shape, Type, TypeSignature
-from .vocabulary import NAMED, basic, json_types
+from .values import Parameter, Shape, Type, TypeSignature
+from .vocabulary import COMBINATORS, NAMED, basic, json_types
 
 MAX_TYPES = 20_000
 """How many types a signature may have once its local shapes are expanded."""
@@ -35,6 +35,7 @@ def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
         return
     _check_use(signature, reader)
     _check_values(reader)
+    _check_finite(signature, reader)
     if not reader.undefined:
         _check_defaults(signature, reader)
 
@@ -157,6 +158,9 @@ def _check_values(reader: SignatureReader) -> None:
                 f"const of {each.owner.words} is {shown}, but its type is {' or '.join(types)}"
             )
             reader.faults.warn("no-value", message, each.owner, "const")
+        if isinstance(written := keywords.get("format"), str) and (hint := format_hint(written)):
+            message = f'format "{written}" of {each.owner.words} is not one of JSON Schema'
+            reader.faults.warn("unknown-format", message, each.owner, "format", hint)
         for least, most in _BOUNDS:
             if least in keywords and most in keywords and keywords[least] > keywords[most]:
                 message = f"{least} of {each.owner.words} is greater than its {most}"
@@ -171,6 +175,44 @@ _BOUNDS = (
     ("minItems", "maxItems"),
     ("minProperties", "maxProperties"),
 )
+
+
+def _check_finite(signature: TypeSignature, reader: SignatureReader) -> None:
+    """Warn of types that a value would have to hold itself for: it would never end."""
+    types = {shape.name: shape.type for shape in signature.shapes}
+    endless = set(types)
+    while ending := {name for name in endless if _ends(types[name], endless)}:
+        endless -= ending
+    uses = {name: {each for each in _labels(types[name]) if each in endless} for name in endless}
+    while (cycle := _cycle(uses)) is not None:
+        message = f'type "{cycle}" requires itself, so that no value can have it'
+        hint = "mark the field that leads back {optional: true}"
+        reader.faults.tell("no-value", message, reader.shapes[cycle], severity="warning", hint=hint)
+        del uses[cycle]
+        for names in uses.values():
+            names.discard(cycle)
+
+
+def _ends(type: Type, endless: set[str]) -> bool:
+    """Whether there is a value of a type, as far as is known: one without an endless type in it."""
+
+    def ends(name: str | None) -> bool:
+        return name is None or name not in endless
+
+    members = [_ends(each.type, endless) for each in type.members if not _may_be_left_out(each)]
+    combinator = next(iter(type.labels & COMBINATORS.keys()), None)
+    if combinator is not None:
+        either = [*members, *map(ends, type.of)]
+        return all(either) if combinator == "AllOf" else any(either) or not either
+    if "Array" in map(basic, type.labels):
+        is_empty = not type.keywords.get("minItems")
+        return is_empty or (all(members) and ends(type.element_type))
+    return (len(type.labels) > 1 or all(members)) and all(map(ends, type.labels))
+
+
+def _may_be_left_out(member: Parameter) -> bool:
+    return member.has_default if member.optional is None else member.optional
+
 
 # --- keywords
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import field, frozen
@@ -29,7 +30,7 @@ from gram import (
 from ..labels import is_tool
 from .errors import SignatureError
 from .file_shapes import shared_shapes, used_shapes
-from .vocabulary import PARAMETERS
+from .vocabulary import PARAMETERS, RESERVED
 
 
 @frozen
@@ -82,15 +83,23 @@ def is_chain(pattern: Pattern) -> bool:
 def signature_of(elements: Iterable[Pattern]) -> Pattern | None:
     """The element that is the signature: the path, else the first atom but ``Parameters``.
 
-    The other elements are shapes.
+    A path of one arrow that has a name or a label, which is a fault, is taken when there is no
+    other. The other elements are shapes.
     """
+    elements = tuple(elements)
     first_atom = None
     for element in elements:
         if is_chain(element):
             return element
         if first_atom is None and not element.elements and PARAMETERS not in element.value.labels:
             first_atom = element
-    return first_atom
+    return first_atom or next(filter(_is_labelled_arrow, elements), None)
+
+
+def _is_labelled_arrow(element: Pattern) -> bool:
+    """Whether it is an arrow to a return type; the fields of a shape all have names."""
+    is_shape = bool(element.value.labels & RESERVED)
+    return is_edge(element) and not is_shape and not element.elements[1].value.identity
 
 
 def parts_of_pattern(pattern: Pattern, shapes: Iterable[Pattern] = ()) -> Parts:
@@ -211,6 +220,8 @@ def _not_gram(error: GramDecodeError) -> Fault:
     found = error.msg.partition(", expected")[0].replace("`", '"')
     message = f"type signature is not valid gram: {found} at {error.lineno}:{error.colno}"
     hint = error.hint
+    if re.match(r"\s*[\w-]+\s*:[^:]", error.doc):
+        hint = "put the parameters in parentheses: (name: Text) --> Text"
     if hint is None and error.expected:
         hint = f"expected {', '.join(error.expected)}"
     return Fault("not-gram", "error", message, (), Span(error.pos, error.pos), hint, source)

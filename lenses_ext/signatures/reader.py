@@ -155,7 +155,7 @@ class SignatureReader:
         name, labels = self._name(pattern.value, record), pattern.value.labels
         if owner.may_be_absent and not labels and name and name in RESERVED:
             labels, name = frozenset({name}), None  # a type in the place of the name
-        if name is None and owner.may_be_absent:
+        if name is None and owner.may_be_absent and "paramName" not in pattern.value.properties:
             self._nameless(labels, owner)
         elif name is not None and owner.role == "part":
             message = f'{owner.words} cannot have a name, found "{name}"'
@@ -246,6 +246,8 @@ class SignatureReader:
         owner, kinds = record.owner, {basic(label) for label in labels}
         if "fields" in record.values:
             return self._all_members("field", self._fields(labels, record, below))
+        if below and labels is _JUST_ANY and owner.element.pattern.value.labels != _JUST_ANY:
+            return ()  # its label is at fault already
         if below and not (kinds & {"Object", "Array"} or labels & COMBINATORS.keys()):
             message = f"{_kind(labels)} {owner.words} cannot have members"
             self.faults.tell("members", message, owner.element)

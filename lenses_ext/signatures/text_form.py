@@ -149,7 +149,13 @@ class _Builder:
         return _Member(name.start, parts[-1].end, name.text, type)
 
     def nameless(self, parts: list[Any]) -> _Member:
-        return _Member(parts[0].start, parts[-1].end, None, _the_type(parts))
+        type = _the_type(parts)
+        name, _, rest = type.label.partition(" ")
+        if not (rest and name[0].islower()):
+            return _Member(parts[0].start, parts[-1].end, None, type)
+        message = f'":" is missing between the name "{name}" and its type'
+        self._tell("not-gram", message, type.start, type.end, f"write {name}: {rest.strip()}")
+        return _Member(type.start, type.end, name, evolve(type, label="Any"))
 
     def name(self, parts: list[Token]) -> _Name:
         (token,) = parts
