@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from .documents.document import Document
 from .documents.formatting import format_text
 from .errors import expect
 from .presentations import presentation_of
 from .reading import END, tokens
 from .trees import Pattern
-from .writing import abridged, dumps
+from .writing import dumps
 
 if TYPE_CHECKING:
     import rich.text
@@ -92,33 +93,36 @@ def html_of(text: str) -> str:
     return f'<pre style="white-space:pre-wrap">{body}</pre>'
 
 
-def notebook_form(pattern: Pattern) -> dict[str, str]:
-    """What notebooks show of a pattern: its text in colour, and a drawing if there is one.
+def notebook_form(what: Pattern | Document) -> dict[str, str]:
+    """What notebooks show of a pattern or document: its text in colour, and a pattern's drawing.
 
     Raises:
-        ArgumentError: the argument is not a pattern.
+        ArgumentError: the argument is neither.
     """
-    expect(pattern, Pattern, "pattern", by="notebook_form")
-    form = {"text/plain": f"<Pattern {abridged(pattern)}>", "text/html": html_of(_shown(pattern))}
-    if presentation := presentation_of(pattern):
-        form["text/vnd.mermaid"] = diagram = presentation.diagram(pattern)
+    expect(what, (Pattern, Document), "what", by="notebook_form")
+    form = {"text/plain": repr(what), "text/html": html_of(_shown(what))}
+    if isinstance(what, Pattern) and (presentation := presentation_of(what)):
+        form["text/vnd.mermaid"] = diagram = presentation.diagram(what)
         form["text/markdown"] = f"```mermaid\n{diagram}\n```"
     return form
 
 
-def rich_text(pattern: Pattern) -> rich.text.Text:
-    """What the package ``rich`` prints for a pattern: its text in colour."""
-    expect(pattern, Pattern, "pattern", by="rich_text")
+def rich_text(what: Pattern | Document) -> rich.text.Text:
+    """What the package ``rich`` prints for a pattern or document: its text in colour."""
+    expect(what, (Pattern, Document), "what", by="rich_text")
     from rich.text import Text
 
-    pieces = highlighted(_shown(pattern))
+    pieces = highlighted(_shown(what))
     return Text.assemble(*((piece, _COLOURS.get(kind, "")) for kind, piece in pieces))
 
 
-def _shown(pattern: Pattern) -> str:
-    presentation = presentation_of(pattern)
-    write = presentation.text if presentation else dumps
-    text = format_text(write(pattern)).rstrip("\n")
+def _shown(what: Pattern | Document) -> str:
+    if isinstance(what, Document):
+        text = what.text
+    else:
+        presentation = presentation_of(what)
+        write = presentation.text if presentation else dumps
+        text = format_text(write(what)).rstrip("\n")
     if len(text) <= _MOST_CHARACTERS:
         return text
     return f"{text[:_MOST_CHARACTERS]}\n// … {len(text) - _MOST_CHARACTERS} more characters"

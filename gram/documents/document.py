@@ -167,7 +167,18 @@ class Document:
 
     def __repr__(self) -> str:
         name = f"{self.filename!r}, " if self.filename is not None else ""
-        return f"<Document {name}{len(self.patterns)} patterns>"
+        count = len(self.patterns)
+        return f"<Document {name}{count} pattern{'s' if count != 1 else ''}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .. import notebook_form  # through the front, as it needs documents
+
+        return notebook_form(self)
+
+    def __rich__(self) -> object:
+        from .. import rich_text
+
+        return rich_text(self)
 
 
 def parse(text: str, filename: str | None = None, *, style: Style | None = None) -> Document:

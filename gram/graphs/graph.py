@@ -84,6 +84,10 @@ class Graph:
             for key in {self.key(end): None for end in _ends(each)}:
                 self._incident.setdefault(key, []).append(each)
 
+    def __repr__(self) -> str:
+        kinds = ("nodes", "relationships", "walks", "annotations", "others")
+        return f"<Graph: {', '.join(f'{len(getattr(self, kind))} {kind}' for kind in kinds)}>"
+
     def key(self, node: Pattern) -> Hashable:
         """The key of a node: its name (with its scope, when it is in an inner one).
 

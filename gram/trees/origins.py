@@ -41,6 +41,9 @@ class Origin:
         """The column the pattern begins in, from 1."""
         return self.source.position(self.span.start)[1]
 
+    def __repr__(self) -> str:
+        return f"<Origin {self}>"
+
     def __str__(self) -> str:
         return self.source.place(self.span.start)
 

@@ -34,6 +34,7 @@ from ..machine import (
     step,
 )
 from ..messages import AgentResponse
+from ..notebook import conversation_form
 from ..records import RunFile
 from ..threads import EndedMeanwhileError, read_from_thread
 from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
@@ -115,6 +116,9 @@ class Run:
 
     def __repr__(self) -> str:
         return repr(self.state).replace("State", "Run", 1)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {**conversation_form(self.state.context), "text/plain": repr(self)}
 
     def finish(self) -> AgentResponse:
         """Go on to the end.

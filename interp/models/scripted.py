@@ -33,6 +33,9 @@ class ScriptedModel(ModelWithoutNetwork):
         self._replies = deque(replies)
         self.requests: list[Request] = []
 
+    def __repr__(self) -> str:
+        return f"<ScriptedModel, {len(self.requests)} requests, {len(self._replies)} replies left>"
+
     def complete(self, request: Request) -> Any:
         """The next reply.
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from attrs import field, frozen
 
+from gram import GramError
+
 from ..schemas import Keywords, thaw_json
 from .vocabulary import ANY, PARAMETERS
 
@@ -106,6 +108,14 @@ class TypeSignature:
     returns: Parameter
     shapes: tuple[Shape, ...] = ()
     root: Type = field(default=Type(frozenset({PARAMETERS})))
+
+    def __repr__(self) -> str:
+        from .. import write_type_signature  # through the front: what writes needs the values
+
+        try:
+            return f"<TypeSignature {write_type_signature(self)}>"
+        except GramError:
+            return "<TypeSignature that cannot be written>"
 
 
 UNCONSTRAINED = Parameter(None, Type(frozenset({ANY})))

@@ -12,10 +12,13 @@ from gram import (
     Pattern,
     Presentation,
     dumps,
+    graph_of,
     highlighted,
     html_of,
     loads_one,
     notebook_form,
+    origin,
+    parse,
     present,
 )
 from tests.gram.strategies import patterns
@@ -76,3 +79,21 @@ def test_rich_shows_it_in_colour() -> None:
 
     assert str(loads_one("(a:B)").__rich__()) == "(a:B)"
     assert isinstance(loads_one("(a:B)").__rich__(), text.Text)
+
+
+def test_a_document_shows_its_text_as_it_is() -> None:
+    document = parse("( a )  // why", "a.gram")
+
+    form = document._repr_mimebundle_()
+
+    assert form["text/plain"] == "<Document 'a.gram', 1 pattern>"
+    assert unescape(re.sub("<[^>]*>", "", form["text/html"])) == "( a )  // why"
+
+
+def test_graphs_and_places_have_short_reprs() -> None:
+    tree = parse("(a)-->(b)", "a.gram").patterns[0]
+
+    assert repr(origin(tree)) == "<Origin a.gram:1:1>"
+    assert repr(graph_of(tree)) == (
+        "<Graph: 2 nodes, 1 relationships, 0 walks, 0 annotations, 0 others>"
+    )
