@@ -67,7 +67,7 @@ def test_output_that_cannot_be_written_is_one_message() -> None:
         )  # fmt: skip
 
     assert done.returncode == 2
-    assert done.stderr == "gram: No space left on device\n"
+    assert done.stderr == "gram: standard output: No space left on device\n"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
