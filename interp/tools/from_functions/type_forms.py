@@ -12,6 +12,8 @@ from enum import Enum, Flag
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from attrs import evolve
+
 from ...contracts import check, require_schema
 from ...errors import ToolError, ValidationError
 from ...json_text import Json
@@ -19,7 +21,7 @@ from .annotated import annotated_keywords
 from .forms import SCALARS, Definitions, TypeForm, choice_form, scalar_form, types_schema
 from .object_forms import object_form
 from .pydantic_types import Mode, is_pydantic_class, is_pydantic_extra, pydantic_form
-from .records import Member, Record, read_record
+from .records import NO_DEFAULT, Member, Record, read_record
 
 _JSON_TYPES = (*SCALARS, list, dict)
 _SCALAR_SCHEMAS = [scalar_form(kind).schema for kind in SCALARS]
@@ -200,7 +202,10 @@ class TypeForms:
         return self.definitions.form(cls, cls.__name__, lambda: self._record(cls, record))
 
     def _record(self, cls: type, record: Record) -> TypeForm:
-        form = self.object_of(record.members, f"{cls.__name__} field")
+        members = record.members
+        if self._mode == "serialization" and not issubclass(cls, dict):
+            members = tuple(evolve(m, required=True, default=NO_DEFAULT) for m in members)
+        form = self.object_of(members, f"{cls.__name__} field")
         schema = {key: value for key, value in form.schema.items() if key == "type" or value}
 
         def read(value: Json) -> Any:

@@ -52,6 +52,26 @@ def call(made: Tool, **arguments: Json) -> Any:
     return made.invoke(validate_tool_args(made.schema, arguments))
 
 
+def test_a_record_that_is_returned_has_all_its_fields() -> None:
+    """Its defaults say what may be left out of an argument, not of a result."""
+
+    def largest(near: City) -> City:
+        """The largest city near another."""
+        return near
+
+    made = tool(largest)
+    specification = gram.loads_one(
+        '[largest:Tool {description: "The largest city near another."} |'
+        " (near::City)==>(::Whole), [City:Object | (name::String),"
+        ' (country::String {default: "Norway"})],'
+        " [Whole:Object | (name::String), (country::String)]]"
+    )
+
+    assert made.result_schema is not None
+    assert made.result_schema["required"] == ["name", "country"]
+    assert bind_tool(specification, ToolLibrary.of(made)) == made
+
+
 def test_name_docstring_and_hints_become_name_description_and_schema() -> None:
     made = tool(weather)
 
