@@ -1,0 +1,196 @@
+"""What runs cost, counted instead of timed: a regression is one on any machine.
+
+Bounds leave some room. Whoever needs more of it says in `docs/performance.md` what for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import tracemalloc
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gram import Pattern
+from interp import (
+    AssistantRole,
+    ConversationContext,
+    Limits,
+    Message,
+    ScriptedModel,
+    Tool,
+    ToolCall,
+    ToolLibrary,
+    UserRole,
+    arun,
+    create_agent_pattern,
+    create_tool_specification,
+    run,
+)
+from interp.models.request_json import request_content
+from lenses_ext import tool_spec_name, tool_spec_schema, view
+from tests.interp.model_server import ModelServer, tool_calls
+
+SIGNATURE = '(personName::Text {default: "world"})==>(::String)'
+CALL = Message(AssistantRole, "", [ToolCall("call_1", "hello0", '{"personName": "Alice"}')])
+HERE = Limits(iterations=20, tool_seconds=None, run_seconds=None)
+"""Limits without time, under which all is done in the thread that is counted."""
+
+
+def agent_with(tools: int) -> tuple[Pattern, ToolLibrary]:
+    """An agent with so many tools, and their implementations."""
+    specs = [create_tool_specification(f"hello{n}", "Greets", SIGNATURE) for n in range(tools)]
+    agent = create_agent_pattern("greeter", "Greets people", "OpenAI/x", "Greet them.", specs)
+    return agent, ToolLibrary.of(map(implemented, specs))
+
+
+def implemented(spec: Pattern) -> Tool:
+    """A tool that does what a specification says."""
+    return Tool(
+        view(tool_spec_name, spec),
+        "Greets",
+        view(tool_spec_schema, spec),
+        lambda arguments: f"Hello, {arguments['personName']}!",
+        result_schema={"type": "string"},
+    )
+
+
+def conversation(length: int) -> ConversationContext:
+    """A conversation of so many messages."""
+    roles = (UserRole, AssistantRole)
+    return ConversationContext(Message(roles[n % 2], f"Message {n}") for n in range(length))
+
+
+def a_run(*, rounds: int = 1, tools: int = 1, earlier: int = 0) -> Callable[[], object]:
+    """A run that has been made once before, as a function."""
+    (agent, library), context = agent_with(tools), conversation(earlier)
+
+    def act() -> object:
+        model = ScriptedModel([*[CALL] * rounds, "Hello."])
+        return run(agent, "Hello", library, context, model=model, limits=HERE)
+
+    act()
+    return act
+
+
+def calls_of(act: Callable[[], object]) -> Counter[str]:
+    """How often each function of Python is called, by its name."""
+    counts: Counter[str] = Counter()
+
+    def count(frame: Any, event: str, _: object) -> None:
+        if event == "call":
+            counts[frame.f_code.co_name] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        act()
+    finally:
+        sys.setprofile(before)
+    return counts
+
+
+def test_a_run_makes_few_calls() -> None:
+    assert calls_of(a_run()).total() < 640
+
+
+def test_another_round_makes_few_calls() -> None:
+    one, ten = (calls_of(a_run(rounds=rounds)).total() for rounds in (1, 10))
+
+    assert (ten - one) / 9 < 380
+
+
+def test_earlier_messages_and_other_tools_cost_a_run_nothing() -> None:
+    alone = calls_of(a_run()).total()
+
+    assert calls_of(a_run(earlier=1_000)).total() <= alone + 20
+    assert calls_of(a_run(tools=50)).total() <= alone + 20
+
+
+def test_a_program_is_judged_and_bound_only_once() -> None:
+    counts = calls_of(a_run(tools=5))
+
+    for each in ("agent_faults", "_differences", "tool_spec_schema", "form_of"):
+        assert counts[each] == 0
+
+
+def test_one_request_is_built_for_each_reply_and_one_to_begin_with() -> None:
+    assert calls_of(a_run(rounds=3))["_request"] <= 3 + 2
+
+
+def test_a_run_copies_no_conversation() -> None:
+    def peak(earlier: int) -> int:
+        act = a_run(earlier=earlier)
+        tracemalloc.start()
+        act()
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    assert peak(10_000) < peak(0) + 20_000  # a list of them alone would have 80,000 bytes
+
+
+def test_a_message_is_encoded_once() -> None:
+    agent, library = agent_with(1)
+    model = ScriptedModel(["Hello."])
+    run(agent, "Hello", library, conversation(1_000), model=model, limits=HERE)
+    request = model.requests[0]
+
+    first, second = (calls_of(lambda: request_content(request)) for _ in range(2))
+
+    assert first["encode_message"] >= 1_000
+    assert second["encode_message"] <= 2
+    assert second.total() < 1_400
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
+    """The threads that are started."""
+    found: list[threading.Thread] = []
+    start = threading.Thread.start
+
+    def counted(thread: threading.Thread) -> None:
+        found.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", counted)
+    return found
+
+
+def test_runs_use_one_thread_again_and_again(started: list[threading.Thread]) -> None:
+    agent, library = agent_with(1)
+
+    for _ in range(5):
+        run(agent, "Hello", library, model=ScriptedModel([*[CALL] * 5, "Hello."]))
+
+    assert len(started) <= 1
+
+
+def test_runs_over_http_use_one_connection_and_one_thread(model_server: ModelServer) -> None:
+    agent, library = agent_with(1)
+    call = tool_calls(("call_1", "hello0", {"personName": "Alice"}))
+    model_server.will_say(*[call, "Hello."] * 5)
+    serving = threading.active_count()
+
+    for _ in range(5):
+        run(agent, "Hello", library)
+
+    assert model_server.connections == 1
+    assert threading.active_count() <= serving + 2  # ours, and the server's for the connection
+
+
+def test_runs_at_once_use_a_connection_each(model_server: ModelServer) -> None:
+    agent, _ = agent_with(0)
+    model_server.will_say(*["Hello."] * 30)
+
+    async def three_times_ten() -> None:
+        for _ in range(3):
+            await asyncio.gather(*(arun(agent, "Hello") for _ in range(10)))
+
+    asyncio.run(three_times_ten())
+
+    assert model_server.connections <= 10
