@@ -27,11 +27,16 @@ def function_definition(tool: Pattern, *, strict: bool = False) -> dict[str, Jso
     Raises:
         ToolError: the schema has no strict form.
     """
+    found: dict[str, Json] = function_definition_text(tool, strict=strict).value
+    return found
+
+
+def function_definition_text(tool: Pattern, *, strict: bool = False) -> JsonText:
+    """The text of `function_definition`, written once for each tool."""
     known = _definitions(tool)
     if strict not in known:
         known[strict] = write_json(_definition(tool, strict))
-    found: dict[str, Json] = known[strict].value
-    return found
+    return known[strict]
 
 
 _definitions: Memo[Pattern, dict[bool, JsonText]] = Memo(lambda _: {})

@@ -18,8 +18,8 @@ from attrs import evolve
 from gram import expect
 from lenses_ext import Memo, wire_name
 
-from ..contracts import function_definition, has_strict_form, response_format
-from ..json_text import Json, read_json
+from ..contracts import function_definition_text, has_strict_form, response_format
+from ..json_text import Json, JsonText, read_json, write_json
 from ..machine import Request
 from ..messages import AssistantRole, FunctionRole, Message, ToolCall
 from ..providers import AnswerFormat, AnswerMode, Dialect
@@ -67,49 +67,78 @@ def request_body(
     """
     expect(request, Request, "request", by="request_body")
     expect(server, (str, type(None)), "server", by="request_body")
+    first, tools, others = _fields(
+        request, dialect, max_tokens, strict=strict, answers=answers, answers_as=answers_as
+    )
     messages = [encode_message(each, dialect, server) for each in _sent(request, dialect)]
-    body: dict[str, Json] = {"model": request.model.name, "messages": messages}
+    body: dict[str, Json] = {"messages": [first, *messages]}
+    if tools:
+        body[dialect] = [tool.value for tool in tools]
+    return body | others
+
+
+def request_content(
+    request: Request, *, streaming: bool = False, server: str | None = None, **form: Any
+) -> bytes:
+    """The bytes of a request: the JSON of `request_body`, each message and tool encoded only once.
+
+    Args:
+        request: What the model is asked.
+        streaming: Ask for the reply as a stream.
+        server: See `request_body`.
+        form: The other arguments of `request_body`.
+    """
+    dialect: Dialect = form.get("dialect", "tools")
+    first, tools, others = _fields(request, **form)
+    if streaming:
+        others |= {"stream": True, "stream_options": {"include_usage": True}}
+    messages = map(_message_texts(dialect, server), _sent(request, dialect))
+    lists: dict[str, Iterable[str]] = {"messages": [_dumped(first), *messages]}
+    if tools:
+        lists[dialect] = tools
+    texts = [f'"{name}":[{",".join(each)}]' for name, each in lists.items() if name not in others]
+    text = f"{{{','.join([*texts, _dumped(others)[1:-1]])}}}"
+    return text.encode(errors="replace")  # half a character cannot be sent
+
+
+def _fields(
+    request: Request,
+    dialect: Dialect = "tools",
+    max_tokens: str = SETTING_NAMES["maxTokens"],
+    *,
+    strict: bool = False,
+    answers: AnswerMode = "with_tools",
+    answers_as: AnswerFormat = "json_schema",
+) -> tuple[Json, list[JsonText], dict[str, Json]]:
+    """The first message, the tools as texts, and the fields of a body beside the two lists."""
+    others: dict[str, Json] = {"model": request.model.name}
     instruction, settings = request.instruction, request.settings.as_json()
     tools = [
-        function_definition(tool, strict=strict and dialect == "tools" and has_strict_form(tool))
+        function_definition_text(
+            tool, strict=strict and dialect == "tools" and has_strict_form(tool)
+        )
         for tool in request.tools
     ]
     if request.answer is not None:
         if not tools or answers == "with_tools":
             if answers_as == "json_schema":
-                body["response_format"] = response_format(request.answer)
+                others["response_format"] = response_format(request.answer)
             else:
-                body["response_format"] = {"type": "json_object"}
+                others["response_format"] = {"type": "json_object"}
                 instruction += answer_in_words(request.answer)
         elif answers == "as_tool":
-            tools.append(answer_tool(request, request.answer))
-    messages.insert(0, {"role": "system", "content": instruction})
-    if tools:
-        answers_by_tool = len(tools) > len(request.tools)
-        body |= _offered(tools, _tool_choice(request, answers_by_tool=answers_by_tool), dialect)
+            tools.append(write_json(answer_tool(request, request.answer)))
     names = {**SETTING_NAMES, "maxTokens": max_tokens}
-    if "tools" not in body:
+    if tools:
+        choice = _tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
+        others |= _choice(tools, choice, dialect)
+    if not tools or dialect == "functions":
         del names["parallelToolCalls"]  # refused where there are no tools
-    body |= {names[name]: value for name, value in settings.items() if name in names}
-    return {**body, **settings.get("extraBody", {})}
-
-
-def request_content(request: Request, *, streaming: bool = False, **form: Any) -> bytes:
-    """The bytes of a request: the JSON of `request_body`, with each message encoded only once.
-
-    Args:
-        request: What the model is asked.
-        streaming: Ask for the reply as a stream.
-        form: The other arguments of `request_body`.
-    """
-    body = request_body(evolve(request, messages=request.messages[-1:]), **form)
-    if streaming:
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
-    dialect: Dialect = form.get("dialect", "tools")
-    texts = map(_message_texts(dialect, form.get("server")), _sent(request, dialect))
-    first, others = _dumped(body.pop("messages")[0]), _dumped(body)
-    text = f'{{"messages":[{",".join([first, *texts])}],{others[1:]}'
-    return text.encode(errors="replace")  # half a character cannot be sent
+    if dialect == "functions":
+        tools = [write_json(tool.value["function"]) for tool in tools]
+    others |= {names[name]: value for name, value in settings.items() if name in names}
+    first = {"role": "system", "content": instruction}
+    return first, tools, {**others, **settings.get("extraBody", {})}
 
 
 @lru_cache(maxsize=16)
@@ -122,18 +151,16 @@ def _dumped(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _offered(tools: list[dict[str, Json]], choice: str, dialect: Dialect) -> dict[str, Json]:
-    """The fields that offer tools, and say which of them the model has to call."""
+def _choice(tools: list[JsonText], choice: str, dialect: Dialect) -> dict[str, Json]:
+    """The field that says which of the tools the model has to call."""
     is_name = choice not in ("auto", "none", "required")
     named = {"name": wire_name(choice)}
     if dialect == "tools":
-        one = {"type": "function", "function": named}
-        return {"tools": tools, "tool_choice": one if is_name else choice}
-    functions = [tool["function"] for tool in tools]
+        return {"tool_choice": {"type": "function", "function": named} if is_name else choice}
     if choice == "required":  # the older dialect has no word for it, except for a single function
-        is_name, named = len(functions) == 1, {"name": functions[0]["name"]}
+        is_name, named = len(tools) == 1, {"name": tools[0].value["function"]["name"]}
         choice = "auto"
-    return {"functions": functions, "function_call": named if is_name else choice}
+    return {"function_call": named if is_name else choice}
 
 
 def _tool_choice(request: Request, *, answers_by_tool: bool) -> str:

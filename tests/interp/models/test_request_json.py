@@ -220,8 +220,7 @@ def test_each_message_is_encoded_once() -> None:
         request_content(request)
         sys.setprofile(None)
 
-    # The last message of each is also looked at for the tool choice.
-    assert len(encoded) == 102 + 2
+    assert len(encoded) == 102
 
 
 def test_a_body_can_be_changed_by_its_caller() -> None:
