@@ -298,7 +298,7 @@ def test_a_run_says_where_it_stands(hello_world: Pattern) -> None:
     assert repr(begun) == "<Run of hello_world_agent: done, turn 1, 1 calls>"
     assert repr(begun.state).startswith("<State of hello_world_agent: done")
     assert begun._repr_mimebundle_()["text/plain"] == repr(begun)
-    assert "sayHello(personName" in begun._repr_mimebundle_()["text/html"]
+    assert "Hello, world! Nice to meet you." in begun._repr_mimebundle_()["text/html"]
 
 
 NAMES = ["begin", "run", "arun", "stream", "astream", "execute_agent", "resume_run", "Run"]
