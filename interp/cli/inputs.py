@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gram import Document, decode
+from gram import Document, decode, did_you_mean
 
 from ..errors import ConfigurationError, said_by
 from .program_files import STDIN
@@ -120,12 +120,20 @@ def _library(given: str) -> ToolLibrary:
         found = getattr(module, name, None)
         if isinstance(found, Tool | ToolLibrary):
             return ToolLibrary.of(found)
-        kind = "nothing" if found is None else type(found).__name__
-        raise ConfigurationError(f'"{name}" in {file} is {kind}, not a ToolLibrary or a tool')
+        if hasattr(module, name):
+            kind = type(found).__name__
+            raise ConfigurationError(
+                f'"{name}" in {file} is of the type {kind}: a tool or a ToolLibrary is needed'
+            )
+    all_found = {
+        key: value for key, value in vars(module).items() if isinstance(value, Tool | ToolLibrary)
+    }
+    if name:
+        hint = did_you_mean(name, all_found) or f"it has {', '.join(all_found) or 'no tools'}"
+        raise ConfigurationError(f'{file} has no "{name}"; {hint}')
     library = ToolLibrary()
-    for value in vars(module).values():
-        if isinstance(value, Tool | ToolLibrary):
-            library = library | ToolLibrary.of(value)
+    for value in all_found.values():
+        library = library | ToolLibrary.of(value)
     if not library:
         raise ConfigurationError(f"{file} has no tools: decorate functions with @tool")
     return library

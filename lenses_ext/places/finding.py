@@ -251,6 +251,6 @@ def _property(place: Place, key: str) -> Place:
 def _nowhere(path: str, before: Sequence[str], word: str, known: Iterable[str]) -> str:
     where = f"`{write_path(before)}`" if before else "the document"
     if word == ANY:
-        return f"`{path}` leads nowhere: {where} has no names for *"
+        return f"`{path}` leads nowhere: {where} has no parts that * could stand for"
     hint = did_you_mean(word, known) or f"it has: {', '.join(known) or 'nothing'}"
     return f"`{path}` leads nowhere: {where} has no `{word}`; {hint}"

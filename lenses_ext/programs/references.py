@@ -82,8 +82,10 @@ def choose(
         raise ProgramError.of([_no_agent(program, document)])
     names = list(dict.fromkeys(each.name for each in agents))
     if name is None and len(names) > 1:
-        listed = ", ".join(names)
-        raise ProgramError(f"the program has {len(agents)} agents, name one of them: {listed}")
+        raise ProgramError(
+            f"the program has {len(agents)} agents: {', '.join(names)}; choose one, with "
+            f'agent="{names[0]}" in Python or --agent {names[0]} on the command line'
+        )
     if name is not None and name not in names:
         hint = did_you_mean(name, names) or f"it has {', '.join(names)}"
         raise ProgramError(f'the program has no agent "{name}"; {hint}')

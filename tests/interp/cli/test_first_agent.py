@@ -145,3 +145,27 @@ def test_doctor_looks_at_a_program(tmp_path: Path) -> None:
     assert any('unknown provider "Nobody"' in each for each in messages)
     assert "problem  " + str(broken) in gram("doctor", str(broken)).stdout
     assert gram("doctor", str(tmp_path / "none.gram")).returncode == 2
+
+
+# --- what a file of tools does not have
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("libary", 'tools.py has no "libary"; did you mean library?'),
+        ("zzz", 'tools.py has no "zzz"; it has count, library'),
+        ("number", '"number" in tools.py is of the type int: a tool or a ToolLibrary is needed'),
+    ],
+)
+def test_a_name_that_is_no_tool_is_told(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "tools.py").write_text(
+        "from interp import ToolLibrary, tool\n"
+        "number = 5\n"
+        '@tool\ndef count(n: int) -> int:\n    "Counts"\n    return n\n'
+        "library = ToolLibrary.of(count)\n"
+    )
+
+    done = gram("run", HELLO, "hi", "--tools", f"tools.py:{name}", cwd=tmp_path)
+
+    assert (done.returncode, message in done.stderr) == (4, True), done.stderr

@@ -307,7 +307,7 @@ def test_a_program_with_several_agents_asks_which(tmp_path: Path) -> None:
     done = gram("chat", str(program), "--offline", stdin="hi\n")
 
     assert done.returncode == 2
-    assert "the program has 2 agents, name one of them: first, second" in done.stderr
+    assert "the program has 2 agents: first, second; choose one, with" in done.stderr
 
 
 def test_the_header_of_a_program_can_be_read() -> None:

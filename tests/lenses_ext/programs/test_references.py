@@ -62,7 +62,9 @@ def test_an_agent_is_chosen_by_its_name() -> None:
 
     assert dumps(resolve(parse(text), "b")) == "[b:Agent | (t:Tool)]"
     assert dumps(resolve(parse(text), agent="a")) == "[a:Agent | (t:Tool), [b:Agent | (t:Tool)]]"
-    with pytest.raises(ProgramError, match="the program has 2 agents, name one of them: a, b"):
+    with pytest.raises(
+        ProgramError, match="the program has 2 agents: a, b; choose one, with agent="
+    ):
         resolve(parse(text))
     with pytest.raises(ProgramError, match='no agent "c"; it has a, b'):
         resolve(parse(text), "c")
@@ -75,7 +77,7 @@ def test_resolving_a_resolved_agent_gives_it_back() -> None:
 
 
 def test_a_pattern_with_an_open_reference_is_not_resolved_but_refused_by_its_name() -> None:
-    with pytest.raises(ProgramError, match='undefined-reference "t" is not defined') as error:
+    with pytest.raises(ProgramError, match=r'undefined-reference\] "t" is not defined') as error:
         resolve(loads("[a:Agent | t] (t:Tool)")[0])
 
     assert [(each.lineno, each.colno) for each in error.value.faults] == [(1, 12)]
@@ -114,7 +116,7 @@ def test_agents_that_hold_each_other_twice_are_refused() -> None:
     pairs = (f"[{side}{i}:{HEAD} | a{i + 1}, b{i + 1}]" for i in range(25) for side in "ab")
     patterns = loads("\n".join(pairs) + f"\n(a25:{HEAD}) (b25:{HEAD})")
 
-    with pytest.raises(ProgramError, match="too-many-agents more than 100 agents"):
+    with pytest.raises(ProgramError, match=r"too-many-agents\] more than 100 agents"):
         resolve(patterns, "a0")
 
     assert {fault.code for fault in validate_program(patterns)} == {"too-many-agents"}
@@ -124,7 +126,7 @@ def test_agents_that_nest_too_deep_are_refused_with_a_place() -> None:
     chain = "\n".join(f"[a{i}:{HEAD} | a{i + 1}]" for i in range(99))
     text = f'{chain}\n[a99:{HEAD} | [t:Tool {{description: "d"}} | (p::Text)==>(::Text)]]'
 
-    with pytest.raises(ProgramError, match="too-deep what this agent refers to") as error:
+    with pytest.raises(ProgramError, match=r"too-deep\] what this agent refers to") as error:
         resolve(loads(text), "a0")
 
     assert [fault.lineno for fault in error.value.faults] == [3]
