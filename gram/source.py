@@ -15,6 +15,10 @@ from .arguments import expect
 BOM = "\ufeff"
 
 
+_CARETS = {"": "", "\u3000": "^^"}
+"""What is below a character by the blank that is as wide; one caret for all others."""
+
+
 class Span(NamedTuple):
     """A half-open range of offsets, ``text[start:end]``."""
 
@@ -89,7 +93,7 @@ class Source:
         head, tail = "…" if first else "", "…" if first + width < len(line) else ""
         blanks = "".join(map(_blank, head + shown[: at - first]))
         underlined = shown[at - first :][: (end or offset) - offset].rstrip()
-        carets = "".join("^" * len(_blank(char)) for char in underlined)
+        carets = "".join(_CARETS.get(_blank(char), "^") for char in underlined)
         return f"  {head}{_printable(shown)}{tail}\n  {blanks}{carets or '^'}"
 
     def _line_start(self, offset: int) -> int:
@@ -103,7 +107,7 @@ def _blank(char: str) -> str:
         return char
     if unicodedata.combining(char):
         return ""
-    return "  " if unicodedata.east_asian_width(char) in "WF" else " "
+    return "\u3000" if unicodedata.east_asian_width(char) in "WF" else " "
 
 
 def _printable(text: str) -> str:

@@ -64,18 +64,22 @@ _FOUND = {
 _LONGEST_SHOWN = 40
 
 
-def syntax_error(source: Source, token: Token, start: int = 0) -> GramDecodeError:
+def syntax_error(
+    source: Source, token: Token, start: int = 0, *, read: Sequence[Token] | None = None
+) -> GramDecodeError:
     """The error for a token that cannot follow the tokens before it.
 
     Args:
         source: the text.
         token: the first token that does not fit.
         start: where the parser began to read.
+        read: the tokens before it, where they are not those of the text.
     """
     if token.type == ERROR and (broken := _broken_string(source, token.start)):
         return broken
-    read = tokens_before(source.text, token.start, start)
-    expected = _expected(_stack_after(read))
+    if read is None:
+        read = tokens_before(source.text, token.start, start)
+    expected = _expected(stack_after(read))
     message = f"unexpected {_named(source.text, token)}"
     if expected:
         message += f", expected {_one_of(expected)}"
@@ -152,11 +156,11 @@ def _named(text: str, token: Token) -> str:
 # --- what could be there
 
 
-def _stack_after(read: Sequence[Token]) -> list[int]:
+def stack_after(read: Sequence[Token]) -> list[int]:
     """The parser's states after these tokens, the current one last."""
     stack = [grammar().start]
     for token in read:
-        _take(stack, token.type)
+        take(stack, token.type)
     return stack
 
 
@@ -165,7 +169,7 @@ def _expected(stack: Sequence[int]) -> tuple[str, ...]:
     shifts: dict[str, int] = {}
     for name in (*grammar().terminals, END):
         trail = list(stack)
-        if _take(trail, name):
+        if take(trail, name):
             shifts[name] = trail[-1] if name == END else trail[-2]
     words: list[str] = []
     for part, word in _PARTS:
@@ -186,7 +190,7 @@ def _expected(stack: Sequence[int]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _take(stack: list[int], terminal: str) -> bool:
+def take(stack: list[int], terminal: str) -> bool:
     """Whether the parser takes ``terminal``; the stack is then the one after it."""
     states, rules = grammar().states, grammar().rules
     while (action := states[stack[-1]].get(terminal)) is not None:

@@ -1,23 +1,27 @@
 """Every syntax error of a text, not only the first.
 
-After an error, reading goes on with the next bracket or annotation that begins a line: patterns at
-the top level are independent of each other. The rest of a broken pattern can be there too;
+After an error, reading goes on with what was probably meant. Where that cannot be told, it goes on
+with the next bracket or annotation that begins a line: patterns at the top level are independent
+of each other. The rest of a broken pattern can be there too;
 a comma, bar or closing bracket that belongs to it is not reported as another error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from ..errors import GramDecodeError, expect
 from ..source import Source
-from .diagnosis import open_brackets
+from .diagnosis import open_brackets, syntax_error
 from .lexer import ERROR, tokens
 from .parser import parse_trees
+from .repairs import Reader
 from .syntax import Token
 
 _OPENERS = ("(", "[", "@", "@@")
+_WINDOW = 400  # tokens around an error that are looked at, so that long texts take no longer
+_MOST_GUESSED = 20  # errors in a row that are found by guessing
 _REMAINS = (",", "|", ")", "]", "}")
 
 
@@ -45,10 +49,28 @@ def syntax_errors(text: str, filename: str | None = None) -> tuple[GramDecodeErr
         if unclosed and not opened and text.startswith(_REMAINS, error.pos):
             unclosed -= text[error.pos] in ")]}"
         else:
-            errors.append(error)
-            unclosed += opened
+            behind, read = _errors_behind(source, error, read)
+            errors += [error, *behind]
+            unclosed += len(open_brackets(read))
         start = _next_pattern(text, start, read[-1].end if read else start)
     return tuple(errors)
+
+
+def _errors_behind(
+    source: Source, error: GramDecodeError, read: list[Token]
+) -> tuple[list[GramDecodeError], list[Token]]:
+    """The errors behind one, as far as it can be guessed what was meant at each of them.
+
+    Returns the tokens up to the last of them, too, as they may have been meant.
+    """
+    errors: list[GramDecodeError] = []
+    rest = list(islice(tokens(source.text, error.pos), _WINDOW))
+    if not error.expected or not rest or rest[0].start != error.pos:
+        return errors, read  # it is no token that does not fit
+    reader = Reader(source.text, read, rest)
+    while len(errors) < _MOST_GUESSED and len(reader.read) < _WINDOW and reader.go_on():
+        errors.append(syntax_error(source, reader.wrong, read=reader.read))
+    return errors, reader.read
 
 
 def _error_from(source: Source, start: int) -> GramDecodeError | None:
