@@ -28,8 +28,10 @@ text, except inside a fence, where they are content.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..errors import expect
-from ..reading import END, Trivia, line_break, read_trivia, tokens
+from ..reading import END, Trivia, line_break, parse_constructs, read_trivia, tokens
 from ..source import BOM
 from .document import Document, parse
 from .layout import INDENT, TIGHT, Group, Joint, Role, layout_of
@@ -37,6 +39,7 @@ from .layout import INDENT, TIGHT, Group, Joint, Role, layout_of
 WIDTH = 100
 
 _NOTHING = Trivia((), ends_blank=False)
+_NO_GROUPS: Sequence[Group] = ()
 _CLOSERS = {")", "]", "}"}
 _HANGING = {*_CLOSERS, ",", "|"}
 
@@ -65,13 +68,13 @@ class _Formatter:
 
     def __init__(self, document: Document) -> None:
         text = document.text
-        layout = layout_of(text, document.items)
         read = list(tokens(text))
+        layout = layout_of(text, parse_constructs(document.source, document.patterns, read=read))
         self.starts = [token.start for token in read]
         self.spellings = [text[token.start : token.end] for token in read]
         self.is_end = [token.type == END for token in read]
         self.joints = [layout.joints.get(start, TIGHT) for start in self.starts]
-        self.groups = [layout.groups.get(start, []) for start in self.starts]
+        self.groups = [layout.groups.get(start, _NO_GROUPS) for start in self.starts]
         self.trivia = self._trivia(text, [token.end for token in read])
 
         self.written = [BOM] if text.startswith(BOM) else []
@@ -84,11 +87,16 @@ class _Formatter:
     def _trivia(self, text: str, ends: list[int]) -> list[Trivia]:
         """The trivia before each token; what is before a comma or bar counts as after it."""
         trivia: list[Trivia] = []
+        known = {"": _NOTHING}
         end, moved = (1 if text.startswith(BOM) else 0), ""
         for spelling, start, next_end in zip(self.spellings, self.starts, ends, strict=True):
             gap, end = moved + text[end:start], next_end
             moved = gap if spelling in (",", "|") else ""
-            trivia.append(_NOTHING if moved or not gap else read_trivia(gap))
+            if moved:
+                gap = ""
+            if gap not in known:
+                known[gap] = read_trivia(gap)
+            trivia.append(known[gap])
         return trivia
 
     def formatted(self) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from ..reading import syntax
 
@@ -51,7 +51,7 @@ class Group:
     opened_on: int = field(default=0, init=False)
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Joint:
     """What is before a token.
 
@@ -103,8 +103,9 @@ def _lay_out(layout: Layout, text: str, part: syntax.Extent) -> None:
         return group
 
     def listed(group: Group, members: Sequence[syntax.Extent], opening: str) -> None:
+        between = Joint("between", " ", group, INDENT)
         for member in members:
-            joints[member.start] = Joint("between", " ", group, INDENT)
+            joints[member.start] = between
         joints[members[0].start] = Joint("open", opening, group, INDENT)
         joints[part.end - 1] = Joint("close", "", group)
 

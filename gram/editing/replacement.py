@@ -113,11 +113,35 @@ def replace(
 ) -> Replacement:
     """Rewrite a text so that ``trees`` is read from it.
 
+    What is written is read back, all of it at once. Only when that is not what it should be, each
+    pattern is read back by itself, and what does not read as it should is written canonically.
+
     Args:
         source: the text.
         patterns: what was read from it.
         trees: the wanted patterns.
         style: how new patterns are spelled.
+    """
+    rewritten, written = _rewrite(source, patterns, trees, style, one_by_one=False)
+    texts, wanted = [text for text, _ in written], tuple(tree for _, tree in written)
+    if _reads_as("\n".join(texts), *wanted):
+        return rewritten
+    return _rewrite(source, patterns, trees, style, one_by_one=True)[0]
+
+
+def _rewrite(
+    source: Source,
+    patterns: Sequence[Pattern],
+    trees: Sequence[Pattern],
+    style: Style | None,
+    *,
+    one_by_one: bool,
+) -> tuple[Replacement, list[tuple[str, Pattern]]]:
+    """The rewritten text, and what was written for each pattern that changed or is new.
+
+    Args:
+        source, patterns, trees, style: as `replace` takes them.
+        one_by_one: whether each pattern is read back by itself.
     """
     text = source.text
     same_before, same_after = common_ends(patterns, trees)
@@ -138,9 +162,10 @@ def replace(
         opens_file=not first,
     )
     rescued: list[int] = []
+    written: list[tuple[str, Pattern]] = []
 
     def write(new: Part) -> None:
-        """Write an item; one that changed or is new is read back."""
+        """Write an item."""
         role: Role = "first" if first + new.index == 0 else "top"
         old = new.partner.construct if new.partner else None
         if old is not None and new.is_whole and fits_role(old, role):
@@ -148,7 +173,8 @@ def replace(
             return
         part_writer = Writer(text, writer.line_break)
         Rewriter(part_writer, style, old_list).write(new, role)
-        if not _reads_as(text_of(part_writer.pieces, text), new.pattern):
+        written.append((text_of(part_writer.pieces, text), new.pattern))
+        if one_by_one and not _reads_as(*written[-1]):
             rescued.append(first + new.index)
             part_writer = Writer(text, writer.line_break)
             part_writer.put(_canonical(new.pattern, role, style))
@@ -163,7 +189,7 @@ def replace(
     if not window and text.endswith("\n"):
         writer.put_trivia(writer.line_break)
     writer.copy(end, len(text))
-    return Replacement(text, tuple(writer.pieces), tuple(rescued))
+    return Replacement(text, tuple(writer.pieces), tuple(rescued)), written
 
 
 def _end_of_head(text: str, start: int, end: int) -> int:
@@ -179,9 +205,9 @@ def _span_of(pattern: Pattern) -> Span:
     return place.span
 
 
-def _reads_as(text: str, tree: Pattern) -> bool:
+def _reads_as(text: str, *trees: Pattern) -> bool:
     try:
-        return parse_trees(Source(text)) == (tree,)
+        return parse_trees(Source(text)) == trees
     except GramDecodeError:
         return False
 

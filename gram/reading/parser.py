@@ -66,19 +66,31 @@ class _TokenByTokenError(Exception):
 
 
 def parse_constructs(
-    source: Source, patterns: Sequence[Pattern], start: int = 0, end: int | None = None
+    source: Source,
+    patterns: Sequence[Pattern],
+    start: int = 0,
+    end: int | None = None,
+    *,
+    read: Iterable[Token] | None = None,
 ) -> tuple[Item, ...]:
     """The top-level constructs of ``text[start:end]``, which says these patterns.
 
     They are read apart from the trees, because most texts are never asked for them.
+
+    Args:
+        source: the text.
+        patterns: what it says.
+        start, end: the part of it to read.
+        read: the tokens of this part, when they are known already.
     """
 
     def refused(stop: Stop) -> Exception:
         return AssertionError(f"only texts that say patterns have constructs: {stop.problem}")
 
-    read = ((name, Token(*match.span(1), name)) for name, match in matches(source.text, start, end))
+    known = tokens(source.text, start, end) if read is None else read
+    named = ((token.type, token) for token in known)
     builder = ConstructBuilder(source.text)
-    items: tuple[Item, ...] = _parse(grammar(), _states(), read, builder, refused)
+    items: tuple[Item, ...] = _parse(grammar(), _states(), named, builder, refused)
     for item, pattern in zip(items, patterns, strict=True):
         item.stand_for(pattern)
     return items

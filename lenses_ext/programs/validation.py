@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -28,6 +28,7 @@ from gram import (
     fault,
     only_errors,
     pattern_at,
+    walk,
 )
 
 from ..labels import AGENT, TOOL, TOOLS
@@ -104,6 +105,8 @@ LANGUAGE_CHECKS: Final = (
 PROGRAM_CHECKS: Final = (*CHECKS, *LANGUAGE_CHECKS)
 """All that can be wrong in a file with agents: the rules of the notation and of the language."""
 
+_ERRORS: Final = tuple(row for row in PROGRAM_CHECKS if row.severity == "error")
+
 _VALIDATION: Final = (*(row for row in CHECKS if row.severity == "error"), *LANGUAGE_CHECKS)
 
 
@@ -161,14 +164,53 @@ def new_errors(before: Document, after: Document) -> tuple[Fault, ...]:
     """
     expect(before, Document, "before", by="new_errors")
     expect(after, Document, "after", by="new_errors")
-    old = list(only_errors(check(before, checks=PROGRAM_CHECKS, scopes=program_scopes)))
-    new = list(only_errors(check(after, checks=PROGRAM_CHECKS, scopes=program_scopes)))
+    read = Document(after.source)  # once, with the places of the new text
+    if not _errors(read, _touched(before.patterns, after.patterns)):
+        return ()
+    old, new = list(_errors(before)), list(_errors(read))
     for key in (_words, _spot):
         known = [key(each, before) for each in old]
-        added = [key(each, after) for each in new]
+        added = [key(each, read) for each in new]
         same = Counter(known) & Counter(added)
         old, new = _without(old, known, same), _without(new, added, same)
     return tuple(new)
+
+
+def _errors(document: Document, within: Collection[TreePath] | None = None) -> tuple[Fault, ...]:
+    return only_errors(check(document, checks=_ERRORS, scopes=program_scopes, within=within))
+
+
+def _touched(before: Sequence[Pattern], after: Sequence[Pattern]) -> set[TreePath]:
+    """The paths of the top-level patterns that an edit may have given an error.
+
+    They are those that changed, and again and again those that mention a name which one of these
+    defines, or defined, for others.
+    """
+    kept = {id(each) for each in before} & {id(each) for each in after}
+    changed = {index for index, each in enumerate(after) if id(each) not in kept}
+    names = {name for each in (*before, *after) if id(each) not in kept for name in _offers(each)}
+    others = {index: _words_in(each) for index, each in enumerate(after) if id(each) in kept}
+    while reached := [index for index, words in others.items() if not names.isdisjoint(words)]:
+        names = {name for index in reached for name in _offers(after[index])}
+        changed.update(reached)
+        for index in reached:
+            del others[index]
+    return {(index,) for index in changed}
+
+
+def _words_in(pattern: Pattern) -> set[str]:
+    """The names and labels in a pattern."""
+    subjects = (each.value for _, each in walk(pattern))
+    return {word for each in subjects for word in (each.identity, *each.labels)}
+
+
+def _offers(pattern: Pattern) -> Iterator[str]:
+    """The names that a top-level pattern defines or uses outside of scopes of its own."""
+    if pattern.value.identity:
+        yield pattern.value.identity
+    if program_scopes(pattern) == "around":
+        for element in pattern.elements:
+            yield from _offers(element)
 
 
 def _without(faults: list[Fault], keys: list[object], same: Counter[object]) -> list[Fault]:
