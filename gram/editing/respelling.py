@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..errors import GramDecodeError
-from ..reading import QUOTES, Value as ValueSyntax, parse_trees, quote, refence
+from ..reading import QUOTES, Value as ValueSyntax, parse_trees, quote, refence, scalar_of, tokens
 from ..source import Source
 from ..trees import TaggedString, Value, exact
 from ..writing import write_value
@@ -44,6 +44,9 @@ def _candidates(old: ValueSyntax, spelling: str, value: Value) -> Iterator[str]:
 
 
 def _reads_as(text: str, value: Value) -> bool:
+    first, *rest = tokens(text)
+    if len(rest) == 1 and (read := scalar_of(first.type)):
+        return exact(read(text)) == exact(value)
     try:
         (tree,) = parse_trees(Source(f"({{k: {text}}})"))
     except GramDecodeError:

@@ -4,6 +4,7 @@ from . import syntax
 from .lexer import END, tokens
 from .literals import QUOTES, needs_fence, quote, refence, write_fence
 from .parser import construct_of, parse_constructs, parse_trees
+from .scalars import scalar_of
 from .spans import Spans, spans_of
 from .syntax import Construct, Item, Value
 from .trivia import (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from string import ascii_letters
 
 from ..errors import GramEncodeError
+from ..grammar import grammar
 from ..trees import Measurement, Number, Symbol, TaggedString, Value, check_number, check_text
 from .literals import fence_parts, unquote
 
@@ -38,6 +39,13 @@ SCALARS: dict[str, Callable[[str], Value]] = {
     "string": lambda spelling: check_text(unquote(spelling)),
 }
 """The name of a rule, and what reads it."""
+
+
+def scalar_of(terminal: str) -> Callable[[str], Value] | None:
+    """What reads a terminal in the place of a value; None when it is no value by itself."""
+    known = grammar().phrases
+    rule = known.values.get(terminal) if known else None
+    return SCALARS[rule] if rule else None
 
 
 def read_name(spelling: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 import attrs
@@ -64,15 +65,15 @@ def find_places(patterns: Sequence[Pattern], path: str) -> tuple[Place, ...]:
     places: list[Place] = [_DOCUMENT]
     for count, word in enumerate(words):
         found: list[Place] = []
-        known: dict[str, None] = {}
         for place in places:
-            below = document.below(place)
-            known.update(dict.fromkeys(below))
             if word == ANY:
-                found.extend(child for child in below.values() if child.kind in _NAMED)
-            elif word in below:
-                found.append(below[word])
+                below = document.below(place).values()
+                found.extend(child for child in below if child.kind in _NAMED)
+            else:
+                here = (child for name, child in document.leads(place) if name == word)
+                found.extend(islice(here, 1))
         if not found:
+            known = {name: None for place in places for name in document.below(place)}
             raise PathError(_nowhere(path, words[:count], word, known), path)
         places = found
     return tuple(places)
@@ -129,29 +130,32 @@ class _Document:
 
     def below(self, place: Place) -> dict[str, Place]:
         """The words that may follow, each with the first place it leads to."""
+        words: dict[str, Place] = {}
+        for word, each in self.leads(place):
+            words.setdefault(word, each)
+        return words
+
+    def leads(self, place: Place) -> Iterator[tuple[str, Place]]:
+        """The words that may follow and where they lead; of a word given twice the first counts."""
         match place.kind:
             case Kind.DOCUMENT:
-                found = self._top()
+                return self._top()
             case Kind.PATTERN:
-                found = self._in_pattern(place)
+                return self._in_pattern(place)
             case Kind.TOOLS:
-                found = self._tools(place)
+                return self._tools(place)
             case Kind.PARAMETERS:
-                found = _parameters(place, place.pattern(self.patterns))
+                return _parameters(place, place.pattern(self.patterns))
             case Kind.PARAMETER:
                 node = place.get(self.patterns)
                 keys = sorted({*node.value.properties, "default", "description"})
-                found = ((key, _property(place, key)) for key in keys)
+                return ((key, _property(place, key)) for key in keys)
             case Kind.PROPERTY:
                 value = place.get(self.patterns)
                 keys = sorted(value) if isinstance(value, PMap) else []
-                found = ((key, _property(place, key)) for key in keys)
+                return ((key, _property(place, key)) for key in keys)
             case _:
-                found = iter(())
-        words: dict[str, Place] = {}
-        for word, each in found:
-            words.setdefault(word, each)
-        return words
+                return iter(())
 
     def _top(self) -> Iterator[tuple[str, Place]]:
         """The agents at any depth, the tools outside them, and what else has a name at the top."""

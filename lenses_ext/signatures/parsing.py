@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from typing import Any, TypeAlias, Union
+from weakref import WeakKeyDictionary
 
 from gram import Fault, Pattern, expect, expect_all, walk
 
@@ -151,5 +152,20 @@ def _read(parts: Parts, open: bool = False) -> _Reading:
     return None if faults.errors else signature, found
 
 
-_of_pattern: Memo[Pattern, _Reading] = Memo(lambda pattern: _read(parts_of_pattern(pattern)))
+def _read_pattern(pattern: Pattern) -> _Reading:
+    """What a tool, path or atom says; where it has no faults, an equal one says the same."""
+    parts = parts_of_pattern(pattern)
+    alone = parts.elements[0] if len(parts.elements) == 1 and not parts.faults else None
+    if alone is None:
+        return _read(parts)
+    reading = _without_faults.get(alone)
+    if reading is None:
+        reading = _read(parts)
+        if not reading.faults:  # faults have places
+            _without_faults[alone] = reading
+    return reading
+
+
+_without_faults: WeakKeyDictionary[Pattern, _Reading] = WeakKeyDictionary()
+_of_pattern: Memo[Pattern, _Reading] = Memo(_read_pattern)
 _schema: Memo[TypeSignature, dict[str, Any]] = Memo(parameters_schema)
