@@ -161,7 +161,7 @@ def _read_pattern(pattern: Pattern) -> _Reading:
     reading = _without_faults.get(alone)
     if reading is None:
         reading = _read(parts)
-        if not reading.faults:  # faults have places
+        if not reading[1]:  # faults have places
             _without_faults[alone] = reading
     return reading
 
