@@ -27,10 +27,10 @@ ALIKE = 0.5
 """How alike two patterns of one list have to be to be one, edited."""
 
 RENAMED = 0.6
-"""How alike they have to be when they differ in name and more."""
+"""How alike they have to be when they differ in name and more, or when one name has moved."""
 
 MUCH_ALIKE = 0.75
-"""How alike two patterns of different lists have to be."""
+"""How alike two patterns of different names in different lists have to be."""
 
 COMMON = 8
 """A feature that more old patterns share is not looked up, because it hardly tells them apart."""
@@ -73,6 +73,7 @@ class _Search:
         steps: Sequence[Callable[[], bool]] = (
             lambda: self.pair_equal(self.roots()),
             lambda: self.pair_equal(self.only_once()),
+            lambda: self.pair_alike(self.definitions()),
             self.pair_definitions_with_references,
             self.pair_only_paths,
             lambda: self.pair_alike(self.everywhere()),
@@ -229,6 +230,11 @@ class _Search:
         """The roots and all that is below them."""
         return _Pool(*(list(_with_below(side)) for side in self.roots()))
 
+    def definitions(self) -> _Pool:
+        """Of all these, what has a name and more than that."""
+        old, new = self.everywhere()
+        return _Pool([p for p in old if p.is_definition], [p for p in new if p.is_definition])
+
     def only_once(self) -> _Pool:
         """Of all these, the patterns that no other in the same document is equal to."""
         return _Pool(*map(_only_once, self.everywhere()))
@@ -370,8 +376,10 @@ def _alike(pool: _Pool, lists: Iterable[Lists], inside: bool) -> Iterator[_Candi
             # a name and one more change are two edits, as few as to remove one and add another
             other_name = old.name != new.name and old.name != "" != new.name
             few_changes = len(features[index] ^ known_by) <= 2
-            enough = RENAMED if other_name and not few_changes else ALIKE
-            enough = MUCH_ALIKE if far else enough
+            if far:
+                enough = RENAMED if same_name else MUCH_ALIKE
+            else:
+                enough = RENAMED if other_name and not few_changes else ALIKE
             if score >= enough and _may_move(old, new, inside=inside):
                 last = len(pool.new) - len(pool.old)  # as far from the ends of both lists
                 distance = min(abs(index - place), abs(index + last - place))

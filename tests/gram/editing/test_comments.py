@@ -238,6 +238,11 @@ PROGRAM = """// file
         (("[s:", "[show:"), (" s,", " show,"), ("[a:", "[b:"), ("A/b", "A/c")),
         (("// above a", "[n:Agent {model: 'A/b'} | (n:Tool)]"), ("[a:", "[b:"), ("[t:", "[get:")),
         (("[a:", "[b:"), ("Help the users.", "Be kind to all."), ("[t:", "[get:")),
+        (
+            ('[s:Tool {description: "Shows it."}', "[s:Tool"),
+            (" s,", " [s:Tool | (x:Any)-->(:Text)],"),
+            ("\n[s:Tool | (x:Any)-->(:Text)]", ""),
+        ),
     ],
     ids=lambda edits: " ".join(new for _, new in edits),
 )
