@@ -131,8 +131,11 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
         document = parse(text, name)
         try:
             edited = document.replace(edit(document))
-        except (FocusError, ReadOnlyError) as error:
+        except FocusError as error:
             raise Refused(f"{name}: refused: {error}") from None
+        except ReadOnlyError as error:
+            hint = "it is computed from other parts, such as the signature: set those"
+            raise Refused(f"{name}: refused: {error}\n  hint: {hint}") from None
         if not destination.force:
             _refuse_new_errors(document, edited)
         return edited.text

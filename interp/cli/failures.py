@@ -54,9 +54,12 @@ def shown(failure: Failure) -> str:
     if isinstance(failure, click.ClickException):
         message = io.StringIO()
         failure.show(message)
-        return message.getvalue().rstrip("\n")
+        is_number = isinstance(failure, click.NoSuchOption) and failure.option_name[1:].isdigit()
+        hint = "\nhint: write -- before a value that begins with -" if is_number else ""
+        return message.getvalue().rstrip("\n") + hint
     if isinstance(failure, OSError):
         reason = failure.strerror or str(failure)
         place = f"{failure.filename}: " if failure.filename else ""
-        return f"gram: {place}{reason}"
+        hint = "; name a file" if isinstance(failure, IsADirectoryError) else ""
+        return f"gram: {place}{reason}{hint}"
     return str(failure)
