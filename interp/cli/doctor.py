@@ -30,6 +30,7 @@ from ..providers import (
     known_providers,
 )
 from ..redaction import redact_error
+from .completing import complete_files
 from .failures import NO
 from .inputs import read_document
 from .line_input import history_path
@@ -54,7 +55,7 @@ class Finding:
 
 
 @click.command("doctor")
-@click.argument("file", required=False)
+@click.argument("file", required=False, shell_complete=complete_files)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def command(file: str | None, as_json: bool) -> None:
     """Say what is wrong with the set-up: keys, addresses, files of your own.

@@ -205,7 +205,8 @@ class Talk:
         The failure itself is told later.
         """
         is_done = state.status is Status.DONE
-        if state.context is self.context or not (is_done or state.invocations or state.calls):
+        is_nothing_done = not state.invocations and len(state.asks) == len(state.calls)
+        if state.context is self.context or (is_nothing_done and not is_done):
             return
         try:
             self.keep(interrupted_context(state))

@@ -184,6 +184,9 @@ class Terminal:
                 choices += ", v to view it whole"
             try:
                 answer = ask_user(f"Run {shown}? [{choices}]: ")
+            except KeyboardInterrupt:
+                tell("")  # what follows is not on the line of the question
+                raise
             except NoTerminal:
                 if self._record:
                     return None

@@ -34,7 +34,6 @@ from ..machine import (
     step,
 )
 from ..messages import AgentResponse
-from ..notebook import conversation_form
 from ..records import RunFile
 from ..threads import EndedMeanwhileError, read_from_thread
 from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
@@ -118,6 +117,8 @@ class Run:
         return repr(self.state).replace("State", "Run", 1)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from ..notebook import conversation_form  # only needed in notebooks
+
         return {**conversation_form(self.state.context), "text/plain": repr(self)}
 
     def finish(self) -> AgentResponse:

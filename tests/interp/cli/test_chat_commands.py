@@ -212,7 +212,9 @@ def test_ctrl_c_at_a_question_gives_the_turn_up(model_server: ModelServer) -> No
         terminal.until("> ")
         terminal.type("one\n")
         terminal.until("never]: ")
-        terminal.insist("\x03", "(stopped")
+        terminal.insist("\x03", "(stopped; the conversation has not changed)")
         terminal.until("> ")
         terminal.type("two\n")
         terminal.until("fine")
+
+    assert said(model_server) == ["two"]
