@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from gram import decode, holding
+from gram import HeldFile, decode, holding
 
 from .inputs import read_text
+from .output import note
 from .process import interruptible
+
+_TRIES, _PAUSE = 50, 0.02  # seconds; one second in all
 
 
 def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
@@ -35,10 +40,27 @@ def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
     new = change(text, name)
     if new == text:
         return False
-    with interruptible(), holding(Path(file)) as held:
+    with interruptible(), _held(Path(file)) as held:
         content = held.read()
         if content is None:
             raise FileNotFoundError(errno.ENOENT, "removed while it was changed", file)
         now = decode(content, name)
         held.write(new if now == text else change(now, name))
     return True
+
+
+@contextmanager
+def _held(file: Path) -> Iterator[HeldFile]:
+    """Hold a file; tell the user when that takes longer than other edits do."""
+    with ExitStack() as holder:
+        for _ in range(_TRIES):
+            try:
+                held = holder.enter_context(holding(file, wait=False))
+            except BlockingIOError:
+                time.sleep(_PAUSE)
+            else:
+                break
+        else:
+            note(f"waiting for another gram process that uses {file}")
+            held = holder.enter_context(holding(file))
+        yield held

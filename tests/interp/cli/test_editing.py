@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from gram import holding
 from interp.cli.rewriting import rewrite
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import COMMAND, gram
 from tests.paths import ROOT
 
 PROGRAM = """\
@@ -379,3 +380,20 @@ def test_a_file_that_was_removed_meanwhile_is_not_made_anew(program: Path) -> No
         rewrite(str(program), removing)
 
     assert not program.exists()
+
+
+def test_an_edit_that_has_to_wait_says_for_what(tmp_path: Path) -> None:
+    path = tmp_path / "a.gram"
+    path.write_text("(a {n: 1})")
+
+    with holding(path):
+        waiting = subprocess.Popen(
+            [*COMMAND, "set", "-i", str(path), "a.n", "2"], cwd=ROOT, stderr=subprocess.PIPE
+        )
+        assert waiting.stderr is not None
+        told = waiting.stderr.readline()
+        assert path.read_text() == "(a {n: 1})"
+    waiting.communicate(timeout=30)
+
+    assert b"waiting for another gram process that uses" in told
+    assert (waiting.returncode, path.read_text()) == (0, "(a {n: 2})")
