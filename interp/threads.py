@@ -33,18 +33,6 @@ _Give: TypeAlias = Callable[[Any], None]
 _Outcome: TypeAlias = tuple[Any, BaseException | None]
 
 
-class EndedMeanwhileError(BaseException):
-    """A call was interrupted and ended all the same; the interrupt is the cause.
-
-    Attributes:
-        result: what the call returned.
-    """
-
-    def __init__(self, result: Any) -> None:
-        super().__init__(result)
-        self.result = result
-
-
 class _ReaderStoppedError(BaseException):
     """Raised in a function that gives an item when nobody reads it any more."""
 
@@ -129,28 +117,24 @@ class _Work:
 
         Raises:
             TookTooLongError: none came in time.
-            EndedMeanwhileError: the reader was interrupted, as by Ctrl-C, and the function has
-                returned.
         """
+        while True:  # in slices: a Ctrl-C that comes just before a wait does not interrupt it
+            left = least(*clocks)
+            with suppress(Empty):
+                return self.entry(_SLICE if left is None else min(left, _SLICE))
+            if least(*clocks) == 0:
+                self.abandon()
+                raise TookTooLongError
+
+    def stop(self) -> None:
+        """Abandon it, unless it ends within a moment: the reader was interrupted."""
+        grace = Clock(GRACE)
         try:
-            while True:  # in slices: a Ctrl-C that comes just before a wait does not interrupt it
-                left = least(*clocks)
-                with suppress(Empty):
-                    return self.entry(_SLICE if left is None else min(left, _SLICE))
-                if least(*clocks) == 0:
-                    self.abandon()
-                    raise TookTooLongError
-        except TookTooLongError:
-            raise
-        except BaseException as interrupt:
-            grace, outcome = Clock(GRACE), None
             with suppress(TookTooLongError):
-                while outcome is None:
-                    _, outcome = self.read(grace)
+                while self._outcome is None:
+                    self.read(grace)
+        finally:
             self.abandon()
-            if outcome is None or outcome[1] is not None:
-                raise
-            raise EndedMeanwhileError(outcome[0]) from interrupt
 
 
 _inside: ContextVar[_Work | None] = ContextVar("_inside", default=None)
@@ -248,11 +232,16 @@ def in_thread(function: Callable[[], T], seconds: float | None, run: Clock) -> T
 
     Raises:
         TookTooLongError: it did not end in time, and was abandoned.
-        EndedMeanwhileError: the caller was interrupted, as by Ctrl-C, and the call has ended.
     """
     work = _Work(lambda _: function())
-    work.begin()
-    _, outcome = work.read(Clock(seconds), run)
+    try:
+        work.begin()
+        _, outcome = work.read(Clock(seconds), run)
+    except TookTooLongError:
+        raise
+    except BaseException:
+        work.stop()
+        raise
     assert outcome is not None, "it gives no items"
     found: T = _result(outcome)
     return found
@@ -271,11 +260,10 @@ def read_from_thread(
 
     Raises:
         TookTooLongError: the time of the run is up.
-        EndedMeanwhileError: the reader was interrupted, as by Ctrl-C, and the function has ended.
     """
     work = _Work(produce)
-    work.begin()
     try:
+        work.begin()
         while True:
             item, outcome = work.read(run)
             if outcome is not None:
@@ -284,6 +272,11 @@ def read_from_thread(
             if run.left == 0:  # or one that gives items all the time would never be stopped
                 raise TookTooLongError
             yield item
+    except (GeneratorExit, TookTooLongError):
+        raise
+    except BaseException:
+        work.stop()
+        raise
     finally:
         work.abandon()
 

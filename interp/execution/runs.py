@@ -35,12 +35,13 @@ from ..machine import (
 )
 from ..messages import AgentResponse
 from ..records import RunFile
-from ..threads import EndedMeanwhileError, read_from_thread
+from ..threads import read_from_thread
 from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
 from .logs import log_event
 from .observations import Finished, Observation, TextDelta, ToolStarted, observations
 from .options import RunOptions, Watcher, check_options, named_model
 from .recording import Recorder
+from .remembering import Remembering
 from .scheduling import startable
 from .timing import Timed
 from .world import LiveWorld, Report, World
@@ -100,7 +101,7 @@ class Run:
         world = options.get("world")
         if world is None:
             world = self._own = LiveWorld.of(self.state, library, options)
-        self._world = world
+        self._world = Remembering(world)
         record = options.get("record")
         if isinstance(record, RunFile):
             self._recorder = Recorder(record)
@@ -170,18 +171,27 @@ class Run:
                         continue
                     except TookTooLongError:
                         event, waiting = TimeUp(), []
-                    except EndedMeanwhileError as ended:
-                        self._fold(effect, ended.result)
-                        raise ended.__cause__ or ended from None
                     new, shown = self._fold(effect, event)
                     if self._failure:
                         raise self._failure
                     waiting += new
                     yield from shown
                 yield finished(self.state)
+            except GeneratorExit:  # a reader who has stopped has not seen it
+                raise
+            except BaseException:
+                self._fold_what_ended()
+                raise
             finally:
                 if self._own:
                     self._own.close()
+
+    def _fold_what_ended(self) -> None:
+        """Fold in what has ended, where the run was interrupted before that was done."""
+        if self._world.last is not None:
+            effect, event = self._world.last
+            if effect in pending(self.state):
+                self._fold(effect, event)
 
     def _perform(
         self, world: World, effect: Effect, clock: Clock, words: bool

@@ -64,12 +64,16 @@ async def acall_tool(tool: Tool, args: Mapping[str, Json]) -> JsonText:
             with _telling(tool):
                 return await result
 
-        try:  # in a new task, so that a tool that cancels its task does not cancel the run
-            result = await asyncio.ensure_future(told())
+        # In a new task, so that a tool that cancels its task does not cancel the run.
+        task = asyncio.ensure_future(told())
+        try:
+            result = await task
         except asyncio.CancelledError as error:
-            if _is_cancellation(error):
+            if not _is_cancellation(error):
+                raise _failure(tool, error) from error
+            if not task.done() or task.cancelled() or task.exception() is not None:
                 raise
-            raise _failure(tool, error) from error
+            result = task.result()  # it had ended when the run was cancelled
     return _written(tool, result)
 
 
