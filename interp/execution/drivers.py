@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from typing import Unpack, cast
 
-from gram import expect
+from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
@@ -51,6 +51,8 @@ def _begin(
             "the library and the context are swapped: run(agent, user_input, library, context), "
             "execute_agent_with_library(agent, user_input, context, library)"
         )
+    if isinstance(program, str) and isinstance(user_input, Document | Pattern):
+        raise ArgumentError(f"{by}: the program comes first: {by}(program, user_input)")
     expect(user_input, str, "user_input", by=by)
     expect(library, ToolLibrary, "library", by=by)
     expect(context, ConversationContext, "context", by=by)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gram import ArgumentError, expect
+from gram import ArgumentError, Pattern, expect
 
 from .typed import Getter, Settable, Traversal, is_optic, optic_name, steps_of
 
@@ -33,6 +33,8 @@ def put(lens: Settable[S, Any, B], value: B, state: S) -> S:
         ReadOnlyError: a getter was given.
     """
     _expect_optic("put", "value, pattern", lens, value, state)
+    if isinstance(state, str) and isinstance(value, Pattern):
+        raise ArgumentError(f"put: the pattern comes last: put({optic_name(lens)}, value, pattern)")
     return lens.set(value)(state)
 
 

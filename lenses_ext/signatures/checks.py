@@ -180,10 +180,18 @@ _BOUNDS = (
 def _check_finite(signature: TypeSignature, reader: SignatureReader) -> None:
     """Warn of types that a value would have to hold itself for: it would never end."""
     types = {shape.name: shape.type for shape in signature.shapes}
-    endless = set(types)
-    while ending := {name for name in endless if _ends(types[name], endless)}:
-        endless -= ending
-    uses = {name: {each for each in _labels(types[name]) if each in endless} for name in endless}
+    uses = {name: {each for each in _labels(type) if each in types} for name, type in types.items()}
+    users: dict[str, list[str]] = {name: [] for name in types}
+    for name, used in uses.items():
+        for each in used:
+            users[each].append(name)
+    endless, pending = set(types), list(types)
+    while pending:
+        name = pending.pop()
+        if name in endless and _ends(types[name], endless):
+            endless.discard(name)
+            pending.extend(users[name])
+    uses = {name: uses[name] & endless for name in endless}
     while (cycle := _cycle(uses)) is not None:
         message = f'type "{cycle}" requires itself, so that no value can have it'
         hint = "mark the field that leads back {optional: true}"

@@ -112,6 +112,15 @@ SWAPPED: list[Callable[..., Any]] = [
 ]
 
 
+def test_a_program_and_what_is_said_to_it_that_are_swapped_are_recognised(
+    hello_world: Pattern,
+) -> None:
+    swapped: Any = ("Hello.", hello_world)
+
+    with pytest.raises(ArgumentError, match=r"run: the program comes first: run\(program, user_"):
+        run(*swapped)
+
+
 @pytest.mark.parametrize("swapped", SWAPPED)
 def test_a_library_and_a_context_that_are_swapped_are_recognised(
     hello_world: Pattern, swapped: Callable[..., Any]

@@ -126,6 +126,8 @@ def test_a_repr_has_the_path() -> None:
          "put: the lens comes first: put(agent_model, value, pattern)"),
         (lambda: put("A/b", agent_model, AGENT),
          "put: the lens comes first: put(agent_model, value, pattern)"),
+        (lambda: put(agent_model, AGENT, "A/b"),
+         "put: the pattern comes last: put(agent_model, value, pattern)"),
         (lambda: over(str.upper, agent_name, AGENT),
          "over: the lens comes first: over(agent_name, function, pattern)"),
         (lambda: collect(AGENT, each_agent_tool),

@@ -17,11 +17,13 @@ from lenses_ext import (
     json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
+    signature_faults,
     type_signature_to_json_schema,
     write_type_signature,
 )
 from lenses_ext.schemas.canonical_form import canonical
 from tests.gram.strategies import forests, patterns, texts
+from tests.lenses_ext.counting import calls_of
 from tests.lenses_ext.strategies import json_values, signature_texts
 
 
@@ -238,3 +240,17 @@ def test_importing_loads_no_validator_and_no_network() -> None:
 def test_a_tool_without_elements_has_no_return_type() -> None:
     with pytest.raises(SignatureError, match="no return type"):
         parse_type_signature(loads_one("[t:Tool]"))
+
+
+def chain_of_types(count: int) -> str:
+    """A signature with types that each hold the next, the last one the first."""
+    types = "".join(f" [T{i}:Type:Object | (below::T{i + 1})]" for i in range(count))
+    last = f" [T{count}:Type:Object | (first::T0 {{optional: true}})]"
+    return f"(a::T0)==>(::String){types}{last}"
+
+
+def test_types_that_lead_back_are_checked_in_one_pass() -> None:
+    few, many = (calls_of(lambda n=n: signature_faults(chain_of_types(n))) for n in (50, 200))
+
+    assert signature_faults(chain_of_types(50)) == ()
+    assert many < 4.4 * few
