@@ -31,7 +31,6 @@ def main() -> None:
 def _run() -> int:
     """Run the command that was typed, or complete it for a shell; returns the exit code."""
     import click
-    from click.shell_completion import shell_complete
 
     from gram import GramError
 
@@ -39,6 +38,8 @@ def _run() -> int:
 
     try:
         if instruction := os.environ.get(COMPLETION):
+            from click.shell_completion import shell_complete
+
             from . import shells  # noqa: F401  # they register themselves
 
             return shell_complete(gram, {}, "gram", COMPLETION, instruction)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from gram import did_you_mean
 
 from .output import set_loudness
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "add": "Add a tool, a property or a pattern at a path.",
@@ -94,6 +97,8 @@ class Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands that begin with a text; none of them is imported."""
+        from click.shell_completion import CompletionItem
+
         names = [CompletionItem(name) for name in sorted(COMMANDS) if name.startswith(incomplete)]
         return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from glob import escape, glob
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from gram import Document, GramError
 
 from .program_files import STDIN, find_files, is_input
+
+if TYPE_CHECKING:
+    import ast
+
+    from click.shell_completion import CompletionItem
 
 _LARGE = 100_000  # characters that take longer to read than a user likes to wait
 _PATTERN_START = re.compile(r"^[\[(][ \t]*([\w@.-]+)", re.MULTILINE | re.ASCII)
@@ -40,8 +43,8 @@ def path_argument(words: str) -> Callable[[Any], Any]:
 def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Files; in a message, those after its ``@``."""
     if begun.startswith("@"):
-        return [CompletionItem(f"@{each}") for each in _files(begun[1:])]
-    return [CompletionItem(begun, type="file")]
+        return [_item(f"@{each}") for each in _files(begun[1:])]
+    return [_item(begun, type="file")]
 
 
 def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -79,7 +82,9 @@ def complete_tools(_: click.Context, __: click.Parameter, begun: str) -> list[Co
     """Python files, and behind ``FILE.py:`` the tools in it; the file is not run."""
     file, colon, _name = begun.rpartition(":")
     if not colon:
-        return [CompletionItem(begun, type="file")]
+        return [_item(begun, type="file")]
+    import ast
+
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -111,7 +116,7 @@ def _complete_path(
     if typed and typed[-1].endswith(".model") and not is_input(typed[-1]):
         return complete_model(context, parameter, begun)
     paths = _paths_in(typed[0], begun) if typed and is_input(typed[0]) else []
-    return [CompletionItem(path) for path in paths] or complete_files(context, parameter, begun)
+    return [_item(path) for path in paths] or complete_files(context, parameter, begun)
 
 
 def _paths_in(file: str, begun: str) -> list[str]:
@@ -173,8 +178,16 @@ def _parsed(text: str, name: str) -> Iterator[Document]:
         yield parse(text, name)
 
 
+def _item(value: str, **info: Any) -> CompletionItem:
+    from click.shell_completion import CompletionItem  # imported late: only completion needs it
+
+    return CompletionItem(value, **info)
+
+
 def _tools_in(tree: ast.Module) -> Iterator[str]:
     """The names of the functions with ``@tool``, and of the libraries, of a module."""
+    import ast
+
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if any("tool" in ast.unparse(each) for each in node.decorator_list):
@@ -190,4 +203,4 @@ def _files(begun: str) -> list[str]:
 def _begun_with(begun: str, words: Iterable[str], *, is_open: bool = False) -> list[CompletionItem]:
     """Items for the words that begin with a text; after open ones, no space follows."""
     found = (word for word in dict.fromkeys(words) if word.lower().startswith(begun.lower()))
-    return [CompletionItem(word, is_open=is_open) for word in found]
+    return [_item(word, is_open=is_open) for word in found]

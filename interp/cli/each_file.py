@@ -12,7 +12,6 @@ from attrs import Factory, define
 from gram import GramError
 
 from .failures import NO, Refused, exit_code_of
-from .faults_shown import tell_failure
 from .output import detail, note, show_json, tell
 from .program_files import are_many, find_files
 
@@ -127,6 +126,8 @@ def passing_over(work: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[
 
 
 def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:
+    from .faults_shown import tell_failure  # imported late: most files are fine
+
     tell_failure(failure)
     what = failure.strerror if isinstance(failure, OSError) else failure
     kind = "refused" if isinstance(failure, Refused) else "error"
