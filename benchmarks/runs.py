@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from statistics import median
+from tempfile import TemporaryFile
 from typing import Any
 
 from benchmarks.environments import ROOT, python_with, version_in
@@ -107,7 +108,7 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
     memory: Figures = {}
     with ExitStack() as stack:
         asks = {
-            name: stack.enter_context(_worker(pythons[name], each.module, url))
+            name: stack.enter_context(worker(pythons[name], each.module, url))
             for name, each in CONTENDERS.items()
         }
         for _ in range(case.turns):
@@ -123,13 +124,16 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
 
 
 @contextmanager
-def _worker(python: str, module: str, url: str) -> Iterator[Callable[[object], dict[str, Any]]]:
+def worker(python: str, module: str, url: str) -> Iterator[Callable[[object], dict[str, Any]]]:
     """A process that measures one contender, as a function from requests to results."""
     command = [python, str(FOLDER / "worker.py"), module, url]
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=_environment()
-    ) as process:
+    with (
+        TemporaryFile() as errors,
+        subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=errors, text=True, env=_environment()
+        ) as process,
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
         to_worker, from_worker = process.stdin, process.stdout
@@ -137,7 +141,10 @@ def _worker(python: str, module: str, url: str) -> Iterator[Callable[[object], d
         def ask(request: object) -> dict[str, Any]:
             to_worker.write(json.dumps(request) + "\n")
             to_worker.flush()
-            found: dict[str, Any] = json.loads(from_worker.readline() or "{}")
+            if not (line := from_worker.readline()):
+                errors.seek(0)
+                raise SystemExit(f"{module} failed at {request}:\n{errors.read().decode()}")
+            found: dict[str, Any] = json.loads(line)
             return found
 
         try:

@@ -43,8 +43,8 @@ class Contender:
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def over_http(self, earlier: int = 0) -> Any:
-        context, (agent, library) = _conversation(earlier), _agent(1)
+    def over_http(self, earlier: int = 0, tools: int = 1) -> Any:
+        context, (agent, library) = _conversation(earlier), _agent(tools)
 
         def act() -> None:
             expect(run(agent, MESSAGE, library, context, base_url=self._address).content)
