@@ -8,9 +8,9 @@ taken, then the watchers are told, so nothing that a watcher does can lose an ev
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from attrs import evolve
 
@@ -233,8 +233,11 @@ class Run:
                             running[asyncio.create_task(world.aperform(effect, report))] = effect
                     if not running:
                         break
-                    async for delta in _until_one_ends(running, said, clock):
-                        yield delta
+                    if words:
+                        async for delta in _until_one_ends(running, said, clock):
+                            yield delta
+                    elif clock.left != 0:
+                        await _one_ends(running, running, clock)
                     ended = [task for task in running if task.done()]
                     for task in ended:
                         new, shown = self._ended(running.pop(task), task)
@@ -347,7 +350,6 @@ async def _until_one_ends(
     import asyncio
 
     tasks = set(running)
-    asking = any(isinstance(effect, Ask) for effect in running.values())
     while True:
         while not said.empty() and clock.left != 0:
             yield said.get_nowait()
@@ -355,15 +357,27 @@ async def _until_one_ends(
             return
         word = asyncio.ensure_future(said.get())
         try:
-            with clock.standing_still() if asking else nullcontext():
-                timeout = None if asking else clock.left
-                await asyncio.wait({*tasks, word}, timeout=timeout, return_when="FIRST_COMPLETED")
+            await _one_ends({*tasks, word}, running, clock)
         finally:
             word.cancel()
         if word.done() and not word.cancelled():
             yield word.result()
         elif not any(task.done() for task in tasks):
             return
+
+
+async def _one_ends(
+    tasks: Iterable[asyncio.Future[Any]],
+    running: Mapping[asyncio.Task[Event], Effect],
+    clock: Clock,
+) -> None:
+    """Wait until one of some tasks ends, or the time is up; while it asks, no time passes."""
+    import asyncio
+
+    is_asking = any(isinstance(effect, Ask) for effect in running.values())
+    with clock.standing_still() if is_asking else nullcontext():
+        timeout = None if is_asking else clock.left
+        await asyncio.wait(tasks, timeout=timeout, return_when="FIRST_COMPLETED")
 
 
 def watchers(options: RunOptions) -> list[Watcher]:
