@@ -9,7 +9,7 @@ from gram import Json
 
 from ..execution import Finished, Replay, Run, TextDelta, ToolFinished, ToolStarted
 from ..json_text import read_json
-from ..machine import State
+from ..machine import State, Status
 from ..messages import AgentResponse, ToolInvocation, Usage
 from ..redaction import RedactedStream, redact
 from .failures import Failure, exit_code_of, shown
@@ -59,7 +59,12 @@ class JsonAnswers(Terminal):
         raise AssertionError("a stream ends with Finished")
 
     def show_failure(self, state: State, failure: Failure) -> None:
-        """Print an object for a run that failed, with what it did until then."""
+        """Print an object for a run that failed, with what it did until then.
+
+        An answer that could not be saved has been printed already.
+        """
+        if state.status is Status.DONE:
+            return
         problem = {"type": type(failure).__name__, "message": shown(failure)}
         calls = [_call(each) for each in state.invocations]
         self._print_answer(

@@ -177,6 +177,20 @@ def test_a_session_that_was_changed_meanwhile_hides_neither_the_answer_nor_the_e
     assert session.read_text() == "// mine"
 
 
+def test_an_answer_that_cannot_be_saved_is_one_object_of_json(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    session, tools = tmp_path / "talk.gram", tmp_path / "t.py"
+    tools.write_text(CHANGING.format(str(session)))
+    model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "Done.")
+
+    options = ["--json", "--tools", str(tools), "--session", str(session)]
+    done = gram("run", HELLO, "hello", *options, **at(model_server))
+
+    assert json.loads(done.stdout)["answer"] == "Done."
+    assert "talk.gram: changed by another program" in done.stderr
+
+
 CHANGING = """
 from pathlib import Path
 from interp import tool
