@@ -1,0 +1,122 @@
+"""What commands cost, counted instead of timed: readings of a text, checks, signatures read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gram import format_text
+from gram.reading import parser, phrases
+from interp.program_checks import check_program
+from interp.providers import table
+from lenses_ext import agent_model, each_agent, edit, new_errors, parse
+from lenses_ext.programs import validation
+from lenses_ext.signatures import parsing
+
+
+def agents(count: int) -> str:
+    return "".join(
+        f'[agent{n}:Agent {{instruction: "Say hello.", model: "OpenAI/m{n}"}} |\n'
+        f'  [say{n}:ToolSpecification {{description: "Says hello."}} |\n'
+        f"    (name{n}::Text)==>(::String)]]\n"
+        for n in range(count)
+    )
+
+
+@pytest.fixture(params=[0, 10**9], ids=["by phrases", "by tokens"])
+def counts(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Counter[str]]:
+    """How often each is done: reading trees or constructs, checks, signatures, provider files."""
+    counted: Counter[str] = Counter()
+
+    def count(module: Any, name: str, of: str | None = None) -> None:
+        done = getattr(module, name)
+
+        def counting(*args: Any, **options: Any) -> Any:
+            counted[of or type(args[3]).__name__] += 1
+            return done(*args, **options)
+
+        monkeypatch.setattr(module, name, counting)
+
+    monkeypatch.setattr(phrases, "LONG", request.param)
+    count(parser, "_parse")
+    count(validation, "check", "check")
+    count(parsing, "_read", "signature")
+    count(table, "user_providers", "providers file")
+    return counted
+
+
+def test_a_check_reads_the_text_once_and_its_constructs_never(counts: Counter[str]) -> None:
+    faults = check_program(parse(agents(30)))
+
+    assert faults == ()
+    assert counts["TreeBuilder"] == 1
+    assert counts["ConstructBuilder"] == 0
+    assert counts["signature"] <= 30  # an equal one may have been read before
+    assert counts["providers file"] <= 2
+
+
+def test_a_fault_reads_the_constructs_of_its_pattern_alone(counts: Counter[str]) -> None:
+    faults = check_program(parse(agents(30).replace('model: "OpenAI/m7"', 'model: "m7"')))
+
+    assert [fault.code for fault in faults] == ["model-name"]
+    assert counts["TreeBuilder"] == 1
+    assert counts["ConstructBuilder"] == 1
+
+
+def test_an_edit_is_judged_where_it_can_matter(counts: Counter[str]) -> None:
+    before = parse(agents(30))
+    patterns = list(before.patterns)
+    patterns[7] = edit(parse(agents(8)), each_agent & agent_model, "A/b").patterns[7]
+    counts.clear()
+
+    after = before.replace(patterns)
+    new = new_errors(before, after)
+
+    assert new == ()
+    assert counts["check"] == 1
+    assert counts["signature"] <= 1
+    assert counts["ConstructBuilder"] == 1  # the window around what changed
+    assert counts["TreeBuilder"] == 2  # what was written, and the new text
+
+
+def test_an_edit_of_all_agents_is_read_back_at_once(counts: Counter[str]) -> None:
+    before = parse(agents(30))
+
+    after = edit(before, each_agent & agent_model, "A/b")
+    new = new_errors(before, after)
+
+    assert new == ()
+    assert after.text.count('"A/b"') == 30
+    assert counts["check"] == 1
+    assert counts["TreeBuilder"] == 3  # the old text, what was written, and the new text
+    assert counts["ConstructBuilder"] == 1
+
+
+def test_an_error_elsewhere_that_an_edit_causes_is_still_found() -> None:
+    text = '[greet:Tool {description: "Greets."} | (name::Text)==>(::String)]\n'
+    text += '[a:Agent {instruction: "x", model: "A/b"} | greet]\n' + agents(3)
+    before = parse(text)
+
+    after = before.replace(before.patterns[1:])
+
+    assert [fault.code for fault in new_errors(before, after)] == ["undefined-reference"]
+
+
+def test_a_signature_that_many_tools_have_is_read_once(counts: Counter[str]) -> None:
+    faults = check_program(parse(re.sub(r"name\d+", "greeted", agents(30))))
+
+    assert faults == ()
+    assert counts["signature"] <= 1
+
+
+def test_layout_reads_each_thing_once(counts: Counter[str]) -> None:
+    format_text(agents(30))
+
+    assert counts["TreeBuilder"] == 1
+    assert counts["ConstructBuilder"] == 1
