@@ -206,7 +206,8 @@ class ElementList:
         """The comments above an element that comes elsewhere; a file begins with no blank line."""
         if self.opens_file and at == 0:
             return re.sub(r"^[^\S\n]*\n", "", lead)
-        return lead if "\n" in lead[: lead.index("/")] or at == 0 else writer.line_break + lead
+        blanks = lead[: next(comments_in(lead)).start]
+        return lead if "\n" in blanks or at == 0 else writer.line_break + lead
 
     def _write_after(self, writer: Writer, place: Place, *, last: bool) -> None:
         element = None if place.old is None else self.elements[place.old]
