@@ -33,7 +33,6 @@ from .execution.observations import (
     ToolStarted as ToolStarted,
 )
 from .execution.options import RunOptions as RunOptions
-from .execution.replaying import recorded as recorded
 from .execution.runs import Run as Run
 from .execution.world import LiveWorld as LiveWorld, World as World
 from .machine.approval import (
@@ -120,6 +119,7 @@ from .records.state_pattern import (
     state_from_pattern as state_from_pattern,
     state_to_pattern as state_to_pattern,
 )
+from .replaying.recorded_world import recorded as recorded
 from .specification import (
     GramDecodeError as GramDecodeError,
     GramEncodeError as GramEncodeError,

@@ -40,6 +40,7 @@ FLOORS = {
         "records",
         "models",
         "execution",
+        "replaying",
         "cli",
     ),
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gram import Json
 
-from ..execution import Finished, Replay, Run, TextDelta, ToolFinished, ToolStarted
+from ..execution import Finished, Run, TextDelta, ToolFinished, ToolStarted
 from ..json_text import read_json
 from ..machine import State, Status
 from ..messages import AgentResponse, ToolInvocation, Usage
@@ -15,6 +16,9 @@ from ..redaction import RedactedStream, redact
 from .failures import Failure, exit_code_of, shown
 from .output import show
 from .terminal import Terminal
+
+if TYPE_CHECKING:
+    from ..replaying import Replay
 
 
 class JsonAnswers(Terminal):

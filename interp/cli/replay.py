@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 from attrs import evolve
 
-from ..execution import LiveWorld, Replay, Run, World, recorded
+from ..execution import LiveWorld, Run, World
 from ..programs import the_agent
 from ..records import load_run
+from ..replaying import Replay, recorded
 from .completing import complete_files
 from .file_options import agent_option
 from .inputs import read_document, read_libraries

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from ..execution import Replay, Run
+from ..execution import Run
 from ..machine import Status
 from ..records import RunFile
+from ..replaying import Replay
 from .completing import complete_files
 from .inputs import read_libraries
 from .options import RunningOptions, options_of

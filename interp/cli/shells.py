@@ -73,7 +73,7 @@ class Bash(BashComplete):
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before the one that is begun, and that one."""
-        typed = os.environ["GRAM_TYPED"]
+        typed = os.environ.get("GRAM_TYPED", " ")
         words = split_arg_string(typed)
         is_new = typed[-1:].isspace()
         self._word = "" if is_new else re.split(r"\s", typed)[-1]

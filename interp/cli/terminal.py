@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from lenses_ext import agent_model, view
 
@@ -14,7 +15,6 @@ from ..call_text import call_text, shortened
 from ..execution import (
     Answer,
     Finished,
-    Replay,
     Run,
     SaidBeforeCalls,
     TextDelta,
@@ -38,6 +38,9 @@ from .output import (
     without_surrogates,
 )
 from .spinner import Spinner
+
+if TYPE_CHECKING:
+    from ..replaying import Replay
 
 _LONGEST_QUESTION = 1000  # characters; the user can ask to see the rest
 _LONGEST_RESULT = 500

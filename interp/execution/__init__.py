@@ -1,18 +1,27 @@
 """Running a program: the world that performs effects, and the two pumps that drive a run."""
 
 from .drivers import begin
-from .observations import Finished, SaidBeforeCalls, TextDelta, ToolFinished, ToolStarted
+from .observations import (
+    Finished,
+    Observation,
+    SaidBeforeCalls,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    observations,
+)
 from .options import Answer, OnToolError, RunOptions
-from .replaying import Replay, recorded
-from .runs import Run
-from .world import LiveWorld, World
+from .runs import Run, finished
+from .world import AsyncReport, LiveWorld, Report, World
 
 __all__ = [
     "Answer",
+    "AsyncReport",
     "Finished",
     "LiveWorld",
+    "Observation",
     "OnToolError",
-    "Replay",
+    "Report",
     "Run",
     "RunOptions",
     "SaidBeforeCalls",
@@ -21,5 +30,6 @@ __all__ = [
     "ToolStarted",
     "World",
     "begin",
-    "recorded",
+    "finished",
+    "observations",
 ]

@@ -13,7 +13,6 @@ from ..errors import ConfigurationError
 from ..machine import Limits, State, Status, allow_all, ask_all, response, start
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
-from ..records import PathLike, RunFile
 from ..tools import ToolLibrary, empty_tool_library
 from .observations import Observation
 from .options import BeginOptions, RunOptions, check_options, named_model
@@ -141,7 +140,7 @@ def astream(
 
 
 def resume_run(
-    state: State | PathLike,
+    state: State | str | os.PathLike[str],
     library: ToolLibrary = empty_tool_library,
     **options: Unpack[RunOptions],
 ) -> AgentResponse:
@@ -163,6 +162,8 @@ def resume_run(
         return Run(state, library, **options).finish()
     if options.get("record"):
         raise ConfigurationError("a run that is resumed from its file is recorded there")
+    from ..records import RunFile  # imported late: most runs are not recorded
+
     file, kept = RunFile.of(state)
     if kept.state.status is Status.DONE:
         return response(kept.state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Union, get_args
 
@@ -13,9 +12,9 @@ from lenses_ext import Match, Model
 from ..errors import ConfigurationError
 from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, State
 from ..models import LanguageModel
-from ..records import PathLike, RunFile
 
 if TYPE_CHECKING:
+    from ..records import PathLike, RunFile
     from .world import World
 
 ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
@@ -146,5 +145,4 @@ _KINDS: Mapping[str, Any] = {
     "watch": Callable,
     "base_url": str,
     "agent": str,
-    "record": (str, os.PathLike, RunFile),
 }

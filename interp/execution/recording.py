@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from time import monotonic
 
 from attrs import frozen
 
 from ..errors import AgentError
-from ..machine import At, Effect, Event
-from ..records import RunFile
+from ..machine import At, Effect, Event, Resumed, State
+from ..records import PathLike, RunFile
+from ..tools import Tool
 from .world import AsyncReport, Report, World
 
 
@@ -46,6 +48,29 @@ class Recorder:
             raise AgentError(
                 f"{self._file.path}: the run is no longer recorded: {reason}"
             ) from error
+
+
+def recorder_of(
+    record: PathLike | RunFile, state: State, tools: Iterable[Tool], change: Resumed | None
+) -> Recorder:
+    """What records a run from now on.
+
+    Args:
+        record: a new file, or the one that the run was recorded in before.
+        state: the State that the run goes on from.
+        tools: the implementations of its tools.
+        change: what led to that State after it was read from its file.
+
+    Raises:
+        OSError: the new file exists, or the file cannot be written.
+    """
+    if not isinstance(record, RunFile):
+        return Recorder(RunFile.create(record, state, tools))
+    recorder = Recorder(record)
+    with recorder.held():
+        if change:
+            recorder.write(None, change)
+    return recorder
 
 
 @frozen

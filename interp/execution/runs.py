@@ -34,13 +34,11 @@ from ..machine import (
     step,
 )
 from ..messages import AgentResponse
-from ..records import RunFile
 from ..threads import read_from_thread
 from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
 from .logs import log_event
 from .observations import Finished, Observation, TextDelta, ToolStarted, observations
 from .options import RunOptions, Watcher, check_options, named_model
-from .recording import Recorder
 from .remembering import Remembering
 from .scheduling import startable
 from .timing import Timed
@@ -48,6 +46,8 @@ from .world import LiveWorld, Report, World
 
 if TYPE_CHECKING:
     import asyncio
+
+    from .recording import Recorder
 
 _GRACE = 0.05  # seconds in which tools may still end when the time of a run is up
 _PATIENCE = 1.0  # and when the run is cancelled
@@ -103,14 +103,12 @@ class Run:
             world = self._own = LiveWorld.of(self.state, library, options)
         self._world = Remembering(world)
         record = options.get("record")
-        if isinstance(record, RunFile):
-            self._recorder = Recorder(record)
-            with self._recorder.held():
-                if is_changed:
-                    self._recorder.write(None, changes)
-        elif record is not None:
+        if record is not None:
+            from .recording import recorder_of  # imported late: most runs are not recorded
+
             tools = (self._own.tools if self._own else library).values()
-            self._recorder = Recorder(RunFile.create(record, self.state, tools))
+            change = changes if is_changed else None
+            self._recorder = recorder_of(record, self.state, tools, change)
         if self._failure:
             raise self._failure
 

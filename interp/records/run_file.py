@@ -19,7 +19,6 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias, Union
 
@@ -221,6 +220,8 @@ def _one_line(_: tuple[Pattern, ...]) -> Spelling:
 
 
 def _head(state: State, tools: Iterable[Tool]) -> Pattern:
+    from importlib.metadata import version  # imported late: it takes longer than the rest
+
     read = origin(state.agent)
     properties = without_empty(
         {

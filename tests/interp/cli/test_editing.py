@@ -330,16 +330,6 @@ def test_a_file_that_may_not_be_written_stays_whole(program: Path) -> None:
     assert program.read_text() == PROGRAM
 
 
-def test_paths_are_completed_by_the_shell(program: Path) -> None:
-    done = gram(
-        _GRAM_COMPLETE="bash_complete",
-        COMP_WORDS=f"gram get {program} greeter.mo",
-        COMP_CWORD="3",
-    )
-
-    assert done.stdout == "plain,greeter.model\n"
-
-
 def test_git_diff_shows_only_the_lines_that_were_meant(tmp_path: Path) -> None:
     def git(*arguments: str) -> str:
         identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]

@@ -371,7 +371,7 @@ def test_debug_shows_what_is_said_to_models_and_tools(model_server: ModelServer)
     done = gram("run", HELLO, "hi", "--debug", **at(model_server))
 
     assert done.stdout == "done\n"
-    assert 'interp.model: request to OpenAI/gpt-5.6-luna {"model": "gpt-5.6-luna"' in done.stderr
+    assert 'interp.model: request to OpenAI/gpt-5.6-luna {"messages": ' in done.stderr
     assert 'interp.tools: call sayHello {"personName":"Al"}' in done.stderr
     assert 'interp.model: reply (10+5 tokens) {"content": ' in done.stderr
 

@@ -28,7 +28,6 @@ from interp import (
     begin,
     fold,
     load_run,
-    recorded,
     resume_run,
     run,
     tool,
@@ -105,34 +104,6 @@ def test_async_runs_are_recorded_alike(file: Path, tmp_path: Path) -> None:
     asyncio.run(arun(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=other))
 
     assert record(file) == record(other)
-
-
-def test_a_recorded_run_is_the_world_of_another_run(file: Path) -> None:
-    done: list[int] = []
-    model = ScriptedModel([CALLS, "done"])
-    response = run(AGENT, "go", counting(done), model=model, record=file)
-
-    assert run(AGENT, "go", world=recorded(file)) == response
-    assert asyncio.run(arun(AGENT, "go", world=recorded(file))) == response
-    assert [each.text for each in _deltas(file)] == ["done"]
-    assert done == [0, 1]
-
-
-def _deltas(file: Path) -> list[object]:
-    return [e for e in begin(AGENT, "go", world=recorded(file)).stream() if hasattr(e, "text")]
-
-
-def test_another_program_is_replayed_up_to_the_first_request_that_differs(file: Path) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    changed = loads_one(dumps(AGENT).replace("Count.", "Count well."))
-
-    with pytest.raises(ReplayError) as caught:
-        run(changed, "go", world=recorded(file))
-
-    lines = str(caught.value).splitlines()
-    assert lines[0] == "the request at position (0) is not the one that was recorded:"
-    assert "-instruction: Count." in lines
-    assert "+instruction: Count well." in lines
 
 
 def test_a_run_that_was_stopped_goes_on_from_its_file(file: Path) -> None:

@@ -1,18 +1,16 @@
-"""Recorded runs again: as a world that answers as they did, and as something to watch."""
+"""A world that answers as a recorded run did, without a model, a key or tools."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import unified_diff
 
 from attrs import frozen
 
-from ..errors import AgentError, ReplayError
-from ..machine import Ask, At, CallModel, CallTool, Effect, Event, ModelReplied, State, pending
+from ..errors import ReplayError
+from ..execution import AsyncReport, Report, TextDelta, World
+from ..machine import Ask, At, CallModel, CallTool, Effect, Event, ModelReplied
 from ..records import PathLike, RecordedRun, effect_lines, load_run
-from .observations import Observation, TextDelta, ToolStarted, observations
-from .runs import finished
-from .world import AsyncReport, Report, World
 
 
 def recorded(
@@ -75,38 +73,6 @@ class _Recorded:
             at = ", ".join(map(str, effect.at))
             raise ReplayError(f"nothing was recorded at position ({at}) for {_name(effect)}")
         raise ReplayError(_difference(then, effect))
-
-
-@frozen
-class Replay:
-    """A recorded run that can be watched again; nothing is performed.
-
-    Attributes:
-        run: the run.
-    """
-
-    run: RecordedRun
-
-    @property
-    def state(self) -> State:
-        """Where the run stands."""
-        return self.run.state
-
-    def stream(self, *, words: bool = True) -> Iterator[Observation]:
-        """What there was to see of the run; its replies come whole. See `Run.stream`.
-
-        Raises:
-            AgentError: the recording ends before the run does.
-            LimitError, ApprovalNeeded, ModelError: the run ended so.
-        """
-        for step in self.run.steps:
-            if isinstance(step.effect, CallTool):
-                yield ToolStarted(step.effect)
-            yield from observations(step.before, step.event, step.state)
-        if pending(self.state) and not self.state.asks:
-            waits = self.state.status.value
-            raise AgentError(f"the recording ends here: the run is {waits}; gram resume goes on")
-        yield finished(self.state)
 
 
 def _said(event: Event) -> TextDelta | None:

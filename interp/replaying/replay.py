@@ -1,0 +1,44 @@
+"""A recorded run as something to watch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from ..errors import AgentError
+from ..execution import Observation, ToolStarted, finished, observations
+from ..machine import CallTool, State, pending
+from ..records import RecordedRun
+
+
+@frozen
+class Replay:
+    """A recorded run that can be watched again; nothing is performed.
+
+    Attributes:
+        run: the run.
+    """
+
+    run: RecordedRun
+
+    @property
+    def state(self) -> State:
+        """Where the run stands."""
+        return self.run.state
+
+    def stream(self, *, words: bool = True) -> Iterator[Observation]:
+        """What there was to see of the run; its replies come whole. See `Run.stream`.
+
+        Raises:
+            AgentError: the recording ends before the run does.
+            LimitError, ApprovalNeeded, ModelError: the run ended so.
+        """
+        for step in self.run.steps:
+            if isinstance(step.effect, CallTool):
+                yield ToolStarted(step.effect)
+            yield from observations(step.before, step.event, step.state)
+        if pending(self.state) and not self.state.asks:
+            waits = self.state.status.value
+            raise AgentError(f"the recording ends here: the run is {waits}; gram resume goes on")
+        yield finished(self.state)

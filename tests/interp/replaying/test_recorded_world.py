@@ -1,0 +1,42 @@
+"""The world of a recorded run: it answers as the run was answered, and refuses everything else."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from gram import dumps, loads_one
+from interp import ReplayError, ScriptedModel, TextDelta, arun, begin, recorded, run
+from tests.interp.execution.test_recording import AGENT, CALLS, counting
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "run.gram"
+
+
+def test_a_recorded_run_is_the_world_of_another_run(file: Path) -> None:
+    done: list[int] = []
+    model = ScriptedModel([CALLS, "done"])
+    response = run(AGENT, "go", counting(done), model=model, record=file)
+
+    assert run(AGENT, "go", world=recorded(file)) == response
+    assert asyncio.run(arun(AGENT, "go", world=recorded(file))) == response
+    watched = begin(AGENT, "go", world=recorded(file)).stream()
+    assert [each.text for each in watched if isinstance(each, TextDelta)] == ["done"]
+    assert done == [0, 1]
+
+
+def test_another_program_is_replayed_up_to_the_first_request_that_differs(file: Path) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
+    changed = loads_one(dumps(AGENT).replace("Count.", "Count well."))
+
+    with pytest.raises(ReplayError) as caught:
+        run(changed, "go", world=recorded(file))
+
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "the request at position (0) is not the one that was recorded:"
+    assert "-instruction: Count." in lines
+    assert "+instruction: Count well." in lines
