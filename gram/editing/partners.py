@@ -380,7 +380,10 @@ def _alike(pool: _Pool, lists: Iterable[Lists], inside: bool) -> Iterator[_Candi
                 enough = RENAMED if same_name else MUCH_ALIKE
             else:
                 enough = RENAMED if other_name and not few_changes else ALIKE
-            if score >= enough and _may_move(old, new, inside=inside):
+            # of patterns in two places, an equal size says nothing
+            shared = features[index] & known_by
+            telling = not displaced or same_name or any(each[0] != "size" for each in shared)
+            if telling and score >= enough and _may_move(old, new, inside=inside):
                 last = len(pool.new) - len(pool.old)  # as far from the ends of both lists
                 distance = min(abs(index - place), abs(index + last - place))
                 yield _Candidate(1 - score, far, displaced, distance, place, index, old, new)

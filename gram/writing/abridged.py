@@ -36,8 +36,8 @@ def abridged(pattern: Pattern, width: int = 160) -> str:
     >>> from gram import loads_one
     >>> abridged(loads_one("[a:A {k: 'v'} | b, (c)-->(d)]"))
     '[a:A {k: "v"} | b, (c)-->(d)]'
-    >>> abridged(loads_one("[a:A | [b:B {k: 'v'} | c, d], (e)-->(f)]"), 20)
-    '[a:A | [b:B | …], (e)-->(f)]'
+    >>> abridged(loads_one("[a:A | [b:B {k: 'v'} | c, d, e], (f)-->(g)]"), 20)
+    '[a:A | [b:B | …], (f)-->(g)]'
     """
     expect(pattern, Pattern, "pattern", by="abridged")
     expect(width, int, "width", by="abridged")
