@@ -110,7 +110,7 @@ If that fails, `gram doctor agent.gram` says what is wrong with the set-up.
 gram set agent.gram assistant.model Anthropic/claude-sonnet-5 -i
 gram check agent.gram
 gram tools agent.gram --tools tools.py
-pytest
+pip install -q pytest && pytest
 ```
 
 Another tool is another function with `@tool` in `tools.py`, and its declaration in `agent.gram`:
