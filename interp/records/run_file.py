@@ -240,7 +240,7 @@ def _tool_to_pattern(tool: Tool) -> Pattern:
         "description": write_text(tool.description),
         "schema": TaggedString("json", write_json(tool.schema)),
     }
-    return Pattern(Subject(tool.name, {"Tool"}, properties))
+    return Pattern(Subject(tool.name, {"Implementation"}, properties))
 
 
 def _lock(descriptor: int, path: Path) -> None:
@@ -262,6 +262,9 @@ def _read(source: Source) -> RecordedRun:
     if not patterns:
         raise ValidationError(f"{source.filename}: no run is recorded in it")
     head, *entries = patterns
+    if RUN not in head.value.labels:
+        message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
+        raise ValidationError.of([fault("no-run", message, head, "labels", hint=hint)])
     read = Reader(head, RUN, ["format", "version", "file", "program"])
     if read.number("format") != FORMAT:
         found = read.number("format")

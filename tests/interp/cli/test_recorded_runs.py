@@ -153,8 +153,15 @@ def test_what_is_no_run_file_is_refused_in_one_message(command: str) -> None:
     done = gram(command, str(HELLO))
 
     assert done.returncode == 3
-    assert "expected Run, found Agent" in done.stderr
+    assert "this is not the record of a run" in done.stderr
+    assert "hint: `gram run --record FILE` writes one" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_record_of_a_run_has_no_faults(file: Path) -> None:
+    checked = gram("check", str(file.parent))
+
+    assert (checked.returncode, checked.stdout) == (0, "")
 
 
 def test_a_question_stays_open_in_the_file_until_it_is_answered(

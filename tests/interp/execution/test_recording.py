@@ -242,7 +242,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_recorded(
     ("text", "error", "message"),
     [
         ("", ValidationError, "no run is recorded in it"),
-        ("(a)\n", ValidationError, "expected Run"),
+        ("(a)\n", ValidationError, "not the record of a run"),
         ("[:Run\n", GramDecodeError, "run.gram:2:1"),
         ("(:Run {format: 2})\n", ValidationError, "format 2 is not 1"),
         ("(:Run {format: 1})\n", ValidationError, "must have two elements"),
