@@ -37,9 +37,9 @@ class Tally:
         if self.rows and all("nowhere" in row for row in self.rows):
             tell(self.rows[0]["nowhere"])
             if len(self.rows) > 1:
-                tell(
-                    f"nor is there anything at this path in the other {_files(len(self.rows) - 1)}"
-                )
+                others = len(self.rows) - 1
+                files = "file" if others == 1 else f"{others} files"
+                tell(f"nor is there anything at this path in the other {files}")
             self.code = max(self.code, NO)
 
     def leave(self) -> None:

@@ -162,7 +162,8 @@ def _module(path: Path) -> ModuleType:
 
 def _line_in(path: Path, error: BaseException) -> int | None:
     """The innermost line of a file in the traceback of an error."""
-    if isinstance(error, SyntaxError) and error.filename == str(path):
+    name = str(path.absolute())  # as the import calls it
+    if isinstance(error, SyntaxError) and error.filename == name:
         return error.lineno
     frames = traceback.extract_tb(error.__traceback__)
-    return next((each.lineno for each in reversed(frames) if each.filename == str(path)), None)
+    return next((each.lineno for each in reversed(frames) if each.filename == name), None)

@@ -240,14 +240,22 @@ def test_an_unreachable_endpoint_is_one_message() -> None:
     assert done.stderr.startswith("cannot connect to http://127.0.0.1:9/v1")
 
 
-def test_a_tools_file_that_fails_is_one_message(tmp_path: Path) -> None:
-    path = tmp_path / "tools.py"
-    path.write_text("1 / 0\n")
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("1 / 0\n", "ZeroDivisionError: division by zero"), ("def f(:\n", "SyntaxError: ")],
+)
+def test_a_tools_file_that_fails_is_one_message_with_its_line(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text(text)
 
-    done = gram("run", HELLO, "hi", "--offline", "--tools", str(path))
+    for path in (tools, Path("tools.py")):
+        done = gram("run", HELLO, "hi", "--offline", "--tools", str(path), cwd=tmp_path)
 
-    assert done.returncode == 4
-    assert done.stderr == f"{path} fails: ZeroDivisionError: division by zero\n  at {path}:1\n"
+        assert done.returncode == 4
+        assert done.stderr.startswith(f"{path} fails: {reason}")
+        assert done.stderr.endswith(f"\n  at {path}:1\n")
 
 
 def test_check_is_silent_about_a_good_program() -> None:
