@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from attrs import frozen
+from typing import NamedTuple
 
 from .errors import expect
 from .trees import Pattern
 
 
-@frozen
-class Presentation:
+class Presentation(NamedTuple):
     """How a pattern is shown.
 
     Attributes:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import groupby
@@ -31,14 +30,14 @@ _SHORTEST: Final = 8
 """A shorter value is not treated as a secret: servers on localhost get keys such as ``none``, and
 replacing these would change ordinary words."""
 
-_AUTHORIZATION = re.compile(
+# Compiled when they are used: `re` keeps them, and most commands show no error.
+_AUTHORIZATION: Final = (
     r"(authorization[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?|\bbearer\s+)"
-    r"[A-Za-z0-9._~+/=\-]{8,}",
-    re.IGNORECASE,
+    r"[A-Za-z0-9._~+/=\-]{8,}"
 )
-_WORD = re.compile(r"(?<![\w-])[\w-]{3,7}(?![\w-])")
+_WORD: Final = r"(?<![\w-])[\w-]{3,7}(?![\w-])"
 _MASK = re.compile(r"[*•…]|\.\.")
-_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']*:[^/@\s\"']*@", re.IGNORECASE)
+_PASSWORD: Final = r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']*:[^/@\s\"']*@"
 
 
 class Hidden:
@@ -93,8 +92,8 @@ def redact_error(text: str) -> str:
     secrets = _secrets()
     text = _without_parts(redact(text), [*_spellings_of(secrets), *_encoded(secrets)])
     text = _without_ends(text, secrets.union(*(hidden.short for hidden in list(_handed_over))))
-    text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
-    return _PASSWORD.sub(rf"\1{REDACTED}@", text)
+    text = re.sub(_AUTHORIZATION, rf"\1{REDACTED}", text, flags=re.IGNORECASE)
+    return re.sub(_PASSWORD, rf"\1{REDACTED}@", text, flags=re.IGNORECASE)
 
 
 def redactor() -> Callable[[str], str]:
@@ -205,6 +204,8 @@ def _spellings_of(secrets: frozenset[str]) -> list[str]:
 
 def _encoded(secrets: Iterable[str]) -> Iterator[str]:
     """The secrets in hexadecimal, and in base64 wherever they stand in what is encoded."""
+    from base64 import b64encode  # imported late: most commands show no error
+
     for secret in secrets:
         given = secret.encode(errors="replace")
         yield given.hex()
@@ -258,4 +259,4 @@ def _without_ends(text: str, secrets: Iterable[str]) -> str:
         return REDACTED if is_one else word
 
     given = tuple(each.lower() for each in secrets)
-    return _WORD.sub(shown, text) if given else text
+    return re.sub(_WORD, shown, text) if given else text

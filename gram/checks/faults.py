@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias, Union
+from typing import Literal, NamedTuple, TypeAlias, Union
 
 from attrs import evolve, field, frozen
 
@@ -16,8 +16,7 @@ Severity: TypeAlias = Literal["error", "warning", "info"]
 PartPath: TypeAlias = tuple[Union[int, str], ...]
 
 
-@frozen
-class Edit:
+class Edit(NamedTuple):
     """A part of a text and what to write in its place."""
 
     span: Span

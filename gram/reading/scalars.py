@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from string import ascii_letters
 
 from ..errors import GramEncodeError
 from ..grammar import grammar
@@ -22,6 +21,8 @@ def read_number(spelling: str, base: int = 10) -> Number:
 
 def read_measurement(spelling: str) -> Measurement:
     """A number with its unit."""
+    from string import ascii_letters  # imported late: most programs have no measurement
+
     digits = spelling.rstrip(ascii_letters)
     return Measurement(read_number(digits), spelling[len(digits) :])
 

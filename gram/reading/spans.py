@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from attrs import frozen
+from typing import NamedTuple
 
 from ..source import Span
 from .syntax import Array, Construct, Map, Value
 
 
-@frozen
-class Spans:
+class Spans(NamedTuple):
     """The places of one pattern's parts, as offsets into the text.
 
     Attributes:
@@ -21,6 +19,7 @@ class Spans:
         labels: each label's name.
         keys: each property's key; of a key given twice, the last.
         values: each property's value.
+        syntax: the construct of each property's value.
     """
 
     pattern: Span
@@ -29,7 +28,7 @@ class Spans:
     labels: Mapping[str, Span]
     keys: Mapping[str, Span]
     values: Mapping[str, Span]
-    _syntax: Mapping[str, Value]
+    syntax: Mapping[str, Value]
 
     def part(self, name: str) -> Span | None:
         """The place of a part: ``identity``, ``labels`` (of the first) or a property's value.
@@ -59,7 +58,7 @@ class Spans:
         Raises:
             KeyError: no such property, key or index.
         """
-        value = self._syntax[key]
+        value = self.syntax[key]
         for step in path:
             if isinstance(value, Array) and isinstance(step, int):
                 if not 0 <= step < len(value.items):

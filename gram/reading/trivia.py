@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-
-from attrs import frozen
+from typing import NamedTuple
 
 from ..grammar import grammar
 from ..source import BOM, Span
@@ -21,8 +20,7 @@ _LINE_BREAK = re.compile(r"\r?\n")
 _TRAILING_BLANKS = re.compile(r"\s+\Z", re.ASCII)
 
 
-@frozen
-class Comment:
+class Comment(NamedTuple):
     """One comment of a piece of trivia, without blanks at its end.
 
     Attributes:
@@ -36,8 +34,7 @@ class Comment:
     after_blank: bool
 
 
-@frozen
-class Trivia:
+class Trivia(NamedTuple):
     """What is kept of a piece of trivia when its text is laid out anew.
 
     Attributes:

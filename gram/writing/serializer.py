@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from attrs import frozen
 from pyrsistent import PMap, PVector
 
 from ..errors import ArgumentError, expect
@@ -38,8 +36,7 @@ from ..trees import (
 _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
 
 
-@frozen
-class Spelling:
+class Spelling(NamedTuple):
     """How one pattern is written, where the notation leaves a choice.
 
     Attributes:
@@ -254,6 +251,8 @@ def write_number(number: Number) -> str:
     """An integer, or a decimal without exponent and always with a point."""
     if isinstance(number, int):
         return str(number)
+    from decimal import Decimal  # imported late: most programs are not written
+
     text = format(Decimal(repr(number)), "f")
     return text if "." in text else f"{text}.0"
 

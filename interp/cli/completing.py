@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from glob import escape, glob
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,6 +196,8 @@ def _tools_in(tree: ast.Module) -> Iterator[str]:
 
 
 def _files(begun: str) -> list[str]:
+    from glob import escape, glob  # imported late: only completion needs it
+
     return sorted(glob(f"{escape(begun)}*"))  # noqa: PTH207  # it may begin with anything
 
 

@@ -20,7 +20,7 @@ class Nowhere(Refused):
     """There is nothing at a path in a file."""
 
 
-@define
+@define(eq=False, repr=False)
 class Tally:
     """What became of each file.
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import importlib.util
 import sys
-import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -141,6 +139,8 @@ def _library(given: str) -> ToolLibrary:
 
 def _module(path: Path) -> ModuleType:
     """Import a file as a module; it can import from its folder, as a script can."""
+    import importlib.util  # imported late: most commands read no Python
+
     path.open("rb").close()  # an unreadable file is an OSError, as for every other input
     spec = importlib.util.spec_from_file_location(f"_tools_{path.stem}", path)
     if spec is None or spec.loader is None:
@@ -165,5 +165,7 @@ def _line_in(path: Path, error: BaseException) -> int | None:
     name = str(path.absolute())  # as the import calls it
     if isinstance(error, SyntaxError) and error.filename == name:
         return error.lineno
+    import traceback  # imported late: most files run
+
     frames = traceback.extract_tb(error.__traceback__)
     return next((each.lineno for each in reversed(frames) if each.filename == name), None)

@@ -8,7 +8,7 @@ them is in `interp.models`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap
@@ -47,8 +47,7 @@ class SettingError(GramError, ValueError):
         return f"{self.reason}; {self.hint}" if self.hint else self.reason
 
 
-@frozen
-class Setting:
+class Setting(NamedTuple):
     """What a setting may be.
 
     Attributes:

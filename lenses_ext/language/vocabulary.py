@@ -21,7 +21,7 @@ B = TypeVar("B")
 G = TypeVar("G", bound=Getter[Any, Any])
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Vocabulary:
     """What the patterns with some labels consist of.
 

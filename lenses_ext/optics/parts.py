@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import attrs
-from attrs import frozen
 from pyrsistent import PMap, pmap
 
 from gram import GramError, Pattern, Value, expect, is_reference
@@ -19,8 +18,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-@frozen
-class Codec(Generic[A, B]):
+class Codec(NamedTuple, Generic[A, B]):
     """How a property is read and written; both raise one of our errors for what they refuse.
 
     Attributes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from gram import Fault, Pattern, Severity, Source, Span, fault, origin
 
@@ -15,8 +15,7 @@ from .vocabulary import RESERVED
 Role: TypeAlias = Literal["parameter", "field", "part", "return", "type"]
 
 
-@frozen
-class Owner:
+class Owner(NamedTuple):
     """What a message is about.
 
     Attributes:
@@ -53,8 +52,7 @@ def owner_of(role: Role, element: Element, words: str) -> Owner:
     return Owner(role, f'"{name}"' if name or written == "" else words, element)
 
 
-@frozen
-class Written:
+class Written(NamedTuple):
     """A type as it was read, with its owner, for the checks that follow.
 
     ``optional`` says whether the value may be left out.
@@ -65,7 +63,7 @@ class Written:
     optional: bool = False
 
 
-@define
+@define(eq=False, repr=False)
 class Faults:
     """The faults of one signature.
 

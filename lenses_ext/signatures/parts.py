@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from attrs import field, frozen
 
@@ -33,8 +34,7 @@ from .file_shapes import shared_shapes, used_shapes
 from .vocabulary import PARAMETERS, RESERVED
 
 
-@frozen
-class Element:
+class Element(NamedTuple):
     """A pattern of a signature, with the path to it from the tool or text that was read."""
 
     pattern: Pattern
@@ -47,7 +47,7 @@ class Element:
         ]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Parts:
     """The parts of a signature.
 
@@ -68,8 +68,8 @@ class Parts:
     faults: tuple[Fault, ...] = ()
     known: tuple[str, ...] = ()
     nodes: tuple[Element, ...] | None = None
-    spans: dict[int, dict[str | None, Span]] = field(factory=dict, eq=False, repr=False)
-    source: Source | None = field(default=None, eq=False, repr=False)
+    spans: dict[int, dict[str | None, Span]] = field(factory=dict)
+    source: Source | None = None
 
 
 def is_chain(pattern: Pattern) -> bool:

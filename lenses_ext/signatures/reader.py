@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from attrs import evolve
-
 from gram import Pattern, Subject, Value
 
 from .chain import nodes_of
@@ -293,7 +291,7 @@ class SignatureReader:
         name, type = record.text("name", "a string"), record.text("type")
         rest = {key: value for key, value in entry.items() if key not in ("name", "type")}
         if name is not None:
-            owner = evolve(owner, words=f'"{name}"')
+            owner = owner._replace(words=f'"{name}"')
             rest["paramName"] = name
         return Pattern(Subject("", () if type is None else {type}, rest)), owner
 
