@@ -117,7 +117,8 @@ def completions(patterns: Sequence[Pattern], begun: str) -> list[str]:
     except PathError:
         return []
     document = _Document(patterns)
-    names = {ANY: None} | {name: None for place in places for name in document.below(place)}
+    kinds = {name: to.kind for place in places for name, to in document.below(place).items()}
+    names = [ANY, *kinds] if _NAMED.intersection(kinds.values()) else [*kinds]
     paths = (".".join([*words, write_path([name])]) for name in names)
     return [path for path in paths if path.startswith(begun)]
 

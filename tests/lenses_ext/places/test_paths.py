@@ -314,6 +314,7 @@ def test_a_begun_path_is_completed_by_one_word() -> None:
         "one.tools.`math.add`",
         "one.tools.shared",
     ]
+    assert "one.*" not in completions(PATTERNS, "one.")
 
 
 @given(st.lists(texts().filter(bool), min_size=1, max_size=4))
