@@ -90,4 +90,8 @@ def unknown_provider(model: Model) -> str:
     known = [*known_providers(), OFFLINE.provider]
     hint = did_you_mean(model.provider, known)
     said = f'unknown provider "{model.provider}"' + (f"; {hint}" if hint else ".")
-    return f"{said} Known: {', '.join(known)}"
+    said += f" Known: {', '.join(known)}"
+    if hint:
+        return said
+    variable = provider_without_row(model.provider).base_url_variable
+    return f"{said}. For another server, set {variable} to its address"

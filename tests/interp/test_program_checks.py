@@ -40,7 +40,14 @@ def test_an_unknown_provider_is_a_warning_with_the_nearest_at_its_place() -> Non
 
     assert (fault.code, fault.severity) == ("unknown-provider", "warning")
     assert fault.message.startswith('unknown provider "OpenIA"; did you mean OpenAI? Known: OpenAI')
+    assert "address" not in fault.message
     assert str(fault).startswith("p.gram:1:")
+
+
+def test_an_unknown_provider_without_a_near_one_can_be_given_an_address() -> None:
+    (fault,) = faults_of("my-Server/x")
+
+    assert fault.message.endswith("For another server, set MY_SERVER_BASE_URL to its address")
 
 
 def test_a_provider_that_the_user_has_named_is_known(
