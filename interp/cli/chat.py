@@ -39,7 +39,7 @@ def command(file: str, options: TalkOptions) -> None:
             "the program cannot come from standard input: chat reads your messages there. "
             "Save the program to a file, or use gram run - MESSAGE…"
         )
-    with interruptible(), Talk(file, options) as talk:
+    with interruptible(), Talk(file, options, is_chat=True) as talk:
         talk.use_model(talk.model)  # so that an unknown provider or a missing key is told now
         if sys.stdin and sys.stdin.isatty():
             note(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")

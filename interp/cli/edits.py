@@ -197,7 +197,7 @@ def read_pattern(text: str) -> Pattern:
     Raises:
         GramDecodeError: the text is not gram, or not exactly one pattern.
     """
-    found = loads(text)
+    found = parse_gram(text, "VALUE").patterns
     if len(found) != 1:
         raise GramDecodeError(f"expected one pattern, found {len(found)}", text, 0)
     return found[0]

@@ -7,8 +7,17 @@ from functools import partial
 import click
 
 from gram import Document, Pattern
-from lenses_ext import change_places
+from lenses_ext import (
+    Kind,
+    PathError,
+    change_places,
+    find_places,
+    new_property,
+    read_path,
+    write_path,
+)
 
+from .each_file import Nowhere
 from .edits import Destination, deliver, edit_options, places_in, read_value
 from .inputs import read_word_beside
 
@@ -28,9 +37,25 @@ def command(path: str, value: str, files: list[str], destination: Destination) -
     new = read_word_beside(value, files)
 
     def edit(document: Document) -> tuple[Pattern, ...]:
-        places = places_in(document, path)
+        try:
+            places = places_in(document, path)
+        except Nowhere as nowhere:
+            raise Nowhere(str(nowhere) + _hint(document, path)) from None
         return change_places(
             document.patterns, [(place, partial(read_value, new)) for place in places]
         )
 
     deliver(files, edit, destination)
+
+
+def _hint(document: Document, path: str) -> str:
+    """A hint if `gram add` could add what is not there to a map, such as the settings."""
+    try:
+        *above, last = read_path(path)
+        places = find_places(document.patterns, write_path(above))
+        if places[0].kind is Kind.PROPERTY:
+            new_property(document.patterns, places[0], last)
+            return "\n  hint: gram add adds it"
+    except PathError:
+        pass
+    return ""

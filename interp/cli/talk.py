@@ -32,6 +32,7 @@ class Talk:
     Args:
         file: the program; ``-`` is standard input.
         options: the options of the command.
+        is_chat: a message that fails does not end it.
         as_json: print answers as JSON.
         is_streaming: print words as they come, even to a pipe.
         record: the file that the run is recorded in, or None.
@@ -53,6 +54,7 @@ class Talk:
         file: str,
         options: TalkOptions,
         *,
+        is_chat: bool = False,
         as_json: bool = False,
         is_streaming: bool = False,
         record: str | None = None,
@@ -70,7 +72,7 @@ class Talk:
             raise ToolBindingError([*error.problems, hint]) from None
         self._spending = Spending(options.base_url)
         self.options = options
-        self._record = record
+        self._record, self._is_chat = record, is_chat
         self._terminal = (
             JsonAnswers(is_streaming=is_streaming, session=options.session, record=record)
             if as_json
@@ -213,7 +215,7 @@ class Talk:
         except OSError as failure:
             tell(shown(failure))
         else:
-            if not is_done:
+            if not is_done and (self._session or self._is_chat):
                 tell("the tool calls of this turn stay in the conversation")
 
 

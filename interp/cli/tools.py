@@ -57,10 +57,10 @@ def command(
     as_json: bool,
     write: tuple[str, ...],
 ) -> None:
-    """Show which tools of the agents in FILES bind, and why the others do not.
+    """Show which tools of the agent in FILES bind, and why the others do not.
 
-    FILES are files, folders and globs. Without --tools it only lists the tools. Exits with 1 if a
-    tool does not bind.
+    FILES are files, folders and globs. Of a file with several agents, --agent names one. Without
+    --tools it only lists the tools. Exits with 1 if a tool does not bind.
     """
     if bool(files) == bool(write):
         found = "both were given" if files else "neither was given"

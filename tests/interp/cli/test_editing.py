@@ -189,6 +189,28 @@ def test_a_path_that_matches_nothing_names_the_nearest(program: Path, command: l
     assert "did you mean greeter?" in done.stderr
 
 
+def test_set_of_what_is_not_in_the_settings_yet_names_the_command_that_adds_it(
+    program: Path,
+) -> None:
+    path = "greeter.settings.temperature"
+
+    of_a_setting = gram("set", str(program), path, "0.2")
+    of_a_slip = gram("set", str(program), "greeter.modle", "x/y")
+    added = gram("add", "-i", str(program), path, "0.2")
+
+    assert (of_a_setting.returncode, of_a_slip.returncode, added.returncode) == (1, 1, 0)
+    assert of_a_setting.stderr.endswith("\n  hint: gram add adds it\n")
+    assert "gram add" not in of_a_slip.stderr
+    assert gram("get", str(program), path).stdout == "0.2\n"
+
+
+def test_a_pattern_that_is_not_gram_is_said_to_be_the_value(program: Path) -> None:
+    done = gram("set", str(program), "greeter", "5")
+
+    assert done.returncode == 3
+    assert done.stderr.startswith("VALUE:1:1: error[syntax] unexpected integer `5`")
+
+
 def test_get_of_a_part_that_is_not_set_is_a_no(program: Path) -> None:
     done = gram("get", str(program), "greeter.description")
 

@@ -164,12 +164,15 @@ def test_what_tools_did_before_a_failure_stays_in_the_session(
     model_server: ModelServer, tmp_path: Path
 ) -> None:
     session = str(tmp_path / "s.gram")
-    model_server.will_say(tool_calls(HI), Answer({"error": {"message": "bad"}}, 400), "Hi again.")
+    bad = Answer({"error": {"message": "bad"}}, 400)
+    model_server.will_say(tool_calls(HI), bad, tool_calls(HI), bad, "Hi again.")
 
+    lost = gram("run", HELLO, "one", **at(model_server))
     failed = gram("run", HELLO, "one", "--session", session, **at(model_server))
     done = gram("run", HELLO, "two", "--session", session, **at(model_server))
 
-    assert failed.returncode == 4
+    assert (lost.returncode, failed.returncode) == (4, 4)
+    assert "stay in the conversation" not in lost.stderr
     assert "the tool calls of this turn stay in the conversation" in failed.stderr
     assert done.stdout == "Hi again.\n"
     said = [message["role"] for message in model_server.requests[-1]["messages"]]
