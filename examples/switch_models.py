@@ -1,5 +1,7 @@
 """Switch every agent in a folder to another model, and one tool's default, and no other byte.
 
+    python examples/switch_models.py FOLDER
+
 The same in two commands:
 
     gram set -i FILE '*.model' Ollama/llama4
@@ -25,4 +27,6 @@ def switch(folder: Path, model: Model) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python switch_models.py FOLDER")
     switch(Path(sys.argv[1]), Model("Ollama", "llama4"))
