@@ -13,12 +13,15 @@ from ..call_text import call_text, shortened
 from ..machine import (
     Ask,
     CallFailed,
+    CallModel,
     CallTool,
     Decided,
+    Effect,
     ModelReplied,
     Resumed,
     ToolReturned,
     newly_answered,
+    pending,
 )
 from ..messages import Usage
 from ..records import RecordedRun, Step, load_run
@@ -47,8 +50,8 @@ def command(file: str, as_json: bool) -> None:
 
 
 def timeline(run: RecordedRun) -> list[str]:
-    """The lines of a timeline: one about the run, and one for each step."""
-    rows = [_row(step) for step in run.steps]
+    """The lines of a timeline: one about the run, one for each step, and what it waits for."""
+    rows = [*map(_row, run.steps), *map(_waiting, pending(run.state))]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     steps = [f"{at:{widths[0]}}  {took:>{widths[1]}}  {what}" for at, took, what in rows]
     return [_summary(run), *steps]
@@ -73,8 +76,8 @@ def _row(step: Step) -> tuple[str, str, str]:
     """The position, the seconds, and what happened."""
     at = ".".join(map(str, step.event.at))
     took = "" if step.seconds is None else f"{step.seconds:.2f} s"
-    answered = newly_answered(step.before, step.state)
-    told = [_outcome(each.error, each.result_text) for _, each in answered]
+    answered = [each for _, each in newly_answered(step.before, step.state)]
+    told = [_outcome(each.error, each.result_text) for each in answered]
     match step.event:
         case ModelReplied() as event:
             calls = [call.name for call in event.message.tool_calls]
@@ -99,8 +102,17 @@ def _row(step: Step) -> tuple[str, str, str]:
                 return at, took, f"{named} {'allowed' if event.allowed else 'denied'}{reason}"
             return at, took, f"{named} {told[0] if told else ''}"
         case Resumed():
-            return at, took, "resumed"
+            calls = [f"{each.tool_name} {how}" for each, how in zip(answered, told, strict=True)]
+            return at, took, "; ".join(["resumed", *calls])
     return at, took, "the time of the run was up"
+
+
+def _waiting(effect: Effect) -> tuple[str, str, str]:
+    at = ".".join(map(str, effect.at))
+    if isinstance(effect, CallModel):
+        return at, "", "waits for the model"
+    wanted = "waits for approval of" if isinstance(effect, Ask) else "waits for"
+    return at, "", f"{wanted} {call_text(effect.name, effect.arguments)}"
 
 
 def _outcome(error: str | None, result: str | None) -> str:

@@ -176,6 +176,8 @@ def test_a_question_stays_open_in_the_file_until_it_is_answered(
     assert asked.returncode == 6
     assert f"gram resume {file} goes on" in asked.stderr
     assert len(model_server.requests) == 1
+    *_, waiting = gram("trace", str(file)).stdout.splitlines()
+    assert waiting.split(maxsplit=1) == ["0.0", 'waits for approval of sayHello(personName: "Al")']
 
     done = gram("resume", str(file), "--approve", "all", **at(model_server))
 
@@ -183,6 +185,16 @@ def test_a_question_stays_open_in_the_file_until_it_is_answered(
     assert len(model_server.requests) == 2
     again = gram("resume", str(file))
     assert (again.returncode, again.stdout) == (0, "Hello, Al.\n")
+
+
+def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_path: Path) -> None:
+    file = str(tmp_path / "denied.run.gram")
+    gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
+    gram("resume", file, "--approve", "none")
+
+    resumed = gram("trace", file).stdout.splitlines()[2]
+
+    assert resumed.strip().startswith("resumed; sayHello -> error: denied, not run")
 
 
 def test_a_run_that_failed_goes_on_without_asking_or_running_again(
