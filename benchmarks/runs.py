@@ -89,6 +89,8 @@ Figures = dict[str, list[float]]
 def main() -> None:
     """Measure the cases that are named, or all, and print a table for each."""
     chosen = sys.argv[1:] or [*CASES, *PROCESSES]
+    if not {*CASES, *PROCESSES}.issuperset(chosen):
+        sys.exit(f"name some of these cases, or none for all: {'; '.join([*CASES, *PROCESSES])}")
     pythons = {name: each.python for name, each in CONTENDERS.items()}
     for name, each in CONTENDERS.items():
         versions = [f"{p} {version_in(pythons[name], p.partition('[')[0])}" for p in each.packages]
