@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from ..documents import Document
 from ..reading import Construct, construct_of, spans_of
@@ -98,8 +98,7 @@ class Occurrence:
         return any(place[1] <= offset < place[2] for offset in place[0].repeats)
 
 
-@frozen
-class Finding:
+class Finding(NamedTuple):
     """What a check found, before its code and severity are added.
 
     Attributes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from typing import Any
@@ -20,6 +22,7 @@ COMPLETION = "_GRAM_COMPLETE"
 
 def main() -> None:
     """Run the command line; exits with the codes that the README lists."""
+    atexit.register(gc.freeze)  # else Python searches all memory for garbage as it ends
     leave_at_interrupt()
     prepare_streams()
     code = _run()

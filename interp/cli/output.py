@@ -20,7 +20,8 @@ import click
 if TYPE_CHECKING:
     from gram import Json
 
-_HARMFUL = re.compile(
+# Compiled when they are used: `re` keeps them, and most output is not for a terminal.
+_HARMFUL = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but tab and newline, and C1
     "\u2028\u2029"  # separators of lines and paragraphs
     "\u202a-\u202e\u2066-\u2069"  # bidirectional embeddings, overrides and isolates
@@ -28,7 +29,7 @@ _HARMFUL = re.compile(
     "|\r(?!\n)"
 )
 
-_INVISIBLE_LETTERS = re.compile(
+_INVISIBLE_LETTERS = (
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U000e0100-\U000e01ef]"
 )
@@ -156,7 +157,7 @@ def for_terminal(text: str) -> str:
     >>> print(for_terminal("safe\\x1b[2J\\n"), end="")
     safe\\x1b[2J
     """
-    return _HARMFUL.sub(lambda match: _escape(match[0]), text)
+    return re.sub(_HARMFUL, lambda match: _escape(match[0]), text)
 
 
 def for_question(text: str) -> str:
@@ -166,7 +167,7 @@ def for_question(text: str) -> str:
     pay\\u200bBob\\nnow
     """
     visible = "".join(char if char.isprintable() else _escape(char) for char in text)
-    return _INVISIBLE_LETTERS.sub(lambda match: _escape(match[0]), visible)
+    return re.sub(_INVISIBLE_LETTERS, lambda match: _escape(match[0]), visible)
 
 
 def without_surrogates(text: str) -> str:

@@ -198,7 +198,7 @@ def _of_each(
         for each in chosen(reading.once(Program.of)):
             if reading.judges(each.path):
                 for finding in rule(each.pattern):
-                    yield attrs.evolve(finding, path=(*each.path, *finding.path))
+                    yield finding._replace(path=(*each.path, *finding.path))
 
     return find
 
