@@ -49,8 +49,10 @@ class FocusError(GramError, LookupError):
 
     def __str__(self) -> str:
         where = f"at {self.path} of" if self.path else "in"
-        text = f"{self.optic}: {self.reason} {where} {describe(self.pattern)}"
+        reason, line_break, more = self.reason.partition("\n")  # a hint may be on its own line
+        text = f"{self.optic}: {reason} {where} {describe(self.pattern)}"
         text += f"; {self.hint}" if self.hint else ""
+        text += line_break + more
         place = origin(self.pattern) if isinstance(self.pattern, Pattern) else None
         return f"{place}: {text}" if place else text
 

@@ -211,6 +211,16 @@ def test_a_pattern_that_is_not_gram_is_said_to_be_the_value(program: Path) -> No
     assert done.stderr.startswith("VALUE:1:1: error[syntax] unexpected integer `5`")
 
 
+def test_a_signature_that_is_not_gram_is_refused_with_its_place_before_the_hint(
+    program: Path,
+) -> None:
+    done = gram("set", str(program), "greeter.tools.*.signature", "(x)==>")
+
+    said, hint = done.stderr.splitlines()
+    assert said.endswith("unexpected end of the text at 1:7 at elements of [math.add:Tool]")
+    assert hint == "  hint: expected a node"
+
+
 def test_get_of_a_part_that_is_not_set_is_a_no(program: Path) -> None:
     done = gram("get", str(program), "greeter.description")
 
