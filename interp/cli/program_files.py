@@ -1,7 +1,8 @@
 """Finds the files that a command line names: files, folders, globs and standard input.
 
 Of a folder, these are all files ``*.gram`` in it, at any depth, in the order of their paths,
-without those that git ignores. A file that is named itself is always meant.
+without recorded runs (``*.run.gram``) and those that git ignores. A file that is named itself is
+always meant.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 SUFFIX = ".gram"
+RECORDED = ".run.gram"
 
 _NEVER_MEANT = {"node_modules", "__pycache__", "site-packages"}
 """Folders of other people's files; hidden folders are left out too."""
@@ -99,7 +101,8 @@ def _files_in(folder: Path) -> Iterator[str]:
             and not rules.cover(here / each, is_folder=True)
         ]
         for each in files:
-            if each.endswith(SUFFIX) and not rules.cover(here / each):
+            is_program = each.endswith(SUFFIX) and not each.endswith(RECORDED)
+            if is_program and not rules.cover(here / each):
                 yield str(here / each)
 
 
@@ -113,6 +116,8 @@ def _matches(pattern: str) -> Iterator[str]:
         if path.is_dir():
             if not pattern.endswith("**"):  # else the files in it match too
                 yield from sorted(_files_in(path))
+        elif path.name.endswith(RECORDED) and not pattern.endswith(RECORDED):
+            continue
         elif (takes_any or path.suffix == SUFFIX) and not rules.cover(path):
             yield each
 

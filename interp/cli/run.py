@@ -23,7 +23,8 @@ from .process import interruptible
 @click.option(
     "--record",
     metavar="FILE",
-    help="Write the run to this new file as it happens; gram resume, replay and trace read it.",
+    help="Write the run to this new file as it happens, best named *.run.gram; gram resume, "
+    "replay and trace read it.",
 )
 @options_of(TalkOptions)
 def command(

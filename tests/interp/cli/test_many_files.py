@@ -26,6 +26,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "agents/build/d.gram": AGENT.format(name="d"),
         "agents/.hidden/e.gram": AGENT.format(name="e"),
         "agents/notes.txt": "no gram",
+        "agents/monday.run.gram": "(:Run)",
         ".gitignore": "build/\n",
     }
     for name, text in files.items():

@@ -1,6 +1,7 @@
 """What runs cost, counted instead of timed: a regression is one on any machine.
 
-Bounds leave some room. Whoever needs more of it says in `docs/performance.md` what for.
+Bounds leave some room, also for what each Python calls of its own. Whoever needs more of it says in
+`docs/performance.md` what for.
 """
 
 from __future__ import annotations
@@ -95,13 +96,13 @@ def calls_of(act: Callable[[], object]) -> Counter[str]:
 
 
 def test_a_run_makes_few_calls() -> None:
-    assert calls_of(a_run()).total() < 640
+    assert calls_of(a_run()).total() < 700
 
 
 def test_another_round_makes_few_calls() -> None:
     one, ten = (calls_of(a_run(rounds=rounds)).total() for rounds in (1, 10))
 
-    assert (ten - one) / 9 < 380
+    assert (ten - one) / 9 < 430
 
 
 def test_earlier_messages_and_other_tools_cost_a_run_nothing() -> None:
