@@ -159,7 +159,7 @@ def test_what_is_no_run_file_is_refused_in_one_message(command: str) -> None:
 
 
 def test_the_record_of_a_run_has_no_faults(file: Path) -> None:
-    checked = gram("check", str(file.parent))
+    checked = gram("check", str(file))
 
     assert (checked.returncode, checked.stdout) == (0, "")
 
