@@ -94,7 +94,7 @@ class PhraseWriter:
         )
 
     def _before(self, symbol: str) -> set[str]:
-        """The terminals that stand before a symbol in the rules."""
+        """The terminals that a symbol may follow in the rules."""
         pairs = (pair for *_, parts in self.rules for pair in pairwise(parts))
         return {first for first, second in pairs if second == symbol} & self.terminals.keys()
 

@@ -83,7 +83,7 @@ class _Replies(Model):
         )
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError
+        raise AssertionError("no run of the benchmark streams")
 
 
 def _sync(agent: Agent, given: list[Any], turns: int) -> Any:

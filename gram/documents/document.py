@@ -128,7 +128,7 @@ class Document:
         """The places of the parts of the pattern at ``path``: top-level index, element, ….
 
         Raises:
-            NoPatternError: there is no pattern.
+            NoPatternError: no pattern is at the path.
         """
         expect(path, Sequence, "path", by="spans")
         for index in path:
@@ -147,7 +147,7 @@ class Document:
         """The path of the pattern at ``span``; of a node shared by two hops, the first path.
 
         Raises:
-            NoPatternError: there is no pattern.
+            NoPatternError: no pattern is at the span.
         """
         expect(span, Span, "span", by="path_at")
         path: tuple[int, ...] = ()

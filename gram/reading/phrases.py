@@ -1,4 +1,4 @@
-"""Cuts a long text into phrases, and into tokens where there are none.
+"""Cuts a long text into phrases; what is not part of a phrase is cut into tokens.
 
 A phrase is a subject between two marks (see `gram.phrases`). What is spelled alike is read once:
 it is one object in all trees of the text, which are immutable.

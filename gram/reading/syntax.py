@@ -119,7 +119,7 @@ class Map(Value):
     def stand_for(self, value: TreeValue) -> None:
         """Hold the map that was read here, and its values below."""
         self.value = value
-        _give_values(self.entries, value)  # type: ignore[arg-type]  # a PMap
+        _give_values(self.entries, value)  # type: ignore[arg-type]  # a value with entries is a map
 
 
 AnyValue: TypeAlias = Union[Value, Array, Map]

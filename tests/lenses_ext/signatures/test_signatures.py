@@ -130,19 +130,19 @@ def test_the_text_form_takes_the_types_of_its_file_too(form: str) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: parse_type_signature(None),  # type: ignore[arg-type]
-        lambda: parse_type_signature("()==>(::Text)", shapes=5),  # type: ignore[arg-type]
-        lambda: parse_type_signature("()==>(::Text)", shapes=["x"]),  # type: ignore[list-item]
-        lambda: signature_faults(5),  # type: ignore[arg-type]
-        lambda: type_signature_to_json_schema(None),  # type: ignore[arg-type]
-        lambda: result_schema(["x"]),  # type: ignore[arg-type]
-        lambda: signature_elements(None),  # type: ignore[arg-type]
-        lambda: write_type_signature("()==>(::Text)"),  # type: ignore[arg-type]
-        lambda: signature_patterns(None),  # type: ignore[arg-type]
-        lambda: signature_text("x"),  # type: ignore[arg-type]
-        lambda: differences(5, {}),  # type: ignore[arg-type]
-        lambda: differences({}, [], match="full"),  # type: ignore[arg-type]
-        lambda: resolve_ref(5, {}),  # type: ignore[arg-type]
+        lambda: parse_type_signature(None),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: parse_type_signature("()==>(::Text)", shapes=5),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: parse_type_signature("()==>(::Text)", shapes=["x"]),  # type: ignore[list-item]  # wrong on purpose
+        lambda: signature_faults(5),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: type_signature_to_json_schema(None),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: result_schema(["x"]),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: signature_elements(None),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: write_type_signature("()==>(::Text)"),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: signature_patterns(None),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: signature_text("x"),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: differences(5, {}),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: differences({}, [], match="full"),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: resolve_ref(5, {}),  # type: ignore[arg-type]  # wrong on purpose
     ],
 )
 def test_a_wrong_type_of_argument_is_refused(call: Any) -> None:
