@@ -120,6 +120,7 @@ from .records.state_pattern import (
     state_to_pattern as state_to_pattern,
 )
 from .replaying.recorded_world import recorded as recorded
+from .replaying.timeline import Entry as Entry, Timeline as Timeline, timeline as timeline
 from .specification import (
     GramDecodeError as GramDecodeError,
     GramEncodeError as GramEncodeError,

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import click
 
-from lenses_ext import agent_model, agent_name, view
-
 from ..call_text import call_text, shortened
-from ..machine import (
-    Ask,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    Effect,
-    ModelReplied,
-    Resumed,
-    ToolReturned,
-    newly_answered,
-    pending,
-)
 from ..messages import Usage
-from ..records import RecordedRun, Step, load_run
+from ..records import load_run
 from ..redaction import redact
+from ..replaying import Entry, Timeline, timeline
 from .completing import complete_files
 from .file_options import json_option
-from .output import show
+from .output import Styled, show, show_json
+from .spending import shown_price
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 
@@ -41,126 +25,73 @@ def command(file: str, as_json: bool) -> None:
 
     FILE is written by gram run --record. A run that is still going on is shown as far as it is.
     """
-    run = load_run(file)
+    found = timeline(load_run(file))
     if as_json:
-        show(redact(json.dumps(_as_json(run), ensure_ascii=False, indent=2)))
+        show_json(found.to_json())
         return
-    for line in timeline(run):
-        show(redact(line))
+    for line in lines(found):
+        show(line)
 
 
-def timeline(run: RecordedRun) -> list[str]:
-    """The lines of a timeline: one about the run, one for each step, and what it waits for."""
-    rows = [*map(_row, run.steps), *map(_waiting, pending(run.state))]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
-    steps = [f"{at:{widths[0]}}  {took:>{widths[1]}}  {what}" for at, took, what in rows]
-    return [_summary(run), *steps]
+def lines(found: Timeline) -> list[Styled]:
+    """The lines of a timeline: one about the run, then one for each entry."""
+    return [summary(found), *map(line_of, found.entries)]
 
 
-def _summary(run: RecordedRun) -> str:
-    agent, state = run.first.agent, run.state
-    model = state.model or view(agent_model, agent)
-    seconds = sum(step.seconds or 0 for step in run.steps)
+def summary(found: Timeline) -> str:
+    """The line about the run."""
     parts = [
-        view(agent_name, agent) or "the agent",
-        str(model),
-        state.status.value,
-        f"{_count(len(_replies(run)), 'request')}, {_count(len(state.invocations), 'call')}",
-        _tokens(state.usage),
-        f"{seconds:.2f} s",
+        found.agent or "the agent",
+        found.model,
+        found.status.value,
+        f"{_count(found.requests, 'request')}, {_count(found.calls, 'call')}",
+        _tokens(found.usage),
+        "" if found.cost is None else f"${shown_price(found.cost)}",
+        "" if found.seconds is None else f"{found.seconds:.2f} s",
     ]
-    return " · ".join(parts)
+    return redact(" · ".join(filter(None, parts)))
 
 
-def _row(step: Step) -> tuple[str, str, str]:
-    """The position, the seconds, and what happened."""
-    at = ".".join(map(str, step.event.at))
-    took = "" if step.seconds is None else f"{step.seconds:.2f} s"
-    answered = [each for _, each in newly_answered(step.before, step.state)]
-    told = [_outcome(each.error, each.result_text) for each in answered]
-    match step.event:
-        case ModelReplied() as event:
-            calls = [call.name for call in event.message.tool_calls]
-            said = _short(event.message.content)
-            what = " ".join(
-                each
-                for each in (
-                    said and f'"{said}"',
-                    calls and f"calls {', '.join(calls)}",
-                    event.truncated and "(cut off)",
-                    f"({_tokens(event.usage)})",
-                )
-                if each
-            )
-            return at, took, "; ".join([f"model: {what}", *(f"refused: {each}" for each in told)])
-        case ToolReturned() | CallFailed() | Decided() as event:
-            call = step.effect
-            assert isinstance(call, Ask | CallTool)
-            named = call_text(call.name, call.arguments)
-            if isinstance(event, Decided):
-                reason = f" ({event.reason})" if event.reason else ""
-                return at, took, f"{named} {'allowed' if event.allowed else 'denied'}{reason}"
-            return at, took, f"{named} {told[0] if told else ''}"
-        case Resumed():
-            calls = [f"{each.tool_name} {how}" for each, how in zip(answered, told, strict=True)]
-            return at, took, "; ".join(["resumed", *calls])
-    return at, took, "the time of the run was up"
+def line_of(entry: Entry, level: int = 0) -> Styled:
+    """The line of an entry: where, when, how long, and what."""
+    at = ".".join(map(str, entry.at))
+    began = "" if entry.started is None else f"+{entry.started:.2f}"
+    took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
+    return [(f"{at:<6}{began:>9}{took:>10}  {'  ' * level}", ""), *_what(entry)]
 
 
-def _waiting(effect: Effect) -> tuple[str, str, str]:
-    at = ".".join(map(str, effect.at))
-    if isinstance(effect, CallModel):
-        return at, "", "waits for the model"
-    wanted = "waits for approval of" if isinstance(effect, Ask) else "waits for"
-    return at, "", f"{wanted} {call_text(effect.name, effect.arguments)}"
+def _what(entry: Entry) -> list[tuple[str, str]]:
+    match entry.kind:
+        case "model":
+            return _request(entry)
+        case "change":
+            return [(f"resumed with {_short(entry.arguments or '')}", "")]
+        case "stop":
+            return [("stopped: ", ""), (_short(entry.error or ""), "failed")]
+    named = call_text(entry.name, redact(entry.arguments or "{}"))
+    match entry.how:
+        case "asked":
+            return [(f"waits for approval of {named}", "")]
+        case "waiting" | "running":
+            return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]
+        case "done":
+            allowed = " (allowed)" if entry.approval else ""
+            return [(f"{named}{allowed} -> {_short(entry.result or '')}", "")]
+    style = "refused" if entry.how == "refused" else "failed"
+    return [(f"{named} -> ", ""), (f"error: {_short(entry.error or '')}", style)]
 
 
-def _outcome(error: str | None, result: str | None) -> str:
-    return f"-> error: {_short(error)}" if error is not None else f"-> {_short(result or '')}"
-
-
-def _as_json(run: RecordedRun) -> dict[str, Any]:
-    state = run.state
-    return {
-        "agent": view(agent_name, run.first.agent),
-        "model": str(state.model or view(agent_model, run.first.agent)),
-        "run": state.run_id,
-        "status": state.status.name.lower(),
-        "usage": _usage(state.usage),
-        "steps": [_step_as_json(step) for step in run.steps],
-    }
-
-
-def _step_as_json(step: Step) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "at": list(step.event.at),
-        "event": type(step.event).__name__,
-        "seconds": step.seconds,
-    }
-    match step.event:
-        case ModelReplied(_, message, usage, truncated):
-            calls = [
-                {"name": each.name, "arguments": each.arguments} for each in message.tool_calls
-            ]
-            found |= {"content": message.content, "calls": calls, "usage": _usage(usage)}
-            found["truncated"] = truncated
-        case Decided(_, allowed, reason):
-            found |= {"allowed": allowed, "reason": reason}
-    if isinstance(step.effect, Ask | CallTool):
-        found |= {"tool": step.effect.name, "arguments": step.effect.args}
-    answered = [each for _, each in newly_answered(step.before, step.state)]
-    found["answered"] = [
-        {"tool": each.tool_name, "result": each.result, "error": each.error} for each in answered
-    ]
-    return found
-
-
-def _usage(usage: Usage) -> dict[str, int | None]:
-    return {"input": usage.input_tokens, "output": usage.output_tokens}
-
-
-def _replies(run: RecordedRun) -> list[Step]:
-    return [step for step in run.steps if isinstance(step.event, ModelReplied)]
+def _request(entry: Entry) -> list[tuple[str, str]]:
+    if entry.is_open:
+        return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
+    if entry.how == "failed":
+        return [("model: ", ""), (f"error: {_short(entry.error or '')}", "failed")]
+    said = f'"{_short(entry.result)}"' if entry.result else ""
+    calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
+    price = "" if entry.cost is None else f", ${shown_price(entry.cost)}"
+    used = "" if entry.usage is None else f"({_tokens(entry.usage)}{price})"
+    cut = [(f" ({entry.error})", "failed")] if entry.error else []
+    return [(" ".join(filter(None, ("model:", said, calls, used))), ""), *cut]
 
 
 def _tokens(usage: Usage) -> str:
@@ -174,4 +105,4 @@ def _count(number: int, what: str) -> str:
 
 
 def _short(text: str) -> str:
-    return shortened(" ".join(text.split()), _LONGEST)
+    return shortened(" ".join(redact(text).split()), _LONGEST)

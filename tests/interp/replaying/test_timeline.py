@@ -1,0 +1,133 @@
+"""The timeline: what happened in a run, as data that all views read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gram import dumps, loads_one
+from interp import (
+    ApprovalNeeded,
+    Limits,
+    Model,
+    ScriptedModel,
+    Usage,
+    ask_all,
+    load_run,
+    price_of,
+    resume_run,
+    run,
+    timeline,
+)
+from interp.replaying import Entry, Timeline
+from tests.interp.execution.test_recording import AGENT, CALLS, counting
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "run.gram"
+
+
+def of(file: Path) -> Timeline:
+    return timeline(load_run(file), has_prices=False)
+
+
+def positions(entries: tuple[Entry, ...]) -> list[tuple[int | str, ...]]:
+    return [each.at for each in entries]
+
+
+def test_a_timeline_has_each_request_and_each_call(file: Path) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
+
+    found = of(file)
+
+    assert (found.input, found.answer, found.waits_for) == ("go", "done", ())
+    assert [(each.kind, each.how) for each in found.entries] == [
+        ("model", "done"),
+        ("tool", "done"),
+        ("tool", "done"),
+        ("model", "done"),
+    ]
+    assert found.entries[0].calls == (found.entries[1].name,) * 2
+    assert (found.requests, found.calls) == (2, 2)
+
+
+def test_what_a_run_waits_for_stands_at_its_end(file: Path) -> None:
+    with pytest.raises(ApprovalNeeded):
+        run(
+            AGENT,
+            "go",
+            counting([]),
+            model=ScriptedModel([CALLS]),
+            policy=ask_all,
+            record=file,
+        )
+
+    found = of(file)
+
+    assert positions(found.waits_for) == [(0, 0), (0, 1)]
+    assert {each.how for each in found.waits_for} == {"asked"}
+    assert found.answer is None
+
+
+def test_calls_say_whether_somebody_allowed_them(file: Path) -> None:
+    run(
+        AGENT,
+        "go",
+        counting([]),
+        model=ScriptedModel([CALLS, "done"]),
+        policy=ask_all,
+        approve=lambda ask: ask.at == (0, 0) or "not twice",
+        record=file,
+    )
+
+    allowed, denied = (each for each in of(file).entries if each.kind == "tool")
+
+    assert (allowed.how, allowed.approval) == ("done", True)
+    assert (denied.how, denied.approval) == ("refused", False)
+    assert "not twice" in (denied.error or "")
+
+
+def test_what_the_caller_changes_on_resuming_is_an_entry(file: Path) -> None:
+    model = ScriptedModel([CALLS])
+    with pytest.raises(ApprovalNeeded):
+        run(AGENT, "go", counting([]), model=model, policy=ask_all, record=file)
+
+    resume_run(
+        file,
+        counting([]),
+        model=ScriptedModel(["done"]),
+        approve=lambda _: True,
+        limits=Limits(tokens=7),
+    )
+
+    (change,) = (each for each in of(file).entries if each.kind == "change")
+    assert change.to_json()["arguments"] == {"limits": {"tokens": 7}}
+
+
+def test_json_leaves_out_what_is_unknown(file: Path) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=file)
+
+    (entry,) = json.loads(json.dumps(of(file).to_json()))["entries"]
+
+    assert entry["at"] == [0]
+    assert entry["result"] == "done"
+    assert "error" not in entry
+    assert "children" not in entry
+
+
+def test_the_cost_of_a_run_is_that_of_its_replies(file: Path) -> None:
+    reply = {
+        "choices": [{"message": {"content": "done"}}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 500},
+    }
+    model = ScriptedModel([reply])
+    priced = loads_one(dumps(AGENT).replace("A/b", "OpenAI/gpt-5"))
+    run(priced, "go", counting([]), model=model, record=file)
+
+    found = timeline(load_run(file))
+
+    assert found.usage == Usage(1000, 500)
+    assert found.cost == price_of(Model("OpenAI", "gpt-5"), Usage(1000, 500))
