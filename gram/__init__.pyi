@@ -72,6 +72,13 @@ from .highlighting import (
     notebook_form as notebook_form,
     rich_text as rich_text,
 )
+from .markup import (
+    Content as Content,
+    Markup as Markup,
+    element as element,
+    markup_of as markup_of,
+    visible as visible,
+)
 from .presentations import Presentation as Presentation, present as present
 from .reading.lexer import tokens as tokens
 from .reading.literals import quote as quote, unescape as unescape

@@ -41,6 +41,7 @@ FLOORS = {
         "models",
         "execution",
         "replaying",
+        "views",
         "cli",
     ),
 }

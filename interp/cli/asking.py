@@ -9,7 +9,9 @@ from contextlib import suppress
 
 import click
 
-from .output import for_terminal, without_surrogates
+from gram import visible
+
+from .output import without_surrogates
 
 
 class NoTerminal(Exception):  # noqa: N818  # it is no error
@@ -37,7 +39,7 @@ def ask_user(question: str) -> str:
         raise NoTerminal from None
     _forget_typed_ahead(descriptor)
     with io.TextIOWrapper(io.FileIO(descriptor, "r+"), errors="replace", newline="") as terminal:
-        terminal.write(for_terminal(without_surrogates(question)))
+        terminal.write(visible(without_surrogates(question)))
         terminal.flush()
         line = terminal.readline()
     if not line:

@@ -17,17 +17,10 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, Union
 
 import click
 
+from gram import visible
+
 if TYPE_CHECKING:
     from gram import Json
-
-# Compiled when they are used: `re` keeps them, and most output is not for a terminal.
-_HARMFUL = (
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but tab and newline, and C1
-    "\u2028\u2029"  # separators of lines and paragraphs
-    "\u202a-\u202e\u2066-\u2069"  # bidirectional embeddings, overrides and isolates
-    "\U000e0000-\U000e007f]"  # tags
-    "|\r(?!\n)"
-)
 
 _INVISIBLE_LETTERS = (
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
@@ -80,7 +73,7 @@ def show(text: Styled, *, nl: bool = True, err: bool = False) -> None:
     is_escaped, is_coloured = stream.isatty(), has_colours(stream)
     shown = ""
     for part, style in [(text, "")] if isinstance(text, str) else text:
-        escaped = for_terminal(part) if is_escaped else part
+        escaped = visible(part) if is_escaped else part
         shown += click.style(escaped, **STYLES[style]) if is_coloured and style else escaped
     if is_escaped:
         if err and _is_within_line:
@@ -149,15 +142,6 @@ def show_json(value: Json) -> None:
     from ..redaction import redact
 
     show(redact(json.dumps(value, ensure_ascii=False, indent=2)))
-
-
-def for_terminal(text: str) -> str:
-    """Escape the harmful characters of a text; letters of all scripts and emoji are kept.
-
-    >>> print(for_terminal("safe\\x1b[2J\\n"), end="")
-    safe\\x1b[2J
-    """
-    return re.sub(_HARMFUL, lambda match: _escape(match[0]), text)
 
 
 def for_question(text: str) -> str:

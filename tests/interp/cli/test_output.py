@@ -9,7 +9,8 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from interp.cli.output import for_question, for_terminal
+from gram import visible
+from interp.cli.output import for_question
 from tests.interp.cli.process import at, gram
 from tests.interp.cli.terminal import Terminal
 from tests.interp.model_server import ModelServer, tool_calls
@@ -28,12 +29,12 @@ HIDDEN = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\ufe0f", "\u3164", 
 def test_harmful_characters_are_escaped_everywhere(char: str) -> None:
     escape = char.encode("unicode_escape").decode()
 
-    assert for_terminal(f"a{char}b") == for_question(f"a{char}b") == f"a{escape}b"
+    assert visible(f"a{char}b") == for_question(f"a{char}b") == f"a{escape}b"
 
 
 @pytest.mark.parametrize("char", [*HIDDEN, "\n", "\t"], ids=ascii)
 def test_a_question_shows_what_answers_may_leave_invisible(char: str) -> None:
-    assert for_terminal(char) == char
+    assert visible(char) == char
     assert for_question(char) == char.encode("unicode_escape").decode()
 
 
@@ -41,7 +42,7 @@ def test_a_question_shows_what_answers_may_leave_invisible(char: str) -> None:
     "text", ["é ñ 漢字 한글", "می‌خواهم", "क्‍ष", "👩‍💻 ❤️", "line\r\nline\n\tindented"]
 )
 def test_letters_of_all_scripts_and_emoji_stay_in_answers(text: str) -> None:
-    assert for_terminal(text) == text
+    assert visible(text) == text
 
 
 @given(st.text())
@@ -53,7 +54,7 @@ def test_a_question_has_only_visible_characters(text: str) -> None:
 
 @given(st.text())
 def test_what_is_shown_can_be_shown_again(text: str) -> None:
-    assert for_terminal(for_terminal(text)) == for_terminal(text)
+    assert visible(visible(text)) == visible(text)
 
 
 def test_an_argument_cannot_fake_the_question(model_server: ModelServer) -> None:

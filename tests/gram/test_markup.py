@@ -1,0 +1,73 @@
+"""Markup that is built of elements: no text in it becomes markup."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import ArgumentError, Markup, element, markup_of
+
+any_text = st.text(st.characters(exclude_categories=())) | st.sampled_from(
+    [
+        "</p><script>alert(1)</script>",
+        '"><b',
+        "'",
+        "&lt;",
+        "\x00",
+        "\u202e",
+        "]]>",
+        "<!--",
+        "\ud800",
+    ]
+)
+
+
+class Reader(HTMLParser):
+    """Reads the tags and the text of HTML, as a browser does."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@given(any_text, any_text)
+def test_text_stays_text_in_content_and_attributes(content: str, attribute: str) -> None:
+    made = element("p", content, element("b"), title=attribute)
+    read = Reader(made)
+
+    made.encode()
+    assert [tag for tag, _ in read.tags] == ["p", "b"]
+    assert set(read.tags[0][1]) == {"title"}
+    assert Reader(markup_of(content)).text == read.text
+    assert bool(read.text) == bool(content)
+
+
+@given(any_text, any_text)
+def test_what_is_built_is_xml(content: str, attribute: str) -> None:
+    tree = ElementTree.fromstring(element("text", content, element("title", attribute), id="x"))
+
+    assert [each.tag for each in tree.iter()] == ["text", "title"]
+
+
+def test_markup_in_markup_is_not_escaped_again() -> None:
+    assert element("p", [element("b", "<"), None, "&"]) == "<p><b>&lt;</b>&amp;</p>"
+    assert isinstance(markup_of("a"), Markup)
+
+
+def test_what_is_no_text_and_no_name_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="neither text nor markup"):
+        element("p", 3)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="not the name of an element"):
+        element("p onclick=x")
