@@ -176,8 +176,10 @@ class Terminal:
         Without a terminal it is denied, or stays open if the run is recorded.
         """
         self.end_line()
-        if (always := self._always.get(ask.name)) is not None:
+        if not ask.may_have_run and (always := self._always.get(ask.name)) is not None:
             return always
+        if ask.may_have_run:
+            tell("this call had begun when the run ended: it may have run already")
         call = without_surrogates(for_question(redact(call_text(ask.name, ask.args))))
         hidden = len(call) - _LONGEST_QUESTION
         while True:

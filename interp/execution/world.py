@@ -237,7 +237,8 @@ def _failing(whose: str, kind: type[AgentError]) -> Iterator[None]:
 def _replied(effect: CallModel, reply: Any) -> ModelReplied:
     """The event of a reply in any form that models give."""
     read = read_reply(reply, effect.request)
-    return ModelReplied(effect.at, read.message, read.usage, read.truncated)
+    said = (read.message, read.usage, read.truncated, read.finish_reason, read.served_model)
+    return ModelReplied(effect.at, *said)
 
 
 def _decided(ask: Ask, answer: Answer) -> Decided:

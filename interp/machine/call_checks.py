@@ -21,6 +21,9 @@ from .state import State
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
 
+INTERRUPTED = "interrupted: the run ended before this call was answered; it may have run"
+"""What the model is told of a call that a run left unanswered."""
+
 _CUT_OFF = "the reply was cut off at its length limit, so this call may be incomplete: not run"
 
 
@@ -85,3 +88,8 @@ _check_result: Memo[Pattern, Callable[[JsonText], None]] = Memo(_result_check)
 def denied(reason: str) -> str:
     """What the model is told of a call that may not be run."""
     return f"denied, not run: {reason}" if reason else "denied, not run"
+
+
+def not_run_again(reason: str) -> str:
+    """What the model is told of a call that may have run, and may not be run again."""
+    return f"{INTERRUPTED}; not run again: {reason}" if reason else f"{INTERRUPTED}; not run again"

@@ -81,7 +81,13 @@ class CallTool(ToolEffect):
 
 @frozen
 class Ask(ToolEffect):
-    """Ask whether a tool may be run; it becomes a `CallTool` when it may."""
+    """Ask whether a tool may be run; it becomes a `CallTool` when it may.
+
+    Attributes:
+        may_have_run: the call had begun when the run ended, so that it may have run already.
+    """
+
+    may_have_run: bool = False
 
 
 # --- events
@@ -96,12 +102,16 @@ class ModelReplied:
         message: what the model said and which tools it calls.
         usage: the tokens it used, unknown when the model does not say.
         truncated: the reply was cut off at its length limit, so its calls may be incomplete.
+        finish_reason: why the model stopped, in its provider's word; "" if it does not say.
+        served_model: the model that replied, as its provider names it; "" if it does not say.
     """
 
     at: At
     message: Message
     usage: Usage = Usage()
     truncated: bool = False
+    finish_reason: str = ""
+    served_model: str = ""
 
 
 @frozen
@@ -174,6 +184,8 @@ class Resumed:
             wait for approval.
         settings: settings of the model to change; None as a value leaves one out.
         check_results: whether results have to be of the types that the program declares.
+        ask_about: the positions of calls that may have run already, and are asked about before
+            they are run again.
         at: the whole run.
 
     What is None stays as it was.
@@ -187,6 +199,7 @@ class Resumed:
     policy: ApprovalPolicy | None = None
     settings: PMap[str, Value | None] | None = field(default=None, converter=checked_settings)
     check_results: bool | None = None
+    ask_about: tuple[At, ...] = ()
     at: At = ()
 
 

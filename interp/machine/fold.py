@@ -31,9 +31,10 @@ from ..messages import (
 from ..programs import the_agent
 from .answers import answer_problem, correction
 from .approval import ApprovalPolicy, allow_all
-from .call_checks import FORBIDDEN, checked_call, checked_result, denied
+from .call_checks import FORBIDDEN, checked_call, checked_result, denied, not_run_again
 from .effects import (
     Ask,
+    At,
     CallFailed,
     CallTool,
     Decided,
@@ -177,6 +178,10 @@ def _resumed(state: State, event: Resumed) -> Step:
             decision = event.policy.decide(ask.name, ask.args)
             if decision != "ask":
                 state, _ = _decided(state, Decided(ask.at, decision == "allow", FORBIDDEN))
+    for at in event.ask_about:
+        call = _waiting(state, event, at, CallTool)
+        ask = Ask(at, call.name, call.arguments, may_have_run=True)
+        state = state.changed(waiting=state.waiting.set(at[-1], ask))
     return state, pending(state)
 
 
@@ -242,12 +247,12 @@ def _at_limit(state: State, limit: str) -> Step:
 
 
 def _tool_returned(state: State, event: ToolReturned) -> Step:
-    call = _waiting(state, event, CallTool)
+    call = _waiting(state, event, event.at, CallTool)
     return _with_answer(state, call, checked_result(state, call, JsonText.read(event.result)))
 
 
 def _call_failed(state: State, event: CallFailed) -> Step:
-    call = _waiting(state, event, CallTool)
+    call = _waiting(state, event, event.at, CallTool)
     invocation = ToolInvocation.of_texts(
         call.name, call.arguments, error=event.error, exception=event.exception
     )
@@ -255,18 +260,17 @@ def _call_failed(state: State, event: CallFailed) -> Step:
 
 
 def _decided(state: State, event: Decided) -> Step:
-    ask = _waiting(state, event, Ask)
+    ask = _waiting(state, event, event.at, Ask)
     if event.allowed:
         call = CallTool(ask.at, ask.name, ask.arguments)
         return state.changed(waiting=state.waiting.set(ask.at[-1], call)), (call,)
-    invocation = ToolInvocation.of_texts(ask.name, ask.arguments, error=denied(event.reason))
+    error = not_run_again(event.reason) if ask.may_have_run else denied(event.reason)
+    invocation = ToolInvocation.of_texts(ask.name, ask.arguments, error=error)
     return _with_answer(state, ask, invocation)
 
 
-def _waiting(
-    state: State, event: ToolReturned | CallFailed | Decided, kind: type[_Waiting]
-) -> _Waiting:
-    found = state.waiting.get(event.at[-1])
+def _waiting(state: State, event: Event, at: At, kind: type[_Waiting]) -> _Waiting:
+    found = state.waiting.get(at[-1]) if at and at[:-1] == state.at else None
     if not isinstance(found, kind):
         waiting = [state.waiting[index] for index in sorted(state.waiting)]
         raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {waiting}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Final
 
 from gram import expect
 from lenses_ext import (
@@ -24,6 +23,7 @@ from ..messages import (
     ToolCall,
     ToolInvocation,
 )
+from .call_checks import INTERRUPTED
 from .effects import At, CallModel, Effect, Request
 from .forms import offered_tools
 from .state import State, Status
@@ -84,10 +84,6 @@ def interrupted_context(state: State) -> ConversationContext:
     )
     answers = dict(enumerate(unanswered)) | dict(state.answers)
     return state.context + told(state.calls, answers)
-
-
-INTERRUPTED: Final = "interrupted: the run ended before this call was answered; it may have run"
-"""What the model is told of a call that a run left unanswered."""
 
 
 def told(calls: tuple[ToolCall, ...], answers: Mapping[int, ToolInvocation]) -> Iterator[Message]:

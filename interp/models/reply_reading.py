@@ -40,11 +40,15 @@ class Reply:
         message: What it said and which tools it calls.
         usage: The tokens it used, unknown where the server does not say.
         truncated: It was cut off at its length limit.
+        finish_reason: Why the model stopped, in its provider's word; "" if it does not say.
+        served_model: The model that replied, as its provider names it; "" if it does not say.
     """
 
     message: Message
     usage: Usage = Usage()
     truncated: bool = False
+    finish_reason: str = ""
+    served_model: str = ""
 
 
 def read_reply(data: object, request: Request | None = None, *, server: str | None = None) -> Reply:
@@ -115,7 +119,8 @@ def _reply(data: object, server: str | None = None) -> Reply:
         raise ModelError("the provider's content filter withheld the reply", code="content_filter")
     if finish == "error":
         raise ModelError("the provider failed in the middle of its reply", code="error")
-    return Reply(message, _usage(data.get("usage")), truncated=finish == "length")
+    usage, served = _usage(data.get("usage")), data.get("model")
+    return Reply(message, usage, finish == "length", _word(finish), _word(served))
 
 
 def detect_tool_call(reply: object) -> tuple[str, dict[str, Json]] | None:
@@ -264,6 +269,11 @@ def _arguments(arguments: object) -> str:
     if arguments is None or (isinstance(arguments, str) and arguments.strip() == "null"):
         return ""
     return well_formed(arguments) if isinstance(arguments, str) else json_text(arguments)
+
+
+def _word(given: object) -> str:
+    """A name that a server gives, which may be anything."""
+    return well_formed(given) if isinstance(given, str) else ""
 
 
 def _usage(data: object) -> Usage:

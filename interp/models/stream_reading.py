@@ -42,6 +42,7 @@ class StreamedReply:
         self._is_done = False
         self._finish: str | None = None
         self._usage: Json = None
+        self._model: Json = None
 
     def add(self, chunk: object) -> str:
         """Take one more chunk; returns the piece of the answer's text in it, often ``""``.
@@ -57,6 +58,7 @@ class StreamedReply:
         if reported := reported_in(chunk):
             raise reported
         self._usage = chunk.get("usage") or self._usage
+        self._model = self._model or chunk.get("model")
         choices = chunk.get("choices")
         choice = self._choice_in(choices if isinstance(choices, list) else ())
         if choice is None:
@@ -83,7 +85,7 @@ class StreamedReply:
         if self._function:
             message["function_call"] = self._function.as_json()["function"]
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
-        return {"choices": [choice], "usage": self._usage}
+        return {"model": self._model, "choices": [choice], "usage": self._usage}
 
     def _choice_in(self, choices: Iterable[object]) -> Mapping[str, Any] | None:
         """The part of the reply in a chunk; of several replies at once, the one begun first."""

@@ -2,14 +2,15 @@
 
 .. code-block:: text
 
-    [:ModelReplied {at: [0], usage: {…}} | [:Assistant | (:ToolCall {…})]]
+    [:ModelReplied {at: [0], finish: "tool_calls", served: "m-1", usage: {…}} | [:Assistant | …]]
     (:ToolReturned {at: [0, 0], result: json`{"ok": true}`})
     (:CallFailed {at: [0, 1], error: "no such file"})
     (:Decided {allowed: true, at: [0, 2]})
     (:TimeUp)
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
-``seconds`` may stand beside them: how long the effect took that the event answers.
+``seconds`` may stand beside them: how long the effect took that the event answers; beside a reply
+``request``, the fingerprint of what it answers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from attrs import frozen
-from pyrsistent import PVector, pvector
+from pyrsistent import pvector
 
 from gram import Pattern, Subject, Value, expect
 
@@ -34,7 +35,7 @@ from ..machine import (
     ToolReturned,
 )
 from .conversation_pattern import message_from_pattern, message_to_pattern
-from .pattern_parts import Reader, expect_one_of, write_json_text, write_text
+from .pattern_parts import Reader, expect_one_of, write_json_text, write_position, write_text
 from .run_parts import (
     LIMIT_KEYS,
     SETTING_KEYS,
@@ -46,6 +47,9 @@ from .run_parts import (
     settings_to_properties,
     usage_to_map,
 )
+
+REQUEST = "request"
+"""The property of a reply that has the fingerprint of its request."""
 
 Parts: TypeAlias = tuple[Mapping[str, Value | None], tuple[Pattern, ...]]
 
@@ -65,19 +69,24 @@ class _Form:
     read: Callable[[Reader, At], Event]
 
 
-def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
+def event_to_pattern(
+    event: Event, seconds: float | None = None, request: str | None = None
+) -> Pattern:
     """Convert an event to a pattern.
 
     Args:
         event: the event.
         seconds: how long the effect took that it answers; None if nobody measured it.
+        request: the fingerprint of the request that a reply answers, or None.
     """
     expect(event, tuple(_TYPES), "event", by="event_to_pattern")
     expect(seconds, (int, float, type(None)), "seconds", by="event_to_pattern")
+    expect(request, (str, type(None)), "request", by="event_to_pattern")
     properties, elements = _TYPES[type(event)].write(event)
     given: dict[str, Value | None] = {
         **properties,
-        "at": pvector(event.at) if event.at else None,
+        "at": write_position(event.at) if event.at else None,
+        REQUEST: request,
         "seconds": None if seconds is None else round(seconds, 6),
     }
     known = {key: value for key, value in given.items() if value is not None}
@@ -94,7 +103,7 @@ def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
     label = expect_one_of(_FORMS, pattern)
     form = _FORMS[label]
     read = Reader(pattern, label, ["at", "seconds", *form.keys])
-    return form.read(read, _at(read)), _seconds(read)
+    return form.read(read, read.position()), read.seconds()
 
 
 # --- each event
@@ -104,6 +113,8 @@ def _write_reply(event: ModelReplied) -> Parts:
     properties: dict[str, Value | None] = {
         "usage": usage_to_map(event.usage) or None,
         "truncated": event.truncated or None,
+        "finish": write_text(event.finish_reason) or None,
+        "served": write_text(event.served_model) or None,
     }
     return properties, (message_to_pattern(event.message),)
 
@@ -112,7 +123,14 @@ def _read_reply(read: Reader, at: At) -> Event:
     if len(read.pattern.elements) != 1:
         read.refuse("no-message", "a ModelReplied must have one element, what the model said")
     message = message_from_pattern(read.pattern.elements[0])
-    return ModelReplied(at, message, read_usage(read, "usage"), read.flag("truncated"))
+    return ModelReplied(
+        at,
+        message,
+        read_usage(read, "usage"),
+        read.flag("truncated"),
+        read.text("finish", ""),
+        read.text("served", ""),
+    )
 
 
 def _read_result(read: Reader, at: At) -> Event:
@@ -145,6 +163,8 @@ def _write_change(event: Resumed) -> Parts:
         properties |= settings_to_properties(event.settings)
     if event.check_results is not None:
         properties["checkResults"] = "yes" if event.check_results else "no"
+    if event.ask_about:
+        properties["askAbout"] = pvector(map(write_position, event.ask_about))
     return properties, (event.policy.to_pattern(),) if event.policy else ()
 
 
@@ -161,12 +181,15 @@ def _read_change(read: Reader, at: At) -> Event:
         ApprovalPolicy.from_pattern(elements[0]) if elements else None,
         read_settings(read) if any(map(read.has, SETTING_KEYS)) else None,
         None if checks is None else checks == "yes",
+        read.positions("askAbout"),
         at,
     )
 
 
 _TYPES: Mapping[type[Event], _Form] = {
-    ModelReplied: _Form(("usage", "truncated"), _write_reply, _read_reply),
+    ModelReplied: _Form(
+        ("usage", "truncated", "finish", "served", REQUEST), _write_reply, _read_reply
+    ),
     ToolReturned: _Form(
         ("result",), lambda event: ({"result": write_json_text(event.result)}, ()), _read_result
     ),
@@ -180,26 +203,9 @@ _TYPES: Mapping[type[Event], _Form] = {
     ),
     TimeUp: _Form((), lambda event: ({}, ()), _read_time_up),
     Resumed: _Form(
-        ("model", "checkResults", *LIMIT_KEYS, *SETTING_KEYS), _write_change, _read_change
+        ("model", "checkResults", "askAbout", *LIMIT_KEYS, *SETTING_KEYS),
+        _write_change,
+        _read_change,
     ),
 }
 _FORMS = {kind.__name__: form for kind, form in _TYPES.items()}
-
-
-# --- what all of them have
-
-
-def _at(read: Reader) -> At:
-    value = read.pattern.value.properties.get("at", pvector())
-    if isinstance(value, PVector):
-        found = tuple(each for each in value if isinstance(each, int) and each >= 0)
-        if len(found) == len(value):
-            return found
-    read.refuse("ill-typed", f"at of {read.label} must be an array of whole numbers", "at")
-
-
-def _seconds(read: Reader) -> float | None:
-    value = read.pattern.value.properties.get("seconds")
-    if value is None or isinstance(value, int | float):
-        return value
-    read.refuse("ill-typed", f"seconds of {read.label} must be a number", "seconds")

@@ -11,10 +11,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
+from pyrsistent import PVector, pvector
+
 from gram import Pattern, TaggedString, Value, did_you_mean, fault
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, read_json, write_json
+from ..machine import At
 
 ESCAPED = "escaped"
 JSON = "json"
@@ -34,6 +37,11 @@ def write_text(text: str) -> Value:
         return text
     escaped = _TO_ESCAPE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return TaggedString(ESCAPED, escaped)
+
+
+def write_position(at: At) -> Value:
+    """Write a position as the value of a property."""
+    return pvector(at)
 
 
 def write_json_text(text: str) -> Value:
@@ -107,6 +115,31 @@ class Reader:
         if isinstance(value, bool) or not isinstance(value, int):
             self.refuse("ill-typed", f"{key} of {self.label} must be a whole number", key)
         return value
+
+    def position(self, key: str = "at") -> At:
+        """A position, or that of the whole run if the property is missing."""
+        return self._position(self.pattern.value.properties.get(key, pvector()), key)
+
+    def positions(self, key: str) -> tuple[At, ...]:
+        """Some positions, or none if the property is missing."""
+        value = self.pattern.value.properties.get(key, pvector())
+        if isinstance(value, PVector):
+            return tuple(self._position(each, key) for each in value)
+        self.refuse("ill-typed", f"{key} of {self.label} must be an array of positions", key)
+
+    def _position(self, value: Value, key: str) -> At:
+        if isinstance(value, PVector):
+            found = tuple(each for each in value if type(each) is int and each >= 0)
+            if len(found) == len(value):
+                return found
+        self.refuse("ill-typed", f"{key} of {self.label} must be an array of whole numbers", key)
+
+    def seconds(self, key: str = "seconds") -> float | None:
+        """A number of seconds, or None if the property is missing."""
+        value = self.pattern.value.properties.get(key)
+        if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+            return value
+        self.refuse("ill-typed", f"{key} of {self.label} must be a number", key)
 
     def flag(self, key: str) -> bool:
         """A boolean, or false if the property is missing."""

@@ -133,22 +133,26 @@ def state_from_pattern(pattern: Pattern) -> State:
 
 def _effect_to_pattern(effect: ToolEffect) -> Pattern:
     label = next(label for label, kind in _EFFECTS.items() if isinstance(effect, kind))
-    properties = {
+    properties: dict[str, Value] = {
         "index": effect.at[-1],
         "tool": write_text(effect.name),
         "args": write_json_text(effect.arguments),
     }
+    if isinstance(effect, Ask) and effect.may_have_run:
+        properties["mayHaveRun"] = True
     return Pattern(Subject("", {label}, properties))
 
 
 def _effect_from_pattern(pattern: Pattern, turn: int) -> tuple[int, Any]:
     label = expect_one_of(_EFFECTS, pattern)
-    read = Reader(pattern, label, ["index", "tool", "args"])
+    more = ["mayHaveRun"] if label == "Ask" else []
+    read = Reader(pattern, label, ["index", "tool", "args", *more])
     read.without_elements()
     arguments = read.json_text("args")
     read.parsed(arguments, "args")
     index = read.number("index")
-    return index, _EFFECTS[label]((turn, index), read.text("tool"), arguments)
+    parts = ((turn, index), read.text("tool"), arguments)
+    return index, Ask(*parts, read.flag("mayHaveRun")) if more else CallTool(*parts)
 
 
 def _with_index(index: int, invocation: ToolInvocation) -> Pattern:

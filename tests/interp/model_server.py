@@ -120,7 +120,9 @@ def streamed(completed: dict[str, Any]) -> list[Any]:
         events.append(delta(function_call={"name": call["name"], "arguments": ""}))
         events += [delta(function_call={"arguments": each}) for each in call["arguments"]]
     usage = {"choices": [], "usage": completed.get("usage")}
-    return [*events, delta(finish=choice["finish_reason"]), usage, DONE]
+    events += [delta(finish=choice["finish_reason"]), usage]
+    named = {"model": completed["model"]} if "model" in completed else {}
+    return [*({**each, **named} for each in events), DONE]
 
 
 def tool_calls(*calls: tuple[str, str, Any], content: str | None = None) -> dict[str, Any]:

@@ -67,7 +67,8 @@ def completions() -> st.SearchStrategy[dict[str, Any]]:
     choices = st.fixed_dictionaries({"message": messages, "finish_reason": finishes})
     counts = st.fixed_dictionaries({"prompt_tokens": st.integers(), "completion_tokens": st.none()})
     return st.fixed_dictionaries(
-        {"choices": choices.map(lambda choice: [choice]), "usage": st.none() | counts}
+        {"choices": choices.map(lambda choice: [choice]), "usage": st.none() | counts},
+        optional={"model": st.sampled_from(["luna-1", "", None, 5])},
     )
 
 
@@ -163,7 +164,15 @@ def events() -> st.SearchStrategy[Event]:
     )
     changes = st.none() | st.sampled_from([{}, {"temperature": 0.5, "seed": None}])
     return st.one_of(
-        st.builds(ModelReplied, at, messages(), usage, st.booleans()),
+        st.builds(
+            ModelReplied,
+            at,
+            messages(),
+            usage,
+            st.booleans(),
+            message_texts(),
+            st.sampled_from(["", "luna-1"]),
+        ),
         st.builds(ToolReturned, at, json_values().map(write_json)),
         st.builds(CallFailed, at, message_texts()),
         st.builds(Decided, at, st.booleans(), message_texts()),
@@ -175,6 +184,7 @@ def events() -> st.SearchStrategy[Event]:
             st.none() | approval_policies(),
             changes,
             st.none() | st.booleans(),
+            st.lists(at, max_size=2).map(tuple),
         ),
     )
 

@@ -453,3 +453,35 @@ def test_the_diagram_in_the_docs_is_made_of_the_table() -> None:
     ]
 
     assert f"```mermaid\n{chr(10).join(lines)}\n```" in (ROOT / "docs" / "runs.md").read_text()
+
+
+def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
+    waiting, (call,) = after(calls(("say", {"text": "a"})))
+
+    asking, (ask,) = step(waiting, Resumed(ask_about=(call.at,)))
+
+    assert ask == Ask(call.at, "say", call.arguments, may_have_run=True)
+    again, (effect,) = step(asking, Decided(ask.at, True))
+    assert (effect, again.waiting) == (call, waiting.waiting)
+    denied, _ = step(asking, Decided(ask.at, False, "it did"))
+    assert told(denied) == [
+        "error: interrupted: the run ended before this call was answered; it may have run; "
+        "not run again: it did"
+    ]
+
+
+def test_a_policy_does_not_answer_a_question_that_it_comes_with() -> None:
+    waiting, (call,) = after(calls(("say", {"text": "a"})))
+
+    asking, (ask,) = step(waiting, Resumed(policy=ApprovalPolicy(), ask_about=(call.at,)))
+
+    assert isinstance(ask, Ask)
+    assert step(asking, Resumed(policy=ApprovalPolicy()))[1] == (call,)
+
+
+@pytest.mark.parametrize("at", [(), (0,), (0, 1), (1, 0)])
+def test_only_calls_that_are_to_be_run_can_be_asked_about(at: tuple[int, ...]) -> None:
+    waiting, _ = after(calls(("say", {"text": "a"})))
+
+    with pytest.raises(ProtocolError, match="answers no CallTool"):
+        step(waiting, Resumed(ask_about=(at,)))

@@ -53,6 +53,14 @@ def test_arguments_may_come_as_an_object_or_not_at_all() -> None:
     ]
 
 
+def test_a_reply_says_why_it_ended_and_which_model_gave_it() -> None:
+    said = read_reply(completion({"content": "hi"}, model="luna-2026-01"))
+    unsaid = read_reply({"content": "hi"})
+
+    assert (said.finish_reason, said.served_model) == ("stop", "luna-2026-01")
+    assert (unsaid.finish_reason, unsaid.served_model) == ("", "")
+
+
 def test_the_older_dialect_is_read(hello_world: Pattern, model_server: ModelServer) -> None:
     model_server.will_say(function_call("sayHello", {"personName": "Bob"}), "Done.")
 
