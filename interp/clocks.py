@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
@@ -19,6 +19,15 @@ GRACE: Final = 0.05
 
 class TookTooLongError(TimeoutError):
     """Something did not end in its time."""
+
+
+class TimeLimit(Protocol):
+    """Anything that says how much time is left."""
+
+    @property
+    def left(self) -> float | None:
+        """The seconds left, at least 0; None when there is no limit."""
+        ...
 
 
 class Clock:
@@ -56,7 +65,7 @@ class Clock:
             self._stopped_at = None
 
 
-def least(*clocks: Clock) -> float | None:
+def least(*clocks: TimeLimit) -> float | None:
     """The seconds until the first of some clocks runs out; None when none of them does."""
     return min((left for each in clocks if (left := each.left) is not None), default=None)
 

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeAlias, TypeVar
 
-from .clocks import GRACE, Clock, TookTooLongError, clock_within, least
+from .clocks import GRACE, Clock, TimeLimit, TookTooLongError, clock_within, least
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -53,6 +53,7 @@ class _Work:
         self._room: threading.Semaphore | None = None  # made where items are given
         self._outcome: _Outcome | None = None
         self._is_abandoned = False
+        self.is_awaited = True
         self.has_begun = False
         self.when_abandoned: list[Callable[[], object]] = []
 
@@ -93,6 +94,7 @@ class _Work:
 
     def abandon(self) -> None:
         """Stop reading. A function that has not ended is told when it gives its next item."""
+        self.is_awaited = False
         if self._outcome is None:
             self._is_abandoned = True
             if self._room:
@@ -112,7 +114,7 @@ class _Work:
             self._room.release()
         return entry
 
-    def read(self, *clocks: Clock) -> tuple[Any, _Outcome | None]:
+    def read(self, *clocks: TimeLimit) -> tuple[Any, _Outcome | None]:
         """The next entry, waited for until one of the clocks runs out.
 
         Raises:
@@ -128,6 +130,7 @@ class _Work:
 
     def stop(self) -> None:
         """Abandon it, unless it ends within a moment: the reader was interrupted."""
+        self.is_awaited = False
         grace = Clock(GRACE)
         try:
             with suppress(TookTooLongError):
@@ -219,10 +222,16 @@ def when_abandoned(function: Callable[[], object]) -> None:
         work.when_abandoned.append(function)
 
 
+def is_awaited() -> bool:
+    """Whether somebody still waits for the work that this code is part of."""
+    work = _inside.get()
+    return work is None or work.is_awaited
+
+
 # --- readers that block
 
 
-def in_thread(function: Callable[[], T], seconds: float | None, run: Clock) -> T:
+def in_thread(function: Callable[[], T], seconds: float | None, run: TimeLimit) -> T:
     """Call a function in a thread, in the context of the caller, and wait for it.
 
     Args:

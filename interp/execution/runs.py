@@ -41,7 +41,8 @@ from .observations import Finished, Observation, TextDelta, ToolStarted, observa
 from .options import RunOptions, Watcher, check_options, named_model
 from .remembering import Remembering
 from .scheduling import startable
-from .timing import Timed
+from .timing import Timed, too_late
+from .unattended import Unattended
 from .world import LiveWorld, Report, World
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Run:
         check_options(options, by="Run")
         self.state = state if state.run_id else evolve(state, run_id=os.urandom(8).hex())
         self._watchers = watchers(options)
+        self._is_watched = len(self._watchers) > 1 or options.get("record") is not None
         self._recorder: Recorder | None = None
         self._failure: BaseException | None = None
         changes = Resumed(
@@ -129,7 +131,7 @@ class Run:
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
         try:
-            return _last(self._drive(words=False))
+            return _last(self._drive(words=False, is_read=False))
         except AgentError as error:
             raise _without_frames(error) from error.__cause__
 
@@ -154,12 +156,18 @@ class Run:
 
     # --- the pump that blocks
 
-    def _drive(self, *, words: bool) -> Iterator[Observation]:
+    def _drive(self, *, words: bool, is_read: bool = True) -> Iterator[Observation]:
         clock, world, waiting = self._begin()
+        limits = self.state.limits
+        is_told = is_read or self._is_watched or limits.run_seconds is None
+        unattended_seconds = None if is_told else limits.tool_seconds
         with self._keeping_state(), self._recording():
             try:
                 while effects := startable(waiting):
                     effect = effects[0]
+                    if unattended_seconds and not isinstance(effect, Ask):
+                        self._go_on_unattended(waiting, unattended_seconds, clock)
+                        continue
                     waiting.remove(effect)
                     if isinstance(effect, CallTool):
                         yield ToolStarted(effect)
@@ -169,11 +177,9 @@ class Run:
                         continue
                     except TookTooLongError:
                         event, waiting = TimeUp(), []
-                    new, shown = self._fold(effect, event)
-                    if self._failure:
-                        raise self._failure
-                    waiting += new
-                    yield from shown
+                    before = self.state
+                    waiting += self._fold_or_fail(effect, event)
+                    yield from observations(before, event, self.state)
                 yield finished(self.state)
             except GeneratorExit:  # a reader who has stopped has not seen it
                 raise
@@ -183,6 +189,27 @@ class Run:
             finally:
                 if self._own:
                     self._own.close()
+
+    def _go_on_unattended(self, waiting: list[Effect], seconds: float, clock: Clock) -> None:
+        """Perform what waits and take the steps in one thread, until somebody has to be asked."""
+
+        def perform(effect: Effect) -> Event:
+            with providing(self._tool_context(effect)):
+                return self._world.perform(effect, None)
+
+        def fold(effect: Effect | None, event: Event) -> None:
+            waiting.extend(self._fold_or_fail(effect, event))
+
+        steps = Unattended(waiting, perform, fold, seconds, clock)
+        try:
+            steps.go_on()
+        except TookTooLongError:
+            effect = steps.under_way
+            if isinstance(effect, CallTool) and clock.left != 0:
+                fold(effect, too_late(effect, seconds))
+            else:
+                waiting.clear()
+                fold(effect, TimeUp())
 
     def _fold_what_ended(self) -> None:
         """Fold in what has ended, where the run was interrupted before that was done."""
@@ -238,10 +265,12 @@ class Run:
                         await _one_ends(running, running, clock)
                     ended = [task for task in running if task.done()]
                     for task in ended:
-                        new, shown = self._ended(running.pop(task), task)
+                        before = self.state
+                        event, new = self._ended(running.pop(task), task)
                         waiting += new
-                        for each in shown:
-                            yield each
+                        if event:
+                            for each in observations(before, event, self.state):
+                                yield each
                     if not ended:
                         effect = next(iter(running.values()))
                         await self._stop(running, _GRACE)
@@ -258,8 +287,10 @@ class Run:
 
     def _ended(
         self, effect: Effect, task: asyncio.Task[Event]
-    ) -> tuple[tuple[Effect, ...], list[Observation]]:
+    ) -> tuple[Event | None, tuple[Effect, ...]]:
         """Fold in the event that a task has ended with; what it raised stops the run later.
+
+        Returns the event, if there is one, and what is new to do.
 
         What else is under way goes on: a tool that was stopped half-way would be run once more
         when the run is taken up again.
@@ -269,10 +300,11 @@ class Run:
             failure = ModelError("the model cancelled its own task") if is_model else None
             self._failure = self._failure or failure or AgentError("a task cancelled itself")
         elif (error := task.exception()) is None:
-            return self._fold(effect, task.result())
+            event = task.result()
+            return event, self._fold(effect, event)
         elif not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on
             self._failure = self._failure or error
-        return (), []
+        return None, ()
 
     async def _stop(self, running: dict[asyncio.Task[Event], Effect], seconds: float) -> None:
         """Stop what is under way, and fold in what has ended by then."""
@@ -293,15 +325,19 @@ class Run:
             world = self._recorder.around(world)
         return clock, world, list(pending(self.state))
 
-    def _fold(
-        self, effect: Effect | None, event: Event
-    ) -> tuple[tuple[Effect, ...], list[Observation]]:
-        """Take the step that an event leads to, then tell the watchers.
+    def _fold_or_fail(self, effect: Effect | None, event: Event) -> tuple[Effect, ...]:
+        """The same as `_fold`; the failure of the run is raised."""
+        new = self._fold(effect, event)
+        if self._failure:
+            raise self._failure
+        return new
 
-        Returns what is new to do, and what there is to see. What a watcher raises is kept as the
-        failure of the run, after all of them have been told.
+    def _fold(self, effect: Effect | None, event: Event) -> tuple[Effect, ...]:
+        """Take the step that an event leads to, then tell the watchers; returns what is new to do.
+
+        What a watcher raises is kept as the failure of the run, after all of them have been told.
         """
-        before, (self.state, effects) = self.state, step(self.state, event)
+        self.state, effects = step(self.state, event)
         if self._recorder:
             try:
                 self._recorder.write(effect, event)
@@ -314,7 +350,7 @@ class Run:
                 failure = AgentError(f"an observer failed: {said_by(error)}")
                 failure.__cause__ = error
                 self._failure = self._failure or failure
-        return effects, list(observations(before, event, self.state))
+        return effects
 
     def _tool_context(self, effect: Effect) -> ToolContext | None:
         """What a tool may know of the run that calls it."""

@@ -34,7 +34,7 @@ class Timed:
         except TookTooLongError:
             if self.run.left == 0:
                 raise
-            return self._too_late(effect)
+            return too_late(effect, self.seconds)
 
     async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
         """Perform an effect without blocking; whoever awaits it keeps the time of the run."""
@@ -43,8 +43,9 @@ class Timed:
         try:
             return await within(self.world.aperform(effect, report), self.seconds)
         except TookTooLongError:
-            return self._too_late(effect)
+            return too_late(effect, self.seconds)
 
-    def _too_late(self, call: CallTool) -> CallFailed:
-        error = f'tool "{call.name}" did not answer within {self.seconds:g} s'
-        return CallFailed(call.at, error)
+
+def too_late(call: CallTool, seconds: float) -> CallFailed:
+    """What a call has come to that took longer than it may."""
+    return CallFailed(call.at, f'tool "{call.name}" did not answer within {seconds:g} s')

@@ -31,6 +31,7 @@ from interp import (
     create_agent_pattern,
     create_tool_specification,
     run,
+    threads,
 )
 from interp.models.request_json import request_content
 from lenses_ext import tool_spec_name, tool_spec_schema, view
@@ -169,6 +170,21 @@ def test_runs_use_one_thread_again_and_again(started: list[threading.Thread]) ->
         run(agent, "Hello", library, model=ScriptedModel([*[CALL] * 5, "Hello."]))
 
     assert len(started) <= 1
+
+
+def test_a_run_changes_threads_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, library = agent_with(1)
+    begun: list[threads._Work] = []
+    begin = threads._Work.begin
+
+    def counted(work: threads._Work) -> None:
+        begun.append(work)
+        begin(work)
+
+    monkeypatch.setattr(threads._Work, "begin", counted)
+    run(agent, "Hello", library, model=ScriptedModel([*[CALL] * 5, "Hello."]))
+
+    assert len(begun) == 1
 
 
 def test_runs_over_http_use_one_connection_and_one_thread(model_server: ModelServer) -> None:

@@ -380,7 +380,8 @@ def test_what_has_ended_is_kept_although_an_interrupt_comes_before_it_is_told(
 
     worked: list[int] = []
     model = ScriptedModel([asking(1, 2), "Done."])
-    begun = begin(AGENT, "hi", working(work), model=model, match="types")
+    watched: Any = {"watch": lambda *_: None}
+    begun = begin(AGENT, "hi", working(work), model=model, match="types", **watched)
     perform = begun._perform
 
     def interrupted(*given: Any) -> Any:
