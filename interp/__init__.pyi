@@ -1,5 +1,8 @@
 """The names that the package offers, and where each lives."""
 
+from .cases.case import Case as Case, ExpectedCall as ExpectedCall
+from .cases.judging import Failure as Failure, judge as judge
+from .cases.reading import read_cases as read_cases
 from .contracts.arguments import validate_tool_args as validate_tool_args
 from .errors import (
     AgentError as AgentError,

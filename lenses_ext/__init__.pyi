@@ -110,6 +110,8 @@ from .schemas.json_values import (
     NotJson as NotJson,
     check_json as check_json,
     dump_json as dump_json,
+    same_json as same_json,
+    to_json_value as to_json_value,
 )
 from .schemas.schema_parts import resolve_ref as resolve_ref
 from .schemas.visits import validation_visits as validation_visits

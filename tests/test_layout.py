@@ -42,6 +42,7 @@ FLOORS = {
         "execution",
         "replaying",
         "views",
+        "cases",
         "cli",
     ),
 }

@@ -1,0 +1,16 @@
+"""Cases: what is said to an agent and what is expected of its run, from files."""
+
+from .case import Case, ExpectedCall
+from .judging import Check, Checks, Failure, judge, require_checks
+from .reading import read_cases
+
+__all__ = [
+    "Case",
+    "Check",
+    "Checks",
+    "ExpectedCall",
+    "Failure",
+    "judge",
+    "read_cases",
+    "require_checks",
+]

@@ -1,0 +1,81 @@
+"""A case: one input for an agent, and what is expected of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+from gram import Fault
+
+from ..call_text import call_text
+from ..json_text import Json, write_json
+from .row import Row
+
+
+@frozen
+class ExpectedCall:
+    """A tool call that a case expects.
+
+    Attributes:
+        name: the name of the tool.
+        arguments: all arguments that the tool has to get, defaults included; None for any.
+    """
+
+    name: str
+    arguments: Mapping[str, Json] | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.arguments is None else call_text(self.name, self.arguments)
+
+
+@frozen(kw_only=True)
+class Case:
+    """One input for an agent, and what is expected of the run; `judge` compares them.
+
+    Attributes:
+        name: its name, which no other case of its file has.
+        input: what is said to the agent: a text, or an object of arguments.
+        has_expected: whether a certain answer is expected.
+        expected: that answer: a text or another JSON value.
+        calls: all tool calls that are expected, in their order; None for any.
+        checks: the names of the user's functions that judge the run.
+        columns: what else is written in the case, by name.
+        program: the file of the program, or None if the file of cases names none.
+        agent: the name of its agent, or None.
+        row: the case as its file has it, or None; not compared.
+    """
+
+    name: str
+    input: Json
+    has_expected: bool = False
+    expected: Json = None
+    calls: tuple[ExpectedCall, ...] | None = None
+    checks: tuple[str, ...] = ()
+    columns: Mapping[str, Json] = field(factory=dict)
+    program: str | None = None
+    agent: str | None = None
+    row: Row | None = field(default=None, eq=False, repr=False)
+
+    @property
+    def message(self) -> str:
+        """What is said to the agent, as text; an object of arguments is written as JSON."""
+        return self.input if isinstance(self.input, str) else write_json(self.input)
+
+    @property
+    def place(self) -> str:
+        """``file:line:col`` of the case; empty if it was not read from a file."""
+        return self.row.place if self.row else ""
+
+    def fault(self, code: str, message: str, column: str, hint: str | None = None) -> Fault:
+        """A fault of the case, at one of its columns.
+
+        Args:
+            code: the name of the rule.
+            message: what is wrong.
+            column: the column that is wrong.
+            hint: how to mend it.
+        """
+        if self.row:
+            return self.row.fault(code, message, column, hint)
+        return Fault(code, "error", f"case {self.name}: {message}", hint=hint)
