@@ -11,11 +11,18 @@ from .errors import (
 from .labels import (
     AGENT as AGENT,
     ANSWER as ANSWER,
+    DEFINITIONS as DEFINITIONS,
+    LOOP as LOOP,
     TOOL as TOOL,
     TOOLS as TOOLS,
+    WORKFLOW as WORKFLOW,
+    WORKFLOWS as WORKFLOWS,
     is_agent as is_agent,
     is_answer as is_answer,
+    is_loop as is_loop,
+    is_runnable as is_runnable,
     is_tool as is_tool,
+    is_workflow as is_workflow,
 )
 from .language.agent import (
     agent_answer as agent_answer,
@@ -31,6 +38,10 @@ from .language.agent import (
     each_agent_tool as each_agent_tool,
 )
 from .language.answer import answer_schema as answer_schema, answer_signature as answer_signature
+from .language.callable import (
+    agent_type_signature as agent_type_signature,
+    tool_spec_of as tool_spec_of,
+)
 from .language.model import Model as Model
 from .language.settings import (
     SETTINGS as SETTINGS,
@@ -137,4 +148,21 @@ from .signatures.values import (
 from .signatures.writer import (
     signature_text as signature_text,
     write_type_signature as write_type_signature,
+)
+from .workflows.arrows import (
+    ARROW_LABELS as ARROW_LABELS,
+    EACH as EACH,
+    HANDOFF as HANDOFF,
+    OTHERWISE as OTHERWISE,
+    WHEN as WHEN,
+    FlowArrow as FlowArrow,
+    arrows_in as arrows_in,
+    handoffs as handoffs,
+)
+from .workflows.reading import (
+    FlowNode as FlowNode,
+    Join as Join,
+    Loop as Loop,
+    Workflow as Workflow,
+    workflow_of as workflow_of,
 )

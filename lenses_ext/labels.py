@@ -16,6 +16,19 @@ ANSWER = "Answer"
 TOOLS = frozenset({TOOL, "Tool"})
 """The labels that are read as a tool."""
 
+WORKFLOW = "Workflow"
+"""Nodes and arrows between them, see `lenses_ext.workflows`."""
+
+LOOP = "Loop"
+"""A workflow that is repeated until one of its nodes says so."""
+
+WORKFLOWS = frozenset({WORKFLOW, LOOP})
+"""The labels that are read as a workflow."""
+
+DEFINITIONS = "Definitions"
+"""A group among the elements of what runs: its agents can be named there, and are not offered.
+`lenses_ext.resolve` puts the agents into it that are handed over to."""
+
 
 def is_agent(pattern: Pattern) -> bool:
     """Whether a pattern is an agent."""
@@ -33,3 +46,20 @@ def is_answer(pattern: Pattern) -> bool:
     """Whether a pattern is the type of an agent's answer."""
     expect(pattern, Pattern, "pattern", by="is_answer")
     return ANSWER in pattern.value.labels
+
+
+def is_workflow(pattern: Pattern) -> bool:
+    """Whether a pattern is a workflow: labelled ``Workflow`` or ``Loop``."""
+    expect(pattern, Pattern, "pattern", by="is_workflow")
+    return not WORKFLOWS.isdisjoint(pattern.value.labels)
+
+
+def is_loop(pattern: Pattern) -> bool:
+    """Whether a pattern is a workflow that is repeated."""
+    expect(pattern, Pattern, "pattern", by="is_loop")
+    return LOOP in pattern.value.labels
+
+
+def is_runnable(pattern: Pattern) -> bool:
+    """Whether a pattern can be run by itself: an agent or a workflow."""
+    return is_agent(pattern) or is_workflow(pattern)

@@ -31,7 +31,15 @@ FLOORS = {
         "checks",
         "graphs",
     ),
-    "lenses_ext": ("optics", "schemas", "signatures", "language", "programs", "places"),
+    "lenses_ext": (
+        "optics",
+        "schemas",
+        "signatures",
+        "language",
+        "workflows",
+        "programs",
+        "places",
+    ),
     "interp": (
         "providers",
         "contracts",

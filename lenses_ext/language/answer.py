@@ -74,7 +74,7 @@ def answer_faults(answer: Pattern) -> tuple[Fault, ...]:
 
 def answer_with_shared_shapes(answer: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
     """An answer with the shared shapes that it uses put beside its type; itself when none."""
-    whole = Pattern(Subject(answer.value.identity, {ANSWER}), _signature_elements(answer))
+    whole = Pattern(Subject(answer.value.identity, {ANSWER}), answer_elements(answer))
     completed = with_shared_shapes(whole, shapes)
     return answer if completed is whole else carry_origin(completed, answer)
 
@@ -83,8 +83,8 @@ def _holds_a_signature(answer: Pattern) -> bool:
     return answer.value.labels == {ANSWER} and bool(answer.elements)
 
 
-def _signature_elements(answer: Pattern) -> tuple[Pattern, ...]:
-    """The elements of a tool without parameters that returns an answer."""
+def answer_elements(answer: Pattern) -> tuple[Pattern, ...]:
+    """The elements of a tool without parameters that returns an answer, its result first."""
     if _holds_a_signature(answer):
         return answer.elements
     subject = answer.value
@@ -93,7 +93,7 @@ def _signature_elements(answer: Pattern) -> tuple[Pattern, ...]:
 
 
 def _as_tool(answer: Pattern) -> Pattern:
-    return Pattern(Subject("answer", {TOOL}), _signature_elements(answer))
+    return Pattern(Subject("answer", {TOOL}), answer_elements(answer))
 
 
 def _read(answer: Pattern) -> TypeSignature:

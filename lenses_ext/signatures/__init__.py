@@ -2,7 +2,7 @@
 
 from .checks import dotted
 from .errors import SignatureError
-from .file_shapes import shared_shapes, type_names, with_shared_shapes
+from .file_shapes import shared_shapes, type_names, used_shapes, with_shared_shapes
 from .parsing import (
     parse_type_signature,
     result_schema,
@@ -10,8 +10,8 @@ from .parsing import (
     signature_faults,
     type_signature_to_json_schema,
 )
-from .parts import is_chain, signature_of
+from .parts import is_chain, is_path, is_typed_path, signature_of
 from .style import dumps as dumps_program
 from .values import TypeSignature
-from .vocabulary import RESERVED
+from .vocabulary import PARAMETERS, RESERVED
 from .writer import signature_text

@@ -9,10 +9,10 @@ from pyrsistent import PMap, PVector
 
 from gram import Pattern, TreePath, carry_origin, walk
 
-from ..labels import AGENT, ANSWER, TOOLS
+from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS
 from .vocabulary import RESERVED
 
-_NO_SHAPES = frozenset({AGENT, ANSWER, *TOOLS})
+_NO_SHAPES = frozenset({AGENT, ANSWER, DEFINITIONS, *TOOLS, *WORKFLOWS})
 
 
 def shared_shapes(patterns: Iterable[Pattern]) -> dict[str, Pattern]:

@@ -33,6 +33,8 @@ from .errors import SignatureError
 from .file_shapes import shared_shapes, used_shapes
 from .vocabulary import PARAMETERS, RESERVED
 
+_UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
+
 
 class Element(NamedTuple):
     """A pattern of a signature, with the path to it from the tool or text that was read."""
@@ -78,6 +80,34 @@ def is_chain(pattern: Pattern) -> bool:
         return True
     subject = pattern.value
     return not subject.identity and not subject.labels and is_edge(pattern)
+
+
+def is_typed_path(pattern: Pattern) -> bool:
+    """Whether a pattern is a path whose last node is unnamed and typed: a signature's.
+
+    >>> from gram import loads
+    >>> [is_typed_path(each) for each in loads("(a::Text)==>(::String) (a)-->(b) (b)-->()")]
+    [True, False, False]
+    """
+    if not is_chain(pattern):
+        return False
+    last = pattern.elements[-1] if pattern.value == WALK_SUBJECT and pattern.elements else pattern
+    if len(last.elements) != 2:
+        return False
+    subject = last.elements[1].value
+    return bool(subject.labels) and not subject.identity
+
+
+def is_path(element: Pattern) -> bool:
+    """Whether an element is made of arrows: an edge or a walk that is not a definition.
+
+    >>> from gram import loads
+    >>> [is_path(each) for each in loads("(a)-[:WHEN]->(b) [l:Loop | a, b] (a)-->(b)-->(c)")]
+    [True, False, True]
+    """
+    if element.value == WALK_SUBJECT:
+        return True
+    return is_edge(element) and all(map(_UPPER_SNAKE.fullmatch, element.value.labels))
 
 
 def signature_of(elements: Iterable[Pattern]) -> Pattern | None:

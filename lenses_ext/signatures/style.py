@@ -1,4 +1,8 @@
-"""How agents are written: in a tool ``==>``, ``::`` and shapes in ``[…]``; plain gram elsewhere."""
+"""How agents are written: in signatures ``==>``, ``::`` and shapes in ``[…]``, else plain gram.
+
+The arrows of agents and workflows are plain, ``(a)-->(b)``; another use of a node is
+``(again::a)``.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,11 @@ from itertools import pairwise
 import gram
 from gram import Document, Pattern, Spelling
 
-from ..labels import is_agent, is_answer, is_tool
-from .parts import is_chain, signature_of
+from ..labels import is_agent, is_answer, is_runnable, is_tool
+from .parts import is_chain, is_path, is_typed_path, signature_of
 
 _PLAIN = Spelling()
+_NODE = Spelling("::")
 _INSIDE = Spelling("::", "=")
 _CHAIN = Spelling("::", "=", path=True)
 _SHAPE = Spelling("::", "=", path=False, bracketed=True)
@@ -27,7 +32,7 @@ def agent_style(within: tuple[Pattern, ...]) -> Spelling:
     *ancestors, pattern = within
     tools = [index for index, ancestor in enumerate(ancestors) if is_tool(ancestor)]
     if not tools:
-        return _style_of_answer(within)
+        return _style_outside_tools(within)
     if tools[-1] < len(ancestors) - 1:
         return _part_of_signature(ancestors[tools[-1] + 1 :])
     if is_chain(pattern):
@@ -37,11 +42,20 @@ def agent_style(within: tuple[Pattern, ...]) -> Spelling:
     return _SHAPE
 
 
-def _style_of_answer(within: tuple[Pattern, ...]) -> Spelling:
-    """An agent's answer is written as the types beside a signature are."""
-    for agent, element in pairwise(within):
-        if is_agent(agent) and is_answer(element):
+def _style_outside_tools(within: tuple[Pattern, ...]) -> Spelling:
+    """An agent's answer is written as the types beside a signature are, its signature as a tool's.
+
+    Of the arrows only the nodes are written otherwise than in plain gram.
+    """
+    for around, element in pairwise(within):
+        if not is_runnable(around):
+            continue
+        if is_agent(around) and is_answer(element):
             return _SHAPE if element is within[-1] else _BRACKET
+        if is_typed_path(element):
+            return _CHAIN
+        if is_path(element) and not within[-1].elements:
+            return _NODE
     return _PLAIN
 
 

@@ -36,6 +36,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "Place.set": (PROGRAM, AGENT),
     "add_tool": (AGENT, OTHER),
     "agent_faults": (AGENT, "a"),
+    "arrows_in": (AGENT,),
     "answer_schema": (ANSWER,),
     "answer_signature": (ANSWER,),
     "change_places": (PROGRAM, [(PLACE, lambda old: old)]),
@@ -51,10 +52,14 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "find_agents": (PROGRAM,),
     "find_places": (PROGRAM, "a.name"),
     "differences": (SCHEMA, SCHEMA),
+    "handoffs": (AGENT,),
     "inline_tool": (PROGRAM, "t"),
     "is_agent": (AGENT,),
     "is_answer": (ANSWER,),
+    "is_loop": (AGENT,),
+    "is_runnable": (AGENT,),
     "is_tool": (TOOL,),
+    "is_workflow": (AGENT,),
     "json_schema_faults": (SCHEMA,),
     "json_schema_to_type_signature": (SCHEMA,),
     "new_errors": (DOCUMENT, DOCUMENT),
@@ -88,11 +93,14 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "resolve": (PROGRAM, "a"),
     "resolve_ref": ("#/$defs/A", SCHEMA),
     "result_schema": (SIGNATURE,),
+    "same_json": (SCHEMA, SCHEMA),
     "share_tool": (PROGRAM, "v"),
     "shared_tools": (PROGRAM,),
     "signature_elements": (SIGNATURE,),
     "signature_faults": (SIGNATURE,),
     "signature_text": (TOOL,),
+    "to_json_value": (1,),
+    "tool_spec_of": (AGENT,),
     "tool_spec_from_json": (lenses_ext.tool_spec_to_json(TOOL),),
     "tool_spec_to_json": (TOOL,),
     "type_signature_to_json_schema": (SIGNATURE,),
@@ -100,6 +108,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "validate_program": (PROGRAM,),
     "validate_tool_spec_pattern": (TOOL,),
     "view": (lenses_ext.agent_name, AGENT),
+    "workflow_of": (AGENT,),
     "wire_name": ("a.b",),
     "write_path": (["a", "b"],),
     "write_type_signature": (READ,),
@@ -115,7 +124,7 @@ MAKERS = (
 CHECKED_BEFORE = {"schema_validator", "validation_visits"}
 """What the interpreter calls with schemas that were checked; they say so."""
 
-TAKES_ANYTHING = {"json_schema_faults", "resolve_ref"}
+TAKES_ANYTHING = {"json_schema_faults", "resolve_ref", "same_json", "to_json_value"}
 """What takes any object at all, and tells what is wrong with it."""
 
 FUNCTIONS = {

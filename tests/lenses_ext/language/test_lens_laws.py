@@ -26,6 +26,7 @@ from lenses_ext import (
     agent_name,
     agent_settings,
     agent_tool_specs,
+    agent_type_signature,
     as_agent,
     as_tool,
     collect,
@@ -77,6 +78,40 @@ ANSWERED = st.builds(
 ANSWERED_LAST = ANSWERED.filter(
     lambda agent: not any("Answer" in each.value.labels for each in agent.elements[:-1])
 )
+SOME_SIGNATURES = [
+    "",
+    "(a::Text)==>(::String)",
+    "()==>(::Mine), [Mine:Object | (n::Text)]",
+    "(a::Shared)==>(b::Text)==>(::Shared)",
+    "(a)==>(::Text)",
+]
+SIGNED_FIRST = st.builds(
+    lambda label, signature, elements: Pattern(
+        Subject("a", {label}),
+        (*loads(f"[a | {signature}]")[0].elements, *elements) if signature else tuple(elements),
+    ),
+    st.sampled_from(["Agent", "Workflow", "Loop", "Other"]),
+    st.sampled_from(SOME_SIGNATURES),
+    st.lists(
+        st.sampled_from(
+            loads("(b) [t:Tool | (x::Shared)==>(::Text)] [Shared:Object] (a)-->(b) (n:Note)")
+        ),
+        max_size=4,
+        unique=True,
+    ),
+)
+"""Agents and workflows whose signature comes first, where they have one."""
+
+SIGNED = SIGNED_FIRST.flatmap(
+    lambda agent: st.permutations(agent.elements).map(lambda some: Pattern(agent.value, some))
+)
+SIGNATURE = st.sampled_from(
+    [
+        "(x::Int)==>(::Text)",
+        "()==>(::Shared)",
+        "(x::Own)==>(::Own)\n[Own::Object | (x::Text)]",
+    ]
+)
 FLAT = st.lists(
     agents(depth=0) | patterns(3).filter(lambda each: not collect(each_agent, (each,))), max_size=3
 ).map(tuple)
@@ -93,6 +128,9 @@ LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any
     (agent_answer, ANSWERED, SOME_ANSWERS, True),
     (agent_answer, ANSWERED_LAST, st.none() | SOME_ANSWERS, True),
     (agent_answer, ANSWERED, st.none() | SOME_ANSWERS, False),
+    (agent_type_signature, SIGNED_FIRST, st.none() | SIGNATURE, True),
+    (agent_type_signature, SIGNED, SIGNATURE, True),
+    (agent_type_signature, SIGNED, st.none() | SIGNATURE, False),
     (tool_spec_name, like_tools(), NAMES, True),
     (tool_spec_description, like_tools(), texts(), True),
     (tool_spec_type_signature, like_tools(), signature_texts(), True),

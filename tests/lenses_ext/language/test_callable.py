@@ -1,0 +1,131 @@
+"""Agents and workflows as the functions that they are to a caller."""
+
+from __future__ import annotations
+
+import pytest
+
+from gram import Pattern, loads_one
+from lenses_ext import (
+    FocusError,
+    agent_type_signature,
+    dumps,
+    parse,
+    put,
+    result_schema,
+    tool_spec_of,
+    tool_spec_schema,
+    view,
+)
+
+SHARED = "[a:Agent | (p::Person)==>(::Person), [t:Tool | (p::Person)==>(::Text)], [Person:Object]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("[a:Agent]", "(input::String)==>(::String)"),
+        ("[w:Workflow | b]", "(input::String)==>(::Any)"),
+        ("[a:Agent | [:Answer:Integer]]", "(input::String)==>(::Answer), [Answer::Integer]"),
+        (
+            "[a:Agent | [:Answer | [P:Object | (n::Text)], (:Array {elementType: P})]]",
+            "(input::String)==>(::Array {elementType: P}), [P::Object | (n::Text)]",
+        ),
+        ("[a:Agent | (x::Text)==>(::Int), b, (a)-[:HANDOFF]->(b)]", "(x::Text)==>(::Int)"),
+        (
+            "[a:Agent | (x::P)==>(::Q), [P:Object], [Q:Array | (::P)], [R:Object]]",
+            "(x::P)==>(::Q), [P::Object], [Q::Array | (::P)]",
+        ),
+    ],
+)
+def test_what_is_called_is_a_tool_of_its_signature(text: str, spec: str) -> None:
+    found = tool_spec_of(loads_one(text))
+
+    assert dumps(found).partition(" | ")[2] == f"{spec}]"
+
+
+def test_it_has_the_description_and_the_same_specification_each_time() -> None:
+    agent = loads_one('[a:Agent {description: "Sums up."} | (article::Text)==>(::Int)]')
+
+    tool = tool_spec_of(agent)
+
+    assert tool is tool_spec_of(agent)
+    assert tool is tool_spec_of(tool)
+    assert tool.value.properties["description"] == "Sums up."
+    assert view(tool_spec_schema, tool)["required"] == ["article"]
+    assert result_schema(tool) == {"type": "integer"}
+
+
+def test_what_cannot_be_called_has_no_specification() -> None:
+    with pytest.raises(FocusError, match="expected a tool, an agent or a workflow"):
+        tool_spec_of(loads_one("[x:Person]"))
+
+
+def test_a_signature_is_put_in_any_form_before_the_other_elements() -> None:
+    agent = loads_one("[a:Agent | (t:Tool)]")
+
+    changed = put(agent_type_signature, "(article: Text) --> IO Text", agent)
+
+    assert dumps(changed) == "[a:Agent | (article::Text)==>(::Text), (t:Tool)]"
+    assert view(agent_type_signature, changed) == "(article::Text)==>(::Text)"
+    assert put(agent_type_signature, None, changed) == agent
+
+
+def test_a_result_alone_is_put_as_a_path() -> None:
+    changed = put(agent_type_signature, "(::String)", loads_one("[a:Agent]"))
+
+    assert dumps(changed) == "[a:Agent | ()==>(::String)]"
+
+
+def test_the_types_behind_a_signature_come_and_go_with_it() -> None:
+    agent = loads_one("[a:Agent | (p::Person)==>(::String), [Person:Object | (n::Text)], (t:Tool)]")
+
+    assert view(agent_type_signature, agent) == (
+        "(p::Person)==>(::String)\n[Person::Object | (n::Text)]"
+    )
+    assert dumps(put(agent_type_signature, "(x::Int)==>(::Int)", agent)) == (
+        "[a:Agent | (x::Int)==>(::Int), (t:Tool)]"
+    )
+
+
+def test_the_types_beside_tools_stay_and_are_names() -> None:
+    agent = loads_one(SHARED)
+
+    assert view(agent_type_signature, agent) == "(p::Person)==>(::Person)"
+    assert put(agent_type_signature, None, agent).elements == agent.elements[1:]
+
+
+def test_another_name_for_a_type_is_refused_in_a_signature() -> None:
+    with pytest.raises(FocusError, match="only another name for a type"):
+        put(
+            agent_type_signature, "(p::Id)==>(::Id)\n[Id:Key]\n[Key:String]", loads_one("[a:Agent]")
+        )
+
+
+def test_a_signature_that_is_not_valid_is_neither_seen_nor_overwritten() -> None:
+    agent = loads_one("[a:Agent | (x)==>(y::Text)==>(::String)]")
+
+    with pytest.raises(FocusError, match='parameter "x" has no type'):
+        view(agent_type_signature, agent)
+    with pytest.raises(FocusError, match='parameter "x" has no type'):
+        put(agent_type_signature, "(x::Text)==>(::String)", agent)
+
+
+def test_a_program_is_written_with_its_signatures_and_arrows() -> None:
+    text = (
+        '[w:Workflow | (topic::Text)==>(::String), a, (a)-[:WHEN {is: "x"}]->(again::a)-->()]\n'
+        "[a:Agent | ()==>(::String), (a)-[:HANDOFF]->(b)]"
+    )
+
+    assert dumps(parse(text).patterns) == text
+
+
+def test_a_document_keeps_its_other_bytes_when_a_signature_is_put() -> None:
+    document = parse("[a:Agent {x: 1} | // kept\n  (t:Tool)] // end")
+    (agent,) = document.patterns
+
+    changed = document.replace([put(agent_type_signature, "(x::Text)==>(::Text)", agent)])
+
+    assert "// kept" in changed.text
+    assert "// end" in changed.text
+    assert "(x::Text)==>(::Text)" in changed.text
+    assert isinstance(changed.patterns[0], Pattern)

@@ -1,0 +1,209 @@
+"""A workflow as it is read: nodes, arrows, defaults, joins and alternatives, loops."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+from pyrsistent import pmap
+
+from gram import Pattern, loads_one
+from lenses_ext import FlowArrow, Workflow, arrows_in, handoffs, workflow_of
+
+
+def read(elements: str, head: str = "w:Workflow") -> Workflow:
+    return workflow_of(loads_one(f"[{head} | {elements}]"))
+
+
+def shown(arrow: FlowArrow) -> str:
+    label = "" if arrow.kind == "PLAIN" else arrow.kind
+    return f"{arrow.source or ''}-{label}->{arrow.target or ''}"
+
+
+def arrows_of(workflow: Workflow) -> list[str]:
+    return [shown(arrow) for arrow in workflow.arrows]
+
+
+def test_a_sequence_starts_with_the_input_and_ends_with_the_result() -> None:
+    workflow = read("researcher, writer, editor, (researcher)-->(writer)-->(editor)")
+
+    assert list(workflow.nodes) == ["researcher", "writer", "editor"]
+    assert arrows_of(workflow) == [
+        "researcher-->writer",
+        "writer-->editor",
+        "-->researcher",
+        "editor-->",
+    ]
+    assert [arrow.is_written for arrow in workflow.arrows] == [True, True, False, False]
+    assert workflow.order == ("researcher", "writer", "editor")
+    assert workflow.nodes["editor"].waits_for == {"writer"}
+    assert not any(node.input.is_record for node in workflow.nodes.values())
+
+
+def test_nodes_without_arrows_run_side_by_side_and_give_a_record() -> None:
+    workflow = read("a, b")
+
+    assert arrows_of(workflow) == ["-->a", "-->b", "a-->", "b-->"]
+    assert workflow.result.is_record
+    assert [workflow.key_of(arrow) for arrow in workflow.result.arrows] == ["a", "b"]
+
+
+def test_a_join_is_a_record_by_the_names_of_its_sources_or_of_the_arrows() -> None:
+    workflow = read('a, b, c, (a)-->(c), (b)-[{as: "second"}]->(c), ()-->(c)')
+    join = workflow.nodes["c"].input
+
+    assert join.is_record
+    assert [workflow.key_of(arrow) for arrow in join.arrows] == ["a", "second", "input"]
+
+
+def test_the_input_is_called_by_the_only_parameter_in_a_record() -> None:
+    workflow = read("(topic::Text)==>(::String), a, b, (a)-->(b), ()-->(b)")
+
+    assert workflow.inputs == ("topic",)
+    assert [workflow.key_of(each) for each in workflow.nodes["b"].input.arrows] == ["a", "topic"]
+
+
+def test_an_arrow_with_a_name_makes_a_record_of_one() -> None:
+    assert read('a, b, (a)-[{as: "x"}]->(b)').nodes["b"].input.is_record
+
+
+def test_the_arms_of_a_choice_meet_without_joining() -> None:
+    workflow = read(
+        'triage, billing, other, sum, (triage)-[:WHEN {is: "billing"}]->(billing)-->(sum), '
+        "(triage)-[:OTHERWISE]->(other)-->(sum)"
+    )
+
+    assert not workflow.nodes["sum"].input.is_record
+    assert not workflow.result.is_record
+    assert workflow.nodes["billing"].input.arrows[0].equals == "billing"
+
+
+def test_an_arm_that_is_always_taken_joins() -> None:
+    workflow = read(
+        't, a, b, s, (t)-[:WHEN {is: "x"}]->(a)-->(s), (t)-[:OTHERWISE]->(b)-->(s), (t)-->(s)'
+    )
+
+    assert workflow.nodes["s"].input.is_record
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "joins"),
+    [
+        ('{is: "x"}', '{is: "y"}', False),
+        ('{is: "x"}', '{is: "x"}', True),
+        ('{is: {kind: "x"}}', '{is: {kind: "y"}}', False),
+        ('{is: {kind: "x"}}', "{is: {urgent: true}}", True),
+        ('{is: {kind: "x", urgent: true}}', '{is: {kind: "y", urgent: true}}', False),
+        ("{is: 1}", "{is: true}", False),
+    ],
+)
+def test_two_choices_exclude_each_other_where_they_ask_for_other_values_of_a_field(
+    first: str, second: str, joins: bool
+) -> None:
+    workflow = read(f"t, a, b, s, (t)-[:WHEN {first}]->(a)-->(s), (t)-[:WHEN {second}]->(b)-->(s)")
+
+    assert workflow.nodes["s"].input.is_record == joins
+
+
+def test_choices_after_choices_exclude_each_other_too() -> None:
+    workflow = read(
+        "t, u, a, b, c, s, (t)-[:WHEN {is: 1}]->(u), (t)-[:OTHERWISE]->(c)-->(s), "
+        "(u)-[:WHEN {is: 1}]->(a)-->(s), (u)-[:OTHERWISE]->(b)-->(s)"
+    )
+
+    assert not workflow.nodes["s"].input.is_record
+
+
+def test_a_node_is_used_again_under_another_name() -> None:
+    workflow = read("writer, critic, (writer)-->(critic)-->(again::writer)")
+
+    again = workflow.nodes["again"]
+    assert (again.definition, again.pattern) == ("writer", loads_one("(writer)"))
+    assert list(workflow.nodes) == ["writer", "critic", "again"]
+
+
+def test_what_is_only_used_under_other_names_is_no_node() -> None:
+    assert list(read("writer, (first::writer)-->(second::writer)").nodes) == ["first", "second"]
+
+
+def test_a_name_in_the_arrows_alone_is_a_node_that_is_defined_elsewhere() -> None:
+    assert read("(a)-->(b)").nodes["a"].pattern is None
+
+
+def test_a_map_has_its_arrow_and_its_bound() -> None:
+    worker = read("list, worker, (list)-[:EACH {at_once: 8}]->(worker)").nodes["worker"]
+
+    assert worker.each is worker.input.arrows[0]
+    assert worker.each is not None
+    assert worker.each.at_once == 8
+
+
+def test_a_loop_says_how_often_until_when_and_what_it_goes_on_with() -> None:
+    workflow = read(
+        "writer, critic, (writer)-->(critic), (writer)-->()",
+        'refine:Loop {max: 3, until: {critic: "approved"}}',
+    )
+
+    loop = workflow.loop
+    assert loop is not None
+    assert (loop.max, dict(loop.until)) == (3, {"critic": "approved"})
+    assert [arrow.source for arrow in loop.feedback.arrows] == ["critic"]
+    assert [arrow.source for arrow in workflow.result.arrows] == ["writer"]
+    assert not loop.feedback.is_record
+
+
+def test_until_a_value_asks_the_last_node_and_a_map_asks_for_fields() -> None:
+    arrows = "writer, critic, (writer)-->(critic)"
+    last = read(arrows, 'r:Loop {max: 3, until: "approved"}').loop
+    fields = read(arrows, "r:Loop {max: 3, until: {critic: {ok: true}}}").loop
+
+    assert last is not None
+    assert fields is not None
+    assert dict(last.until) == {"critic": "approved"}
+    assert dict(fields.until) == {"critic": pmap({"ok": True})}
+
+
+def test_arrows_in_both_directions_are_read_the_same() -> None:
+    assert read("a, b, (b)<--(a)").arrows[0] == read("a, b, (a)-->(b)").arrows[0]
+
+
+def test_types_and_signatures_are_no_nodes() -> None:
+    workflow = read("(x::Item)==>(::String), [Item:Object | (a::Text), (b::Text)], a, (a)-->()")
+
+    assert list(workflow.nodes) == ["a"]
+
+
+def test_a_workflow_of_two_nodes_among_the_elements_is_no_arrow() -> None:
+    inner = "[inner:Loop {max: 2} | a, b]"
+    workflow = read(f"c, {inner}, (c)-->(inner)")
+
+    assert workflow.nodes["inner"].pattern == loads_one(inner)
+
+
+def test_a_cycle_is_read_and_comes_last_in_the_order() -> None:
+    assert read("a, b, c, (c)-->(a)-->(b)-->(a)").order == ("c", "a", "b")
+
+
+def test_the_same_pattern_is_read_once_and_not_kept() -> None:
+    pattern = loads_one("[w:Workflow | a, b, (a)-->(b)]")
+    assert workflow_of(pattern) is workflow_of(pattern)
+
+    known = weakref.ref(pattern)
+    del pattern
+    gc.collect()
+
+    assert known() is None
+
+
+def test_an_agent_hands_over_along_its_arrows() -> None:
+    agent = loads_one(
+        "[t:Agent | (t)-[:HANDOFF]->(billing), (t)-[:HANDOFF]->(tech), (x)-[:HANDOFF]->(y)]"
+    )
+
+    assert handoffs(agent) == ("billing", "tech")
+    assert [arrow.kind for arrow in arrows_in(agent)] == ["HANDOFF"] * 3
+
+
+def test_nothing_is_read_of_a_pattern_without_elements() -> None:
+    assert workflow_of(Pattern()).nodes == {}
