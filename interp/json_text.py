@@ -74,12 +74,7 @@ def parse_json(text: str) -> Json:
         ValueError: as for `read_json`.
     """
     try:
-        return json.loads(
-            text,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-            object_pairs_hook=_unique,
-        )
+        return _decoder.decode(text) if text[:1] != "\ufeff" else json.loads(text)  # refuses it
     except RecursionError:
         raise ValueError("nested too deep") from None
 
@@ -161,3 +156,8 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"key {json.dumps(twice)} is given twice")
     return found
+
+
+_decoder = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique
+)

@@ -4,11 +4,12 @@ from .arguments import parameters_of, read_arguments
 from .response_format import response_format, unwrapped
 from .strict_tools import has_strict_form, without_stand_ins
 from .tool_definitions import function_definition, function_definition_text, mcp_definition
-from .validity import accepts, check, require_schema
+from .validity import accepts, check, check_against, require_schema
 
 __all__ = [
     "accepts",
     "check",
+    "check_against",
     "function_definition",
     "function_definition_text",
     "has_strict_form",

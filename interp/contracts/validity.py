@@ -30,9 +30,13 @@ def check(schema: Mapping[str, Json], value: Json) -> None:
     Raises:
         ValidationError: the value violates the schema, or the schema is not valid.
     """
-    text = write_json(schema)
-    if not is_valid(text, value):
-        raise ValidationError(violations(text, value))
+    check_against(write_json(schema), value)
+
+
+def check_against(schema: str, value: Json) -> None:
+    """The same as `check` for a schema that is JSON text."""
+    if not is_valid(schema, value):
+        raise ValidationError(violations(schema, value))
 
 
 def is_valid(schema: str, value: Json) -> bool:

@@ -10,7 +10,7 @@ from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
-from ..machine import Limits, State, Status, allow_all, ask_all, response, start
+from ..machine import Limits, State, Status, allow_all, ask_all, first_state, response
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
 from ..tools import ToolLibrary, empty_tool_library
@@ -57,7 +57,7 @@ def _begin(
     expect(context, ConversationContext, "context", by=by)
     check_options(options, by=by)
     agent = the_agent(program, options.get("agent"), by=by)
-    state, _ = start(
+    state = first_state(
         agent,
         user_input,
         context,

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from attrs import evolve
 
 from gram import expect
-from lenses_ext import agent_name, view
+from lenses_ext import Memo, agent_name, view
 
 from ..clocks import Clock, TookTooLongError, stopped
 from ..errors import AgentError, ApprovalNeeded, LimitError, ModelError, said_by
@@ -89,16 +90,9 @@ class Run:
         self._is_watched = len(self._watchers) > 1 or options.get("record") is not None
         self._recorder: Recorder | None = None
         self._failure: BaseException | None = None
-        changes = Resumed(
-            options.get("limits"),
-            named_model(options.get("model")),
-            options.get("policy"),
-            options.get("settings"),
-            options.get("check_results"),
-        )
-        is_changed = changes != Resumed() or state.status is Status.LIMITED
-        if is_changed:
-            self._fold(None, changes)
+        change = _change(state, options)
+        if change:
+            self._fold(None, change)
         self._own: LiveWorld | None = None
         world = options.get("world")
         if world is None:
@@ -109,7 +103,6 @@ class Run:
             from .recording import recorder_of  # imported late: most runs are not recorded
 
             tools = (self._own.tools if self._own else library).values()
-            change = changes if is_changed else None
             self._recorder = recorder_of(record, self.state, tools, change)
         if self._failure:
             raise self._failure
@@ -357,8 +350,7 @@ class Run:
         if not isinstance(effect, CallTool):
             return None
         key = "/".join([self.state.run_id, *map(str, effect.at)])
-        name = view(agent_name, self.state.agent)
-        return ToolContext(name, effect.name, self.state.context, key)
+        return ToolContext(_name(self.state.agent), effect.name, self.state.context, key)
 
     def _recording(self) -> AbstractContextManager[None]:
         """Hold the file of the run, if it is recorded."""
@@ -374,7 +366,23 @@ class Run:
             raise
 
 
+_name = Memo(partial(view, agent_name))
 _AWAITING = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS)
+
+
+def _change(state: State, options: RunOptions) -> Resumed | None:
+    """What a run's options change in the state that it goes on from."""
+    change = Resumed(
+        options.get("limits"),
+        named_model(options.get("model")),
+        options.get("policy"),
+        options.get("settings"),
+        options.get("check_results"),
+    )
+    return change if change != _NOTHING or state.status is Status.LIMITED else None
+
+
+_NOTHING = Resumed()
 
 
 async def _until_one_ends(

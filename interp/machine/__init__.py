@@ -17,7 +17,7 @@ from .effects import (
     ToolEffect,
     ToolReturned,
 )
-from .fold import fold, resume, start, step
+from .fold import first_state, fold, resume, start, step
 from .limits import Limits
 from .readings import interrupted_context, newly_answered, pending, response
 from .state import State, Status
@@ -44,6 +44,7 @@ __all__ = [
     "allow_all",
     "ask_all",
     "deny_all",
+    "first_state",
     "fold",
     "interrupted_context",
     "newly_answered",

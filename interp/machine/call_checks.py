@@ -6,11 +6,18 @@ A call is run, asked about, or refused with a reason. A result of the wrong type
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from gram import Pattern
 from lenses_ext import Memo, result_schema, tool_spec_name, tool_spec_schema, view, wire_name
 
-from ..contracts import check, has_strict_form, parameters_of, read_arguments, without_stand_ins
+from ..contracts import (
+    check_against,
+    has_strict_form,
+    parameters_of,
+    read_arguments,
+    without_stand_ins,
+)
 from ..errors import ValidationError
 from ..json_text import JsonText, write_json
 from ..messages import ToolCall, ToolInvocation
@@ -37,7 +44,7 @@ def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | T
         known = ", ".join(sorted(tools)) or "none"
         error = f'there is no tool "{call.name}"; the tools are: {known}'
         return ToolInvocation(call.name, call.arguments, error=error)
-    name = view(tool_spec_name, tool)
+    name = _name(tool)
     try:
         given = read_arguments(name, call.arguments)
     except ValidationError as error:
@@ -70,8 +77,9 @@ def checked_result(state: State, call: CallTool, result: JsonText) -> ToolInvoca
     return ToolInvocation.of_texts(call.name, call.arguments, result)
 
 
+_name = Memo(partial(view, tool_spec_name))
 _by_wire_name: Memo[Pattern, Mapping[str, Pattern]] = Memo(
-    lambda agent: {wire_name(view(tool_spec_name, tool)): tool for tool in offered_tools(agent)}
+    lambda agent: {wire_name(_name(tool)): tool for tool in offered_tools(agent)}
 )
 """The tools of an agent by the names that a model knows; a valid agent has one of each name."""
 
@@ -79,7 +87,10 @@ _by_wire_name: Memo[Pattern, Mapping[str, Pattern]] = Memo(
 def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
     """The check of a tool's results; one that declares no type has nothing to parse them for."""
     schema = result_schema(tool)
-    return (lambda result: check(schema, result.value)) if schema else (lambda _: None)
+    if not schema:
+        return lambda _: None
+    text = write_json(schema)
+    return lambda result: check_against(text, result.value)
 
 
 _check_result: Memo[Pattern, Callable[[JsonText], None]] = Memo(_result_check)

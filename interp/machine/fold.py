@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from attrs import frozen
 from pyrsistent import pmap
 
-from gram import expect
+from gram import Pattern, expect
 from lenses_ext import Model, ProgramLike
 
 from ..errors import ProtocolError, ValidationError
@@ -91,14 +91,41 @@ def start(
     expect(text, str, "text", by="start")
     expect(context, ConversationContext, "context", by="start")
     expect(limits, Limits, "limits", by="start")
+    state = first_state(
+        pattern,
+        text,
+        context,
+        model=model,
+        limits=limits,
+        policy=policy,
+        settings=settings,
+        check_results=check_results,
+        run_id=run_id,
+    )
+    return state, pending(state)
+
+
+def first_state(
+    agent: Pattern,
+    text: str,
+    context: ConversationContext,
+    *,
+    model: Model | None,
+    limits: Limits,
+    policy: ApprovalPolicy,
+    settings: Mapping[str, Any] | None,
+    check_results: bool,
+    run_id: str,
+) -> State:
+    """The State in which a run of a valid agent begins; see `start`."""
     if not text.strip():
         raise ValidationError("the user's message is empty")
     try:
         text.encode()
     except UnicodeEncodeError:  # lone surrogates, as for what was typed in another encoding
         raise ValidationError("the user's message is not UTF-8: no request can carry it") from None
-    state = State(
-        pattern,
+    return State(
+        agent,
         model,
         limits,
         context.append(Message(UserRole, text)),
@@ -107,7 +134,6 @@ def start(
         check_results=check_results,
         run_id=run_id,
     )
-    return state, pending(state)
 
 
 def step(state: State, event: Event) -> Step:
@@ -195,6 +221,7 @@ def _model_replied(state: State, event: ModelReplied) -> Step:
         counted=state.counted + _known(event.usage),
         calls=event.message.tool_calls,
         truncated=event.truncated,
+        status=Status.DONE,  # unless it calls tools, or is no answer
     )
     return _call_tools(state) if state.calls else _finished(state)
 
@@ -209,13 +236,14 @@ def _finished(state: State) -> Step:
     schema = None if reply.refused else answer_schema_of(state.agent)
     problem = None if schema is None else answer_problem(schema, reply.content)
     if schema is None or problem is None:
-        return state.changed(status=Status.DONE), ()
+        return state, ()
     if state.truncated:
         problem = f"the reply was cut off at its length limit\n{problem}"
     if state.corrected:
         return state.changed(status=Status.UNUSABLE, stopped=problem), ()
     context = state.context.append(correction(schema, problem))
-    state = state.changed(turn=state.turn + 1, context=context, corrected=True)
+    status = Status.AWAITING_MODEL
+    state = state.changed(status=status, turn=state.turn + 1, context=context, corrected=True)
     return state, pending(state)
 
 
@@ -279,9 +307,9 @@ def _waiting(state: State, event: Event, at: At, kind: type[_Waiting]) -> _Waiti
 
 def _with_answer(state: State, call: ToolEffect, invocation: ToolInvocation) -> Step:
     index = call.at[-1]
+    if len(state.waiting) == 1:
+        return _answered(state, {**state.answers, index: invocation})
     waiting, answers = state.waiting.remove(index), state.answers.set(index, invocation)
-    if not waiting:
-        return _answered(state, answers)
     return state.changed(waiting=waiting, answers=answers), ()
 
 

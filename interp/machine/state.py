@@ -88,8 +88,11 @@ class State:
         return f"<State of {name}: {', '.join([*parts, *stopped])}>"
 
     def changed(self, **changes: Any) -> State:
-        """The same with other parts; `attrs.evolve` takes three times as long."""
-        return State(**(dict(zip(_NAMES, _PARTS(self), strict=True)) | changes))
+        """The same with other parts; `attrs.evolve` takes five times as long."""
+        parts = list(_PARTS(self))
+        for name, part in changes.items():
+            parts[_PLACES[name]] = part
+        return State(*parts)
 
     @property
     def at(self) -> At:
@@ -111,5 +114,6 @@ class State:
 
 _NAMES: Final = tuple(each.name for each in fields(State))
 _PARTS: Final = attrgetter(*_NAMES)
+_PLACES: Final = {name: place for place, name in enumerate(_NAMES)}
 
 _settings: Memo[Pattern, Settings] = Memo(lambda agent: view(agent_settings, agent) or Settings())

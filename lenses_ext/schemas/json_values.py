@@ -180,15 +180,8 @@ def dump_json(value: object, *, compact: bool = False) -> str:
     Raises:
         NotJson: the value is not JSON, or an integer has too many digits to be written.
     """
-    separators = (",", ":") if compact else (", ", ": ")
     try:
-        return json.dumps(
-            value,
-            ensure_ascii=False,
-            separators=separators,
-            allow_nan=False,
-            default=_plain_keywords,
-        )
+        return (_COMPACT if compact else _SPACED).encode(value)
     except (TypeError, ValueError) as error:
         raise NotJson(str(error)) from None
 
@@ -197,6 +190,16 @@ def _plain_keywords(value: object) -> dict[str, Any]:
     if isinstance(value, Keywords):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def _encoder(separators: tuple[str, str]) -> json.JSONEncoder:
+    return json.JSONEncoder(
+        ensure_ascii=False, separators=separators, allow_nan=False, default=_plain_keywords
+    )
+
+
+_COMPACT = _encoder((",", ":"))
+_SPACED = _encoder((", ", ": "))
 
 
 def _is_scalar(value: object) -> bool:

@@ -120,8 +120,8 @@ def test_a_program_is_judged_and_bound_only_once() -> None:
         assert counts[each] == 0
 
 
-def test_one_request_is_built_for_each_reply_and_one_to_begin_with() -> None:
-    assert calls_of(a_run(rounds=3))["_request"] <= 3 + 2
+def test_one_request_is_built_for_each_reply() -> None:
+    assert calls_of(a_run(rounds=3))["_request"] == 3 + 1
 
 
 def test_a_run_copies_no_conversation() -> None:
