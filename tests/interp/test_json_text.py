@@ -115,14 +115,14 @@ def test_a_tool_call_parses_and_writes_its_json_once(monkeypatch: pytest.MonkeyP
     counts = {"loads": 0, "dumps": 0}
 
     def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def count(value: Any, **options: Any) -> Any:
+        def count(coder: Any, value: Any) -> Any:
             counts[name] += _marked(value)
-            return function(value, **options)
+            return function(coder, value)
 
         return count
 
-    monkeypatch.setattr(json, "loads", counted("loads", json.loads))
-    monkeypatch.setattr(json, "dumps", counted("dumps", json.dumps))
+    monkeypatch.setattr(json.JSONDecoder, "decode", counted("loads", json.JSONDecoder.decode))
+    monkeypatch.setattr(json.JSONEncoder, "encode", counted("dumps", json.JSONEncoder.encode))
 
     @tool
     def look(word: str) -> dict[str, Any]:
