@@ -104,6 +104,8 @@ def notebook_form(what: Pattern | Document) -> dict[str, str]:
     if isinstance(what, Pattern) and (presentation := presentation_of(what)):
         form["text/vnd.mermaid"] = diagram = presentation.diagram(what)
         form["text/markdown"] = f"```mermaid\n{diagram}\n```"
+        if presentation.picture:
+            form["text/html"] += presentation.picture(what)
     return form
 
 

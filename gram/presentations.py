@@ -15,10 +15,12 @@ class Presentation(NamedTuple):
     Attributes:
         text: writes it as gram.
         diagram: draws it, as the text of a Mermaid diagram.
+        picture: draws it, as SVG that stands in HTML; None if there is no picture.
     """
 
     text: Callable[[Pattern], str]
     diagram: Callable[[Pattern], str]
+    picture: Callable[[Pattern], str] | None = None
 
 
 _by_label: dict[str, Presentation] = {}

@@ -38,3 +38,14 @@ def price_of(model: Model, usage: Usage) -> Decimal | None:
         return None
     price: Decimal = found.total_price
     return price
+
+
+def shown_price(price: Decimal) -> str:
+    """A price in dollars, in cents or, when it is small, with two digits that count.
+
+    >>> shown_price(Decimal("1.2345")), shown_price(Decimal("0.000080123")), shown_price(Decimal(0))
+    ('1.23', '0.00008', '0.00')
+    """
+    if not price or price >= 1:
+        return f"{price:.2f}"
+    return f"{price.quantize(Decimal(10) ** (price.adjusted() - 1)):f}".rstrip("0")

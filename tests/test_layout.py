@@ -39,6 +39,7 @@ FLOORS = {
         "workflows",
         "programs",
         "places",
+        "drawings",
     ),
     "interp": (
         "providers",

@@ -24,6 +24,7 @@ COMMANDS = {
     "doctor": "Say what is wrong with the set-up.",
     "fmt": "Lay files out, keeping their comments.",
     "get": "Print the value at a path.",
+    "graph": "Draw a program: its agents, tools and workflows.",
     "help": "Show the help of a command.",
     "init": "Write a first agent: a program, its tools, a test.",
     "models": "List the providers of models, and the keys they want.",

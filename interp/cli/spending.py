@@ -10,7 +10,7 @@ from lenses_ext import Model
 from ..errors import ConfigurationError
 from ..machine import CallModel, Effect, Event, ModelReplied
 from ..messages import Usage
-from ..prices import price_of
+from ..prices import price_of, shown_price
 from ..providers import find_provider
 
 
@@ -55,14 +55,3 @@ class Spending:
         provider = find_provider(model)
         is_own = provider is not None and not os.environ.get(provider.base_url_variable)
         return is_own and provider is not None and bool(provider.key) and not self._base_url
-
-
-def shown_price(price: Decimal) -> str:
-    """A price in dollars, in cents or, when it is small, with two digits that count.
-
-    >>> shown_price(Decimal("1.2345")), shown_price(Decimal("0.000080123")), shown_price(Decimal(0))
-    ('1.23', '0.00008', '0.00')
-    """
-    if not price or price >= 1:
-        return f"{price:.2f}"
-    return f"{price.quantize(Decimal(10) ** (price.adjusted() - 1)):f}".rstrip("0")

@@ -6,13 +6,13 @@ import click
 
 from ..call_text import call_text, shortened
 from ..messages import Usage
+from ..prices import shown_price
 from ..records import load_run
 from ..redaction import redact
 from ..replaying import Entry, Timeline, timeline
 from .completing import complete_files
 from .file_options import json_option
 from .output import Styled, show, show_json
-from .spending import shown_price
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 

@@ -2,6 +2,7 @@
 
 from .page import page
 from .plots import Interval, interval_plot
+from .run_drawing import with_counts, without_keys
 from .tables import facts, table
 
-__all__ = ["Interval", "facts", "interval_plot", "page", "table"]
+__all__ = ["Interval", "facts", "interval_plot", "page", "table", "with_counts", "without_keys"]

@@ -28,7 +28,6 @@ from ..optics import (
 )
 from ..signatures import dumps_program
 from .answer import answer_schema
-from .diagram import agent_diagram
 from .model import Model
 from .settings import Settings
 from .vocabulary import Vocabulary
@@ -167,4 +166,16 @@ def create_agent_pattern(
     return put(agent_tool_specs, tuple(tool_specs), agent)
 
 
-present(AGENT, Presentation(dumps_program, agent_diagram))
+def _diagram(agent: Pattern) -> str:
+    from .. import drawing_of, to_mermaid  # through the front: drawings know the whole language
+
+    return to_mermaid(drawing_of(agent))
+
+
+def _picture(agent: Pattern) -> str:
+    from .. import drawing_of, to_svg
+
+    return to_svg(drawing_of(agent), standalone=False)
+
+
+present(AGENT, Presentation(dumps_program, _diagram, _picture))

@@ -1,4 +1,4 @@
 """Whole programs: references and scopes, composition, validation."""
 
-from .references import tool_with_types
+from .references import ProgramLike, program_patterns, tool_with_types
 from .scopes import Program

@@ -1,0 +1,60 @@
+"""``gram graph``: draw a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gram import write_atomically
+from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
+
+from ..records import load_run
+from ..views import with_counts, without_keys
+from .completing import complete_files
+from .file_options import agent_option
+from .inputs import read_document
+from .output import note, show
+
+_FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
+_SUFFIXES = {".svg": "svg", ".dot": "dot", ".gv": "dot"}
+_MOST_ARROWS = 500  # that Mermaid draws unless it is told otherwise
+
+
+@click.command("graph")
+@click.argument("file", shell_complete=complete_files)
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice([*_FORMS]),
+    help="What to draw it as; without it, the suffix of OUT decides, else Mermaid.",
+)
+@click.option("-o", "out", metavar="OUT", help="Write to this file.", shell_complete=complete_files)
+@click.option(
+    "--run",
+    "recorded",
+    metavar="RUN",
+    help="Show what this recorded run came to, and how often.",
+    shell_complete=complete_files,
+)
+@agent_option
+def command(
+    file: str, form: str | None, out: str | None, recorded: str | None, agent: str | None
+) -> None:
+    """Draw the agents, tools and workflows of the program in FILE, and the arrows between them.
+
+    Faulty programs are drawn too: a name that is not defined is drawn as such.
+    """
+    drawing = drawing_of(read_document(file), agent)
+    if recorded is not None:
+        from ..replaying import timeline  # imported late: only runs need it
+
+        drawing = with_counts(drawing, timeline(load_run(recorded), has_prices=False))
+    chosen = form or _SUFFIXES.get(Path(out or "").suffix.lower(), "mermaid")
+    text = _FORMS[chosen](without_keys(drawing))
+    if chosen == "mermaid" and len(drawing.edges) > _MOST_ARROWS:
+        note(f"gram: Mermaid draws at most {_MOST_ARROWS} arrows; --as svg draws them all")
+    if out is None:
+        show(text)
+    else:
+        write_atomically(Path(out), f"{text}\n")

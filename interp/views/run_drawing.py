@@ -1,0 +1,78 @@
+"""The drawing of a program with what a run came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from attrs import evolve
+
+from gram import expect
+from lenses_ext import Drawing
+
+from ..redaction import redactor
+from ..replaying import Entry, Timeline
+
+
+def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
+    """A drawing with how often a run came to each agent and tool, and how often that failed.
+
+    An agent counts its requests to a model, a tool its calls, by the names in the drawing.
+    """
+    expect(drawing, Drawing, "drawing", by="with_counts")
+    expect(run, Timeline, "run", by="with_counts")
+    asked, called, failed = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for entry in _all(run.entries):
+        if entry.is_open:
+            continue
+        if entry.kind == "model":
+            asked[entry.who] += 1
+        elif entry.kind in ("tool", "agent"):
+            called[entry.who, entry.name] += 1
+            failed[entry.who, entry.name] += entry.how != "done"
+    names = {node.key: node.name for node in drawing.nodes}
+    holders: dict[str, list[str]] = {}
+    for edge in drawing.edges:
+        if edge.kind == "has":
+            holders.setdefault(edge.target, []).append(names[edge.source])
+    nodes = []
+    for node in drawing.nodes:
+        pairs = [(holder, node.name) for holder in holders.get(node.key, ())]
+        if node.kind == "tool" and not pairs:  # a step of a workflow
+            pairs = [pair for pair in called if pair[1] == node.name]
+        if node.kind == "agent":
+            nodes.append(evolve(node, count=asked[node.name], failed=_sum(failed, pairs)))
+        elif node.kind == "tool":
+            nodes.append(evolve(node, count=_sum(called, pairs), failed=_sum(failed, pairs)))
+        else:
+            nodes.append(node)
+    edges = [
+        evolve(edge, count=called[names[edge.source], names[edge.target]])
+        if edge.kind == "has" and names[edge.target]
+        else edge
+        for edge in drawing.edges
+    ]
+    return evolve(drawing, nodes=tuple(nodes), edges=tuple(edges))
+
+
+def without_keys(drawing: Drawing) -> Drawing:
+    """A drawing whose texts have no known keys; it is made before they are escaped."""
+    clean = redactor()
+    nodes = (evolve(each, name=clean(each.name)) for each in drawing.nodes)
+    groups = (evolve(each, name=clean(each.name)) for each in drawing.groups)
+    edges = tuple(evolve(edge, label=clean(edge.label)) for edge in drawing.edges)
+    return Drawing(
+        tuple(evolve(each, details=tuple(map(clean, each.details))) for each in nodes),
+        edges,
+        tuple(evolve(each, details=tuple(map(clean, each.details))) for each in groups),
+    )
+
+
+def _sum(counts: Counter[tuple[str, str]], pairs: Iterable[tuple[str, str]]) -> int:
+    return sum(counts[pair] for pair in set(pairs))
+
+
+def _all(entries: Iterable[Entry]) -> Iterable[Entry]:
+    for entry in entries:
+        yield entry
+        yield from _all(entry.children)

@@ -1,0 +1,82 @@
+"""Drawings as data: nodes, arrows between them, and groups around them."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+NodeKind: TypeAlias = Literal["agent", "tool", "undefined", "input", "result"]
+EdgeKind: TypeAlias = Literal["has", "flow", "handoff", "again", "uses"]
+
+
+@frozen
+class Node:
+    """An agent, a tool, an undefined name, or where the value of a workflow comes in or out.
+
+    Attributes:
+        key: its name in the drawing.
+        kind: what it is.
+        name: its name in the program.
+        details: lines below the name: the model, the signature.
+        group: the key of the group that it is in, or None.
+        count: how often a run came to it; None if no run is shown.
+        failed: how often that failed.
+    """
+
+    key: str
+    kind: NodeKind
+    name: str = ""
+    details: tuple[str, ...] = ()
+    group: str | None = None
+    count: int | None = None
+    failed: int = 0
+
+
+@frozen
+class Edge:
+    """An arrow between two nodes.
+
+    Attributes:
+        source, target: their keys.
+        kind: an agent *has* a tool, a value *flows*, an agent hands over, a loop goes on *again*,
+            a node *uses* what is defined elsewhere.
+        label: what is written at it.
+        count: how often a run took it; None if no run is shown.
+    """
+
+    source: str
+    target: str
+    kind: EdgeKind
+    label: str = ""
+    count: int | None = None
+
+
+@frozen
+class Group:
+    """A workflow, drawn around its nodes.
+
+    Attributes:
+        key: its name in the drawing.
+        name: its name in the program.
+        details: a line below the name.
+        group: the key of the group that it is in, or None.
+    """
+
+    key: str
+    name: str
+    details: tuple[str, ...] = ()
+    group: str | None = None
+
+
+@frozen
+class Drawing:
+    """What there is to draw of a program.
+
+    Attributes:
+        nodes, edges, groups: its parts; a group stands before what is in it.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    groups: tuple[Group, ...] = ()

@@ -1,0 +1,292 @@
+"""What there is to draw of a program: its agents, tools and workflows, and the arrows between them.
+
+It is made of the patterns as they are, so faulty programs can be drawn too: what a reference does
+not find is drawn as undefined.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeAlias
+
+from gram import (
+    GramError,
+    Pattern,
+    Symbol,
+    Value,
+    did_you_mean,
+    expect,
+    is_edge,
+    is_reference,
+    write_value,
+)
+
+from ..errors import ProgramError
+from ..labels import is_agent, is_tool
+from ..programs import ProgramLike, program_patterns
+from ..signatures import signature_text
+from .drawing import Drawing, Edge, EdgeKind, Group, Node, NodeKind
+
+_WORKFLOWS: Final = frozenset({"Workflow", "Loop"})
+_WORDS: Final = {"WHEN": "when", "OTHERWISE": "otherwise", "EACH": "each", "HANDOFF": "hands over"}
+
+
+def drawing_of(program: ProgramLike, agent: str | None = None) -> Drawing:
+    """What there is to draw of a program, which need not be valid.
+
+    Args:
+        program: a document, the patterns of one, or a pattern.
+        agent: draw the agent or workflow of this name and what it reaches, instead of all.
+
+    Raises:
+        ArgumentError: the program is none.
+        ProgramError: it has nothing that can be drawn, or none of this name.
+
+    >>> from gram import loads
+    >>> drawing = drawing_of(loads('[a:Agent {model: "OpenAI/x"} | t] (t:Tool)'))
+    >>> [node.name for node in drawing.nodes], len(drawing.edges)
+    (['a', 't'], 1)
+    """
+    expect(agent, (str, type(None)), "agent", by="drawing_of")
+    scope: _Scope = ChainMap()
+    found = [_Definition(each, scope) for each in _definitions(program_patterns(program))]
+    for each in found:
+        scope.setdefault(each.name, each)
+    if not found:
+        raise ProgramError("nothing to draw: there is no agent, tool or workflow in it")
+    if agent is not None:
+        found = [_named(agent, scope)]
+    drawer = _Drawer()
+    for each in sorted(found, key=lambda each: not each.is_workflow):
+        drawer.draw(each, None)
+    return Drawing(tuple(drawer.nodes), tuple(drawer.edges), tuple(drawer.groups))
+
+
+def _named(name: str, scope: _Scope) -> _Definition:
+    if name not in scope:
+        hint = did_you_mean(name, scope) or f"it has {', '.join(scope)}"
+        raise ProgramError(f'the program has no agent or workflow "{name}"; {hint}')
+    return scope[name]
+
+
+class _Definition(NamedTuple):
+    """An agent, a tool or a workflow, and the names that are seen where it stands."""
+
+    pattern: Pattern
+    scope: _Scope
+
+    @property
+    def name(self) -> str:
+        return self.pattern.value.identity
+
+    @property
+    def is_workflow(self) -> bool:
+        return not self.pattern.value.labels.isdisjoint(_WORKFLOWS)
+
+
+_Scope: TypeAlias = "ChainMap[str, _Definition]"
+
+
+class _Ports(NamedTuple):
+    """The nodes that arrows to and from something end at."""
+
+    entry: str
+    exit: str
+
+
+def _is_definition(pattern: Pattern) -> bool:
+    labels = pattern.value.labels
+    return is_agent(pattern) or is_tool(pattern) or not labels.isdisjoint(_WORKFLOWS)
+
+
+def _definitions(patterns: Iterable[Pattern]) -> Iterator[Pattern]:
+    """The definitions among patterns, and those in groups and below annotations."""
+    for each in patterns:
+        if _is_definition(each):
+            yield each
+        elif not each.value.labels and not is_edge(each):
+            yield from _definitions(each.elements)
+
+
+def _arrows(element: Pattern) -> tuple[Pattern, ...]:
+    """The arrows between names that an element is made of; a signature has none."""
+    hops = (element,) if is_edge(element) else element.elements
+    if not hops or not all(map(is_edge, hops)):
+        return ()
+    last = hops[-1].elements[1].value
+    return () if last.labels and not last.identity else hops
+
+
+class _Drawer:
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.edges: list[Edge] = []
+        self.groups: list[Group] = []
+        self._drawn: dict[int, _Ports] = {}
+        self._undefined: dict[tuple[str, str | None], _Ports] = {}
+
+    def draw(self, what: _Definition, group: str | None) -> _Ports:
+        """Draw a definition with what it has, once."""
+        if (ports := self._drawn.get(id(what.pattern))) is not None:
+            return ports
+        if what.is_workflow:
+            return self._workflow(what, group)
+        if is_agent(what.pattern):
+            return self._agent(what, group)
+        ports = self._node("tool", what.name, _signature(what.pattern), group)
+        self._drawn[id(what.pattern)] = ports
+        return ports
+
+    def _node(
+        self, kind: NodeKind, name: str, detail: str = "", group: str | None = None
+    ) -> _Ports:
+        key = f"n{len(self.nodes)}"
+        self.nodes.append(Node(key, kind, name, (detail,) if detail else (), group))
+        return _Ports(key, key)
+
+    def _edge(self, source: str, target: str, kind: EdgeKind, label: str = "") -> None:
+        self.edges.append(Edge(source, target, kind, label))
+
+    def _agent(self, agent: _Definition, group: str | None) -> _Ports:
+        model = agent.pattern.value.properties.get("model")
+        drawn = self._node("agent", agent.name, model if isinstance(model, str) else "", group)
+        self._drawn[id(agent.pattern)] = drawn
+        scope = _inside(agent)
+        for element in agent.pattern.elements:
+            if _is_definition(element):
+                has = self.draw(_Definition(element, scope), group)
+            elif is_reference(element):
+                has = self._named(element.value.identity, scope, group)
+            else:
+                continue
+            self._edge(drawn.exit, has.entry, "has")
+        for element in agent.pattern.elements:
+            for arrow in _arrows(element):
+                source, target = (
+                    self._named(each.value.identity, scope, group) for each in arrow.elements
+                )
+                self._edge(source.exit, target.entry, *_said_at(arrow))
+        return drawn
+
+    def _named(self, name: str, scope: _Scope, group: str | None) -> _Ports:
+        """What a name means in a scope; what is defined at the top is in no group."""
+        meant = scope.get(name)
+        if meant is not None:
+            return self.draw(meant, group if name in scope.maps[0] else None)
+        if (name, group) not in self._undefined:
+            self._undefined[name, group] = self._node("undefined", name, "not defined", group)
+        return self._undefined[name, group]
+
+    def _workflow(self, flow: _Definition, around: str | None) -> _Ports:
+        properties = flow.pattern.value.properties
+        group = f"g{len(self.groups)}"
+        told = ", ".join(f"{key}: {_value(value)}" for key, value in _listed(properties))
+        rounds = told if "Loop" in flow.pattern.value.labels else ""
+        self.groups.append(Group(group, flow.name, (rounds,) if rounds else (), around))
+        begin, end = (self._node(kind, "", "", group) for kind in _ENDS)
+        self._drawn[id(flow.pattern)] = ports = _Ports(begin.entry, end.exit)
+        steps = self._steps(flow, group)
+        arrows = [arrow for element in flow.pattern.elements for arrow in _arrows(element)]
+        for arrow in arrows:
+            self._arrow(arrow, steps, flow, group, ports)
+        self._ends(flow, steps, ports)
+        return ports
+
+    def _steps(self, flow: _Definition, group: str) -> dict[str, _Ports]:
+        """Draw the nodes of a workflow; for what is drawn elsewhere, one that uses it."""
+        scope, steps = _inside(flow), dict[str, _Ports]()
+        for element in flow.pattern.elements:
+            name = element.value.identity
+            if _is_definition(element):
+                steps[name] = self.draw(_Definition(element, scope), group)
+            elif is_reference(element):
+                steps[name] = self._use(name, name, scope, group)
+        return steps
+
+    def _use(self, name: str, of: str, scope: _Scope, group: str) -> _Ports:
+        meant = scope.get(of)
+        if meant is None:
+            return self._node("undefined", name, "not defined", group)
+        known = self._drawn.get(id(meant.pattern))
+        if known is None and name == of:
+            return self.draw(meant, group)
+        kind: NodeKind = "tool" if is_tool(meant.pattern) else "agent"
+        detail = "" if name == of else f"another use of {of}"
+        used = self._node(kind, name, detail, group)
+        if known is not None:
+            self._edge(used.exit, known.entry, "uses")
+        return used
+
+    def _arrow(
+        self,
+        arrow: Pattern,
+        steps: dict[str, _Ports],
+        flow: _Definition,
+        group: str,
+        ports: _Ports,
+    ) -> None:
+        ends = []
+        for end, outside in zip(arrow.elements, ports, strict=True):
+            name = end.value.identity
+            if name and name not in steps:
+                of = next(iter(sorted(end.value.labels)), name)
+                steps[name] = self._use(name, of, _inside(flow), group)
+            ends.append(steps[name] if name else _Ports(outside, outside))
+        self._edge(ends[0].exit, ends[1].entry, *_said_at(arrow))
+
+    def _ends(self, flow: _Definition, steps: dict[str, _Ports], ports: _Ports) -> None:
+        """The arrows that are not written: from the input, to the result, to the next round."""
+        flows = [edge for edge in self.edges if edge.kind in ("flow", "handoff")]
+        taken = {edge.target for edge in flows}
+        left = {edge.source for edge in flows}
+        goes_on = {edge.source for edge in flows if edge.target != ports.exit}
+        gives = ports.exit in taken
+        for step in steps.values():
+            if step.entry not in taken:
+                self._edge(ports.entry, step.entry, "flow")
+            if step.exit not in left and not gives:
+                self._edge(step.exit, ports.exit, "flow")
+            if step.exit not in goes_on and "Loop" in flow.pattern.value.labels:
+                self._edge(step.exit, ports.entry, "again", "next round")
+
+
+_ENDS: Final[tuple[NodeKind, NodeKind]] = ("input", "result")
+
+
+def _inside(what: _Definition) -> _Scope:
+    """The names that are seen inside a definition: its own first."""
+    scope: _Scope = what.scope.new_child({what.name: what})
+    for element in what.pattern.elements:
+        if _is_definition(element):
+            scope[element.value.identity] = _Definition(element, scope)
+    return scope
+
+
+def _said_at(arrow: Pattern) -> tuple[EdgeKind, str]:
+    """What kind of edge an arrow is, and what is written at it."""
+    labels, properties = arrow.value.labels, arrow.value.properties
+    words = [_WORDS.get(label, label) for label in sorted(labels)]
+    told = [
+        _value(value) if key == "is" else f"{key.replace('_', ' ')}: {_value(value)}"
+        for key, value in _listed(properties)
+    ]
+    kind: EdgeKind = "handoff" if "HANDOFF" in labels else "flow"
+    return kind, " ".join([*words, ", ".join(told)]).strip()
+
+
+def _listed(properties: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    return sorted(properties.items())
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, Symbol):
+        return value.value
+    return value if isinstance(value, str) else write_value(value, fences=False)
+
+
+def _signature(tool: Pattern) -> str:
+    try:
+        return signature_text(tool)
+    except GramError:  # a faulty tool is drawn without it
+        return ""

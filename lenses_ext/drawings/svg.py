@@ -1,0 +1,293 @@
+"""Drawings as SVG: one picture that needs nothing else, in dark and light.
+
+Its colours are read on both grounds, and its text has the colour of the text around it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+from unicodedata import east_asian_width
+
+from gram import Content, Markup, element, expect
+
+from .drawing import Drawing, Edge, Group, Node
+from .layers import Arrow, Box, Layout, lay_out
+from .words import count_words, shortened
+
+_STYLE: Final = (
+    "svg{color-scheme:light dark;color:#1d1f23}"
+    "@media(prefers-color-scheme:dark){svg{color:#e8e8e4;background:#15171a}}"
+)
+_FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+_COLOURS: Final = {"agent": "#8467d7", "tool": "#2f8fb0", "undefined": "#d0483e"}
+_RAN, _FAILED = "#2e9e63", "#d0483e"
+_NAME, _DETAIL, _LINE, _MARGIN, _GAP = 14, 12, 18, 16, 52
+_FREE: Final = {"again", "uses"}
+"""The kinds of arrows that move no box."""
+_ROUND: Final = 34
+"""How far below the boxes an arrow goes that leads back."""
+_DASHES: Final = {"handoff": "6 4", "again": "6 4", "uses": "2 4"}
+
+
+def to_svg(drawing: Drawing, *, standalone: bool = True) -> Markup:
+    """A picture of a drawing, as SVG.
+
+    Args:
+        drawing: the drawing.
+        standalone: whether it is a file of its own, with the colours of its ground. In a page, it
+            has the colour of the text around it.
+
+    Raises:
+        ArgumentError: the argument is no drawing.
+
+    >>> from gram import loads_one
+    >>> from lenses_ext import drawing_of
+    >>> to_svg(drawing_of(loads_one("(a:Agent)"))).count("<rect")
+    1
+    """
+    expect(drawing, Drawing, "drawing", by="to_svg")
+    picture = _Picture(drawing)
+    width, height = picture.width + 2 * _MARGIN, picture.height + 2 * _MARGIN
+    marker = element(
+        "marker",
+        element("path", d="M0 0 8 4 0 8z", fill="currentColor", fill_opacity=0.7),
+        id="head", viewBox="0 0 8 8", refX=8, refY=4,
+        markerWidth=8, markerHeight=8, orient="auto-start-reverse", markerUnits="userSpaceOnUse",
+    )  # fmt: skip
+    return element(
+        "svg",
+        element("title", _summary(drawing)),
+        element("style", Markup(_STYLE)) if standalone else None,
+        element("defs", marker),
+        picture.drawn(),
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"{-_MARGIN} {-_MARGIN} {width:g} {height:g}",
+        width=f"{width:g}",
+        height=f"{height:g}",
+        role="img",
+        font_family=_FONT,
+        font_size=_DETAIL,
+        fill="currentColor",
+    )
+
+
+def _summary(drawing: Drawing) -> str:
+    names = [*(each.name for each in drawing.groups), *(each.name for each in drawing.nodes)]
+    return shortened(", ".join(filter(None, names)), 200)
+
+
+class _Picture:
+    """Where everything of a drawing stands, and how it looks."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        self._drawing = drawing
+        self._around = {node.key: node.group for node in drawing.nodes}
+        self._around |= {group.key: group.group for group in drawing.groups}
+        self._places: dict[str, Box] = {}
+        self._turns: dict[int, list[tuple[float, float]]] = {}
+        layouts: dict[str, Layout[str]] = {}
+        for group in reversed(drawing.groups):
+            layouts[group.key] = self._level(group.key, layouts)
+        whole = self._level(None, layouts)
+        self.width, self.height = whole.width, whole.height
+        self._place(whole, 0, 0)
+        for group in drawing.groups:
+            box, (_, top) = self._places[group.key], _inset(group)
+            self._place(layouts[group.key], box.x + _MARGIN, box.y + top)
+
+    def _level(self, inside: str | None, layouts: dict[str, Layout[str]]) -> Layout[str]:
+        """Lay out what is directly in a group, or in none."""
+        sizes = {each.key: _size(each) for each in self._drawing.nodes if each.group == inside}
+        for each in self._drawing.groups:
+            if each.group == inside:
+                title, top = _inset(each)
+                found = layouts[each.key]
+                width = max(found.width, title) + 2 * _MARGIN
+                sizes[each.key] = (width, found.height + top + self._below(each.key))
+        arrows, indexes = [], []
+        for index, edge in enumerate(self._drawing.edges):
+            ends = self._within(edge.source, inside), self._within(edge.target, inside)
+            if None not in ends and ends[0] != ends[1] and edge.kind not in _FREE:
+                label = _width(_told(edge), _DETAIL)
+                arrows.append(Arrow(ends[0] or "", ends[1] or "", label + 24 if label else 0))
+                indexes.append(index)
+        layout = lay_out(sizes, arrows, gap=_GAP)
+        return layout._replace(turns={indexes[key]: way for key, way in layout.turns.items()})
+
+    def _below(self, group: str) -> float:
+        """The space below the nodes of a group, which an arrow to its next round needs."""
+        goes_on = any(
+            edge.kind == "again" and self._around[edge.target] == group
+            for edge in self._drawing.edges
+        )
+        return _MARGIN + (_ROUND - 6) * goes_on
+
+    def _within(self, key: str, group: str | None) -> str | None:
+        """What a node is in, directly in a group; None if it is not in the group."""
+        at: str | None = key
+        while at is not None and self._around[at] != group:
+            at = self._around[at]
+        return at
+
+    def _place(self, layout: Layout[str], x: float, y: float) -> None:
+        for key, box in layout.boxes.items():
+            self._places[key] = box._replace(x=box.x + x, y=box.y + y)
+        for index, way in layout.turns.items():
+            self._turns[index] = [(at + x, height + y) for at, height in way]
+
+    def drawn(self) -> Iterator[Markup]:
+        """The groups, then the arrows, then the nodes."""
+        for group in self._drawing.groups:
+            yield _drawn_group(group, self._places[group.key])
+        seen = Counter[tuple[str, str]]()
+        for index, edge in enumerate(self._drawing.edges):
+            pair = (edge.source, edge.target)
+            yield self._drawn_edge(edge, self._turns.get(index, []), seen[pair])
+            seen[pair] += 1
+        for node in self._drawing.nodes:
+            yield _drawn_node(node, self._places[node.key])
+
+    def _drawn_edge(self, edge: Edge, turns: list[tuple[float, float]], before: int) -> Markup:
+        """An arrow; those with the same ends stand below each other."""
+        source, target = (
+            box._replace(y=box.y + 16 * before)
+            for box in (self._places[edge.source], self._places[edge.target])
+        )
+        ran = edge.count is not None and edge.count > 0
+        if target.x >= source.x + source.width:
+            way, at = _forward(source, target, turns)
+        else:
+            way, at = _back(source, target)
+        line = element(
+            "path",
+            d=way,
+            fill="none",
+            stroke=_RAN if ran else "currentColor",
+            stroke_opacity=None if ran else 0.25 if edge.count == 0 else 0.55,
+            stroke_width=2 if ran or edge.kind == "flow" else 1.2,
+            stroke_dasharray=_DASHES.get(edge.kind),
+            marker_end="url(#head)",
+        )
+        told = _told(edge)
+        label = _text(told, *at, _DETAIL, fill_opacity=0.85) if told else None
+        return element("g", line, label)
+
+
+def _told(edge: Edge) -> str:
+    return ", ".join(filter(None, (shortened(edge.label, 40), count_words(edge.count))))
+
+
+def _forward(
+    source: Box, target: Box, turns: list[tuple[float, float]]
+) -> tuple[str, tuple[float, float]]:
+    """A curve from the right of a box to the left of another, and where its label stands."""
+    x, y = source.x + source.width, source.y + source.height / 2
+    way = f"M{x:.1f} {y:.1f}"
+    points = [*turns, (target.x, target.y + target.height / 2)]
+    label = ((x + points[0][0]) / 2, (y + points[0][1]) / 2 - 5)
+    for to_x, to_y in points:
+        middle = (x + to_x) / 2
+        way += f"C{middle:.1f} {y:.1f} {middle:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
+        x, y = to_x, to_y
+    return way, label
+
+
+def _back(source: Box, target: Box) -> tuple[str, tuple[float, float]]:
+    """A curve below the boxes from one to another that stands before it or above it."""
+    x, y = source.x + source.width / 2, source.y + source.height
+    to_x, to_y = target.x + target.width / 2, target.y + target.height
+    low = max(y, to_y) + _ROUND
+    way = f"M{x:.1f} {y:.1f}C{x:.1f} {low:.1f} {to_x:.1f} {low:.1f} {to_x:.1f} {to_y:.1f}"
+    return way, ((x + to_x) / 2, (y + to_y) / 8 + low * 0.75 - 5)
+
+
+def _drawn_group(group: Group, box: Box) -> Markup:
+    frame = element(
+        "rect",
+        x=f"{box.x:.1f}", y=f"{box.y:.1f}", width=f"{box.width:.1f}", height=f"{box.height:.1f}",
+        rx=10, fill_opacity=0.04, stroke="currentColor", stroke_opacity=0.35,
+    )  # fmt: skip
+    lines: list[Content] = [
+        _text(shortened(line), box.x + _MARGIN, box.y + 24 + index * _LINE, size, anchor="start",
+              font_weight=None if index else 600, fill_opacity=0.75 if index else None)
+        for index, (line, size) in enumerate(_group_lines(group))
+    ]  # fmt: skip
+    return element("g", frame, lines)
+
+
+def _drawn_node(node: Node, box: Box) -> Markup:
+    if node.kind in ("input", "result"):
+        x, y, size = box.x + box.width / 2, box.y + box.height / 2, box.width / 2
+        dot = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "stroke": "currentColor"}
+        outer = element("circle", r=size - 1, fill="none", stroke_width=1.5, **dot)
+        inner = element("circle", r=size - 5, **dot) if node.kind == "result" else None
+        return element("g", element("title", node.kind), outer, inner)
+    colour = _COLOURS[node.kind]
+    if node.count:
+        colour = _FAILED if node.failed else _RAN
+    frame = element(
+        "rect",
+        x=f"{box.x:.1f}", y=f"{box.y:.1f}", width=f"{box.width:.1f}", height=f"{box.height:.1f}",
+        rx=16 if node.kind == "agent" else 4,
+        fill=colour, fill_opacity=0.24 if node.count else 0.12, stroke=colour,
+        stroke_width=2.5 if node.count else 1.3,
+        stroke_dasharray="4 3" if node.kind == "undefined" else None,
+    )  # fmt: skip
+    lines = _lines(node)
+    top = box.y + (box.height - _LINE * len(lines)) / 2 + _LINE * 0.72
+    middle = box.x + box.width / 2
+    texts = [
+        _text(line, middle, top + index * _LINE, size, font_weight=None if index else 600,
+              fill_opacity=0.75 if index else None)
+        for index, (line, size) in enumerate(lines)
+    ]  # fmt: skip
+    told = "\n".join(filter(None, (node.name, *node.details)))
+    opacity = 0.5 if node.count == 0 else None
+    return element("g", element("title", told), frame, texts, opacity=opacity)
+
+
+def _text(
+    line: str, x: float, y: float, size: int, *, anchor: str = "middle", **how: str | float | None
+) -> Markup:
+    return element(
+        "text",
+        line,
+        x=f"{x:.1f}",
+        y=f"{y:.1f}",
+        font_size=size,
+        text_anchor=anchor,
+        direction="ltr",
+        unicode_bidi="isolate",
+        **how,
+    )
+
+
+def _lines(node: Node) -> list[tuple[str, int]]:
+    details = (*node.details, count_words(node.count, node.failed))
+    return [(shortened(node.name, 40), _NAME)] + [
+        (shortened(each, 48), _DETAIL) for each in details if each
+    ]
+
+
+def _group_lines(group: Group) -> list[tuple[str, int]]:
+    return [(group.name, _NAME), *((each, _DETAIL) for each in group.details)]
+
+
+def _inset(group: Group) -> tuple[float, float]:
+    """The width of a group's title, and the height of what is above its nodes."""
+    lines = _group_lines(group)
+    return max(_width(shortened(line), size) for line, size in lines), 20 + _LINE * len(lines)
+
+
+def _size(node: Node) -> tuple[float, float]:
+    if node.kind in ("input", "result"):
+        return 18, 18
+    lines = _lines(node)
+    return max(_width(line, size) for line, size in lines) + 28, _LINE * len(lines) + 16
+
+
+def _width(line: str, size: int) -> float:
+    """About how wide a text is: letters of East Asia are twice as wide as others."""
+    return sum(1.05 if east_asian_width(each) in "WF" else 0.62 for each in line) * size

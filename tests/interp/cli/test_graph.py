@@ -1,0 +1,85 @@
+"""``gram graph``: programs drawn, with what a run came to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from interp import ScriptedModel, hello_world_tool_library, load, run
+from tests.interp.cli.process import gram
+from tests.interp.model_server import tool_calls
+from tests.paths import EXAMPLES
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+
+
+def test_mermaid_is_printed() -> None:
+    done = gram("graph", HELLO)
+
+    assert done.stdout.splitlines()[0] == "flowchart LR"
+    assert "hello_world_agent" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "begins"),
+    [(["--as", "dot"], "digraph {"), (["--as", "svg"], "<svg"), (["-o", "x.svg"], "<svg")],
+)
+def test_the_form_is_chosen_or_the_file_says_it(
+    tmp_path: Path, arguments: list[str], begins: str
+) -> None:
+    done = gram("graph", HELLO, *arguments, cwd=tmp_path)
+    written = "".join(each.read_text("utf-8") for each in tmp_path.iterdir())
+
+    assert (done.stdout + written).startswith(begins)
+    assert done.returncode == 0
+
+
+def test_a_run_shows_what_it_came_to(tmp_path: Path) -> None:
+    record = tmp_path / "hi.run.gram"
+    replies = [tool_calls(("1", "sayHello", {"personName": "Al"})), "Hello."]
+    run(load(HELLO), "hi", hello_world_tool_library, model=ScriptedModel(replies), record=record)
+    picture = gram("graph", HELLO, "--run", str(record), "--as", "svg").stdout
+    texts = [each.text for each in ElementTree.fromstring(picture).iter() if each.text]
+
+    assert texts.count("2 times") == 1  # the model
+    assert texts.count("once") == 2  # the tool, and the arrow to it
+    assert "classDef ran" in gram("graph", HELLO, "--run", str(record)).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["/nowhere.gram"], 2, "No such file"),
+        ([str(EXAMPLES)], 2, "name a file"),
+        ([HELLO, "--agent", "hello_world"], 3, "did you mean hello_world_agent"),
+        ([HELLO, "--run", HELLO], 3, "not the record of a run"),
+        ([HELLO, "-o", "/nowhere/x.svg"], 2, "/nowhere"),
+        ([HELLO, "--as", "png"], 2, "mermaid"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(arguments: list[str], code: int, told: str) -> None:
+    done = gram("graph", *arguments)
+
+    assert (done.returncode, done.stdout) == (code, "")
+    assert told in done.stderr
+
+
+def test_an_empty_program_has_nothing_to_draw() -> None:
+    done = gram("graph", "-")
+
+    assert done.returncode == 3
+    assert "nothing to draw" in done.stderr
+
+
+def test_a_key_in_a_program_is_not_drawn() -> None:
+    key = "sk+/<known>&key-0123456789"
+    text = f'[a:Agent {{model: "OpenAI/{key}"}} | `{key}`, (x)-[:WHEN {{is: "{key}"}}]->(a)]'
+    for form in ("mermaid", "dot", "svg"):
+        done = gram("graph", "-", "--as", form, stdin=text, OPENAI_API_KEY=key)
+
+        assert done.returncode == 0
+        assert done.stdout.count("redacted") >= 3
+        assert "0123456789" not in done.stdout

@@ -1,0 +1,221 @@
+"""Programs drawn: what there is to draw, and that any name stays in its label."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from gram import Pattern, Subject, loads_one
+from lenses_ext import (
+    Drawing,
+    ProgramError,
+    agent_model,
+    drawing_of,
+    parse,
+    to_dot,
+    to_mermaid,
+    to_svg,
+)
+from tests.gram.strategies import patterns
+
+PROGRAM = """
+[desk:Agent {model: "OpenAI/x"} |
+  search,
+  newsroom,
+  [note:Tool {description: "d"} | (text::Text)==>(::Boolean)],
+  [triage:Agent], [billing:Agent], (triage)-[:HANDOFF]->(billing)]
+[search:Tool | (query::Text)==>(::Text)]
+[newsroom:Workflow |
+  writer, editor,
+  (writer)-[:WHEN {is: "good"}]->(editor), (writer)-[:OTHERWISE]->(again::writer)]
+[writer:Agent | search] [editor:Agent | gone]
+[refine:Loop {max: 3} | writer, [critic:Agent], (writer)-->(critic), (writer)-->()]
+"""
+
+
+def arrows(drawing: Drawing) -> set[tuple[str, str, str, str]]:
+    """Each arrow, by the names of its ends; where a workflow begins and ends has its group's."""
+    groups = {group.key: group.name for group in drawing.groups}
+    names = {
+        node.key: node.name or f"{groups[node.group or '']} {node.kind}" for node in drawing.nodes
+    }
+    return {(names[e.source], e.kind, names[e.target], e.label) for e in drawing.edges}
+
+
+def test_agents_have_their_tools_and_agents_wherever_these_are_defined() -> None:
+    found = arrows(drawing_of(parse(PROGRAM)))
+
+    assert {
+        ("desk", "has", "search", ""),
+        ("desk", "has", "newsroom input", ""),
+        ("desk", "has", "note", ""),
+        ("desk", "has", "triage", ""),
+        ("writer", "has", "search", ""),
+        ("editor", "has", "gone", ""),
+        ("triage", "handoff", "billing", "hands over"),
+    } <= found
+
+
+def test_a_workflow_has_its_arrows_and_those_that_are_not_written() -> None:
+    drawing = drawing_of(parse(PROGRAM), "newsroom")
+
+    assert {each for each in arrows(drawing) if each[1] == "flow"} == {
+        ("newsroom input", "flow", "writer", ""),
+        ("writer", "flow", "editor", "when good"),
+        ("writer", "flow", "again", "otherwise"),
+        ("editor", "flow", "newsroom result", ""),
+        ("again", "flow", "newsroom result", ""),
+    }
+    inside = {node.name for node in drawing.nodes if node.group}
+    assert {"writer", "editor", "again"} <= inside
+    assert "search" not in inside
+
+
+def test_a_loop_goes_on_with_what_the_last_one_said() -> None:
+    found = arrows(drawing_of(parse(PROGRAM), "refine"))
+
+    assert ("critic", "again", "refine input", "next round") in found
+    assert ("writer", "flow", "refine result", "") in found
+    assert ("critic", "flow", "refine result", "") not in found
+
+
+def test_a_definition_is_drawn_once_and_what_is_not_defined_is_drawn_as_such() -> None:
+    nodes = [(node.name, node.kind) for node in drawing_of(parse(PROGRAM)).nodes if node.name]
+
+    assert nodes.count(("search", "tool")) == 1
+    assert ("gone", "undefined") in nodes
+    assert nodes.count(("writer", "agent")) == 2  # the second workflow has a use of it
+
+
+def test_agents_that_refer_to_each_other_are_drawn() -> None:
+    drawing = drawing_of(parse("[a:Agent | b] [b:Agent | a] [w:Workflow | w, a, (a)-->(a)]"))
+
+    assert {("a", "has", "b", ""), ("b", "has", "a", "")} <= arrows(drawing)
+    assert to_svg(drawing).startswith("<svg")
+
+
+def test_an_agent_as_mermaid() -> None:
+    text = '[a:Agent {model: "OpenAI/x"} | search, [t:Tool | (n::Text)==>(::String)]]'
+
+    assert to_mermaid(drawing_of(loads_one(text))).splitlines() == [
+        "flowchart LR",
+        '  n0(["a<br>OpenAI/x"])',
+        '  n1["search<br>not defined"]',
+        '  n2["t<br>(n#58;#58;Text)==#62;(#58;#58;String)"]',
+        "  n0 --> n1",
+        "  n0 --> n2",
+        "  classDef undefined stroke:#c0392b,stroke-dasharray:4 3",
+        "  class n1 undefined",
+    ]
+
+
+@pytest.mark.parametrize("program", ["", "(a:Person)", "{k: 1}", "(a)-->(b)"])
+def test_where_there_is_nothing_to_draw_it_is_said(program: str) -> None:
+    with pytest.raises(ProgramError, match="nothing to draw"):
+        drawing_of(parse(program))
+
+
+def test_a_name_that_is_not_there_is_said_with_the_nearest() -> None:
+    with pytest.raises(ProgramError, match="did you mean refine"):
+        drawing_of(parse(PROGRAM), "refin")
+
+
+# --- hostile names
+
+hostile = st.text(min_size=1, max_size=30) | st.sampled_from(
+    [
+        '"] --> evil["', "`", "end", "--&gt;", "</script><script>alert(1)</script>", "a\nb",
+        "\\", '\\"', "\\N", "&amp;", "#quot;", "1. one", "- a", "_x_", "**b**", "fa:fa-car",
+        "\u202egnirts", "שלום", "👩‍💻", "%%{init: {}}%%", "]]>", "\x00\x1b[2J", "x" * 5000,
+    ]
+)  # fmt: skip
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Pattern:
+    """A workflow with an agent, a tool and an arrow, of any names."""
+    name = draw(hostile), draw(hostile), draw(hostile)
+    tool = Pattern(Subject(name[2], {"Tool"}, {"description": draw(hostile)}))
+    agent = Pattern(Subject(name[1], {"Agent"}, {"model": draw(hostile)}), [tool])
+    ends = [Pattern(Subject(name[1])), Pattern(Subject(draw(hostile)))]
+    arrow = Pattern(Subject("", {"WHEN"}, {"is": draw(hostile)}), ends)
+    return Pattern(Subject(name[0], {"Workflow"}), [agent, arrow])
+
+
+LABEL = r'"[^"\n]*"'
+
+
+@given(programs())
+def test_names_stay_in_the_labels_of_mermaid(program: Pattern) -> None:
+    for line in to_mermaid(drawing_of(program)).splitlines():
+        label = re.search(LABEL, line)
+        bare = re.sub(LABEL, "L", line)
+
+        assert re.fullmatch(
+            r"flowchart LR| *(n\d+[\[(]+L[\])]+|subgraph g\d+\[L\]|end"
+            r"|n\d+ (-->|==>|-\.->)(\|L\|)? n\d+|class(Def)? [\w,]+ .*)",
+            bare,
+        )
+        assert label is None or not re.search(r"[<>&`\\]", label[0].replace("<br>", ""))
+
+
+@given(programs())
+def test_pictures_have_the_same_parts_whatever_the_names_are(program: Pattern) -> None:
+    drawing = drawing_of(program)
+    tree = ElementTree.fromstring(to_svg(drawing))
+    tags = [each.tag.rpartition("}")[2] for each in tree.iter()]
+
+    assert set(tags) <= {
+        "svg", "title", "style", "defs", "marker", "path", "g", "rect", "text", "circle"
+    }  # fmt: skip
+    assert tags.count("circle") == 3
+    assert tags.count("marker") == 1
+
+
+needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
+
+
+@needs_dot
+@settings(max_examples=25, deadline=None)
+@given(programs())
+def test_graphviz_reads_what_is_written(program: Pattern) -> None:
+    drawing = drawing_of(program)
+    done = subprocess.run(
+        ["dot", "-Tplain"], input=to_dot(drawing).encode(), capture_output=True, check=False
+    )
+
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0, done.stderr
+    assert len([line for line in lines if line.startswith("node ")]) == len(drawing.nodes)
+    assert len([line for line in lines if line.startswith("edge ")]) == len(drawing.edges)
+
+
+@given(patterns())
+def test_anything_in_an_agent_can_be_drawn(tree: Pattern) -> None:
+    drawing = drawing_of(Pattern(Subject("a", {"Agent"}), [tree] if tree.levels < 90 else []))
+
+    assert to_mermaid(drawing).startswith("flowchart LR\n")
+    ElementTree.fromstring(to_svg(drawing))
+
+
+def test_five_hundred_tools_are_drawn_below_each_other() -> None:
+    tools = "".join(f", [t{index}:Tool]" for index in range(500))
+    drawing = drawing_of(parse(f"[a:Agent | b{tools}]"))
+    places = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"', to_svg(drawing))
+
+    assert len(set(places)) == 502
+
+
+def test_a_notebook_shows_the_drawing_and_the_style_of_programs() -> None:
+    assert agent_model  # the language is loaded: it says how agents are shown
+    agent = loads_one('[a:Agent {model: "OpenAI/x"} | [t:Tool | (n::Text)==>(::String)]]')
+    form = agent._repr_mimebundle_()
+
+    assert form["text/vnd.mermaid"] == to_mermaid(drawing_of(agent))
+    assert "::" in form["text/html"]
+    assert form["text/html"].count("<svg") == 1
