@@ -52,6 +52,7 @@ FLOORS = {
         "replaying",
         "views",
         "cases",
+        "testing",
         "cli",
     ),
 }

@@ -10,13 +10,14 @@ from .observations import (
     ToolStarted,
     observations,
 )
-from .options import Answer, OnToolError, RunOptions
+from .options import Answer, BeginOptions, OnToolError, RunOptions
 from .runs import Run, finished
 from .world import AsyncReport, LiveWorld, Report, World
 
 __all__ = [
     "Answer",
     "AsyncReport",
+    "BeginOptions",
     "Finished",
     "LiveWorld",
     "Observation",

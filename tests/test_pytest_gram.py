@@ -1,0 +1,313 @@
+"""The pytest plugin, in pytest processes of its own that talk to a real server."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from interp import load_run
+from tests.interp.cli.process import KEY, without_keys
+from tests.interp.model_server import Answer, ModelServer, tool_calls
+from tests.paths import EXAMPLES, ROOT
+
+GREETING = tool_calls(("c1", "sayHello", {"personName": "Al"}))
+TEST = """
+from interp import hello_world_tool_library
+
+
+def test_greets(gram_agent, gram_recording):
+    agent = gram_agent("hello.gram", tools=hello_world_tool_library)
+    response = agent.run("I am Al")
+    assert response.content == "Hello, Al!"
+    assert [call.tool_name for call in response.tools_used] == ["sayHello"]
+    assert response.usage.input_tokens == 20
+"""
+
+
+class Project:
+    """A folder with tests, and pytest in it."""
+
+    def __init__(self, folder: Path, server: ModelServer) -> None:
+        self.folder = folder
+        self.server = server
+        (folder / "hello.gram").write_text((EXAMPLES / "hello_world.gram").read_text())
+        self.write(TEST)
+        self.write("[pytest]\naddopts = -p no:cacheprovider --import-mode=importlib", "pytest.ini")
+
+    def write(self, text: str, name: str = "test_hello.py") -> None:
+        (self.folder / name).write_text(text)
+
+    def pytest(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run pytest; the server is found by the addresses in the environment."""
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "pytest_gram", "-q", *arguments],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env={
+                **without_keys(),
+                "PYTHONPATH": str(ROOT),
+                "OPENAI_BASE_URL": self.server.url,
+                "OPENAI_API_KEY": KEY,
+                **environment,
+            },
+        )
+
+    @property
+    def recordings(self) -> list[str]:
+        """The recordings, by their paths in the folder."""
+        found = self.folder.rglob("*.run.gram")
+        return sorted(path.relative_to(self.folder).as_posix() for path in found)
+
+
+@pytest.fixture
+def project(tmp_path: Path, model_server: ModelServer) -> Project:
+    return Project(tmp_path, model_server)
+
+
+def passed(done: subprocess.CompletedProcess[str], count: int = 1) -> bool:
+    return done.returncode == 0 and f"{count} passed" in done.stdout
+
+
+RECORDED = "recordings/test_hello/test_greets.run.gram"
+
+
+def test_a_run_is_recorded_once_and_replayed_ever_after(project: Project) -> None:
+    project.server.will_say(GREETING, "Hello, Al!")
+
+    first = project.pytest()
+    again = project.pytest(OPENAI_API_KEY="", OPENAI_BASE_URL="http://127.0.0.1:9")
+
+    assert passed(first), first.stdout
+    assert passed(again), again.stdout
+    assert len(project.server.requests) == 2
+    assert project.recordings == [RECORDED]
+
+
+def test_all_records_anew_and_none_records_nothing(project: Project) -> None:
+    missing = project.pytest("--gram-record=none")
+    project.server.will_say(*[GREETING, "Hello, Al!"] * 2)
+    project.pytest()
+    before = (project.folder / RECORDED).read_bytes()
+    anew = project.pytest("--gram-record=all")
+
+    assert missing.returncode == 1
+    assert f"there is no recording {project.folder / RECORDED}" in missing.stdout
+    assert "pytest --gram-record=once records what is missing" in missing.stdout
+    assert passed(anew), anew.stdout
+    assert len(project.server.requests) == 4
+    assert (project.folder / RECORDED).read_bytes() != before
+    assert passed(project.pytest("--gram-record=none"))
+
+
+def test_a_program_that_changed_fails_with_the_difference(project: Project) -> None:
+    project.server.will_say(GREETING, "Hello, Al!")
+    project.pytest()
+    program = project.folder / "hello.gram"
+    program.write_text(program.read_text().replace("friendly conversations", "short talks"))
+
+    done = project.pytest()
+
+    assert done.returncode == 1
+    assert "the request at position (0) is not the one that was recorded" in done.stdout
+    assert "+instruction: Have short talks" in done.stdout
+    assert "pytest --gram-record=all records anew" in done.stdout
+    assert len(project.server.requests) == 2
+
+
+def test_a_failure_shows_the_run(project: Project) -> None:
+    project.server.will_say(GREETING, "Bye!")
+
+    done = project.pytest()
+
+    assert done.returncode == 1
+    assert "Run of the agent" in done.stdout
+    assert 'sayHello(personName: "Al") -> "Hello, Al! Nice to meet you."' in done.stdout
+    assert 'model: "Bye!"' in done.stdout
+
+
+def test_a_run_that_a_model_broke_off_leaves_no_recording(project: Project) -> None:
+    project.server.will_say(GREETING, Answer({"error": {"message": "no"}}, status=400))
+
+    done = project.pytest()
+
+    assert done.returncode == 1
+    assert 'sayHello(personName: "Al")' in done.stdout
+    assert project.recordings == []
+
+
+def test_no_key_is_in_a_recording(project: Project) -> None:
+    project.server.will_say(f"Hello, {KEY}!")
+    project.write(TEST.replace("I am Al", f"I am {KEY}"))
+
+    project.pytest()
+
+    text = (project.folder / RECORDED).read_text()
+    assert KEY not in text
+    assert load_run(project.folder / RECORDED).state.run_id
+
+
+NAMES = """
+import pytest
+
+class TestOne:
+    @pytest.mark.parametrize("name", ["Al", "a/b", "a b", "é", "", "x" * 300, "../../up"])
+    def test_greets(self, gram_agent, gram_recording, name):
+        assert gram_agent("hello.gram", tools=TOOLS).run(f"I am {name}").content == "ok"
+
+class TestTwo:
+    def test_greets(self, gram_agent, gram_recording):
+        agent = gram_agent("hello.gram", tools=TOOLS)
+        first = agent.run("I am Al")
+        assert agent.run("And now?", first.context).content == "ok"
+
+from interp import hello_world_tool_library as TOOLS
+"""
+
+
+def test_each_test_and_each_run_has_a_file_with_a_safe_and_readable_name(project: Project) -> None:
+    project.write(NAMES)
+    project.server.will_say(*["ok"] * 9)
+
+    done = project.pytest("-n", "2")
+
+    assert passed(done, 8), done.stdout
+    folder = "recordings/test_hello"
+    names = [name.removeprefix(f"{folder}/") for name in project.recordings]
+    assert len(names) == 9
+    assert {"TestOne.test_greets-Al.run.gram", "TestTwo.test_greets.run.gram"} <= set(names)
+    assert "TestTwo.test_greets+2.run.gram" in names
+    assert [name for name in names if name.startswith("TestOne.test_greets-a-b-")]
+    assert max(map(len, names)) < 255
+    assert passed(project.pytest("-n", "2", OPENAI_BASE_URL="http://127.0.0.1:9"), 8)
+
+
+GUARDED = """
+import socket
+
+def connect(port):
+    socket.create_connection(("127.0.0.1", port)).close()
+
+def test_with_an_agent(gram_agent):
+    assert gram_agent("hello.gram", model="Offline/rehearsal", tools=TOOLS).run("hi").content
+    URL
+
+def test_with_a_recording(gram_recording):
+    URL
+
+def test_by_name(gram_agent):
+    socket.create_connection(("example.invalid", 80))
+
+def test_by_address(gram_agent):
+    socket.socket().connect(("192.0.2.1", 80))
+
+def test_other_tests():
+    URL
+    assert "guarded" not in socket.socket.connect.__qualname__
+    assert socket.getaddrinfo.__module__ == "socket"
+
+def test_what_is_swallowed(gram_agent):
+    try:
+        socket.create_connection(("example.invalid", 80))
+    except Exception:
+        pass
+
+from interp import hello_world_tool_library as TOOLS
+"""
+
+
+def test_the_network_is_refused_in_tests_that_use_the_fixtures_alone(project: Project) -> None:
+    host = project.server.url.split("/")[2]
+    project.write(GUARDED.replace("URL", f"connect({host.split(':')[1]})"))
+
+    done = project.pytest("-rA")
+
+    for test in ("with_a_recording", "by_name", "by_address", "what_is_swallowed"):
+        assert f"FAILED test_hello.py::test_{test}" in done.stdout
+    refused = "a test of an agent may not connect to"
+    assert f"{refused} {host}: what is recorded is replayed" in done.stdout
+    assert f"{refused} example.invalid:80: use the fixture gram_recording" in done.stdout
+    assert f"{refused} 192.0.2.1:80" in done.stdout
+    for test in ("with_an_agent", "other_tests"):
+        assert f"PASSED test_hello.py::test_{test}" in done.stdout
+
+
+IMPORTS = """
+import sys
+OURS = {"gram", "lenses_ext", "interp"}
+found = sorted(name for name in sys.modules if name.split(".")[0] in OURS)
+
+def test_nothing_is_imported():
+    assert found == []
+"""
+
+
+def test_nothing_of_ours_is_imported_before_a_fixture_is_used(project: Project) -> None:
+    project.write(IMPORTS)
+
+    assert passed(project.pytest())
+
+
+CONVERSATION = """
+import asyncio
+import pytest
+from interp import run
+
+def test_own_program(gram_recording):
+    assert gram_recording.run(load("hello.gram"), "hi", TOOLS).content == "one"
+
+def test_without_blocking(gram_agent, gram_recording):
+    agent = gram_agent("hello.gram", tools=TOOLS)
+    async def both():
+        return await asyncio.gather(agent.arun("a"), agent.arun("b"))
+    assert [each.content for each in asyncio.run(both())] == ["one", "one"]
+
+def test_own_world(gram_recording):
+    with pytest.raises(ConfigurationError, match="its own record"):
+        gram_recording.run(load("hello.gram"), "hi", TOOLS, record="x.run.gram")
+
+def test_limit(gram_agent, gram_recording):
+    with pytest.raises(LimitError):
+        gram_agent("hello.gram", tools=TOOLS, limits=Limits(tokens=5)).run("hi")
+
+from interp import ConfigurationError, LimitError, Limits, load
+from interp import hello_world_tool_library as TOOLS
+"""
+
+
+def test_any_run_can_be_recorded(project: Project) -> None:
+    project.write(CONVERSATION)
+    project.server.will_say("one", "one", "one", GREETING)
+
+    first = project.pytest("-p", "no:randomly")
+    again = project.pytest(OPENAI_BASE_URL="http://127.0.0.1:9")
+
+    assert passed(first, 4), first.stdout
+    assert passed(again, 4), again.stdout
+    assert len(project.recordings) == 4
+
+
+def test_a_recording_that_was_edited_is_used_or_refused(project: Project) -> None:
+    project.server.will_say(GREETING, "Hello, Al!")
+    project.pytest()
+    file = project.folder / RECORDED
+    text = file.read_text()
+    edited = {
+        text.replace("Hello, Al!", "Bye"): "assert 'Bye' == 'Hello, Al!'",
+        text.replace("[1]", "[7]"): "test_greets.run.gram:",
+        text[: len(text) // 2]: "test_greets.run.gram",
+        "": "no run is recorded in it",
+    }
+
+    for content, message in edited.items():
+        file.write_text(content)
+        done = project.pytest()
+
+        assert done.returncode == 1
+        assert message in done.stdout
+    assert len(project.server.requests) == 2
