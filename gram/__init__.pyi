@@ -130,6 +130,7 @@ from .writing.serializer import (
     Style as Style,
     dumps as dumps,
     write_name as write_name,
+    write_node as write_node,
     write_pattern as write_pattern,
     write_value as write_value,
 )

@@ -111,13 +111,14 @@ from .records.event_pattern import (
     event_from_pattern as event_from_pattern,
     event_to_pattern as event_to_pattern,
 )
+from .records.recorded_run import RecordedRun as RecordedRun
 from .records.response_pattern import (
     invocation_from_pattern as invocation_from_pattern,
     invocation_to_pattern as invocation_to_pattern,
     response_from_pattern as response_from_pattern,
     response_to_pattern as response_to_pattern,
 )
-from .records.run_file import RecordedRun as RecordedRun, load_run as load_run
+from .records.run_file import load_run as load_run
 from .records.state_pattern import (
     state_from_pattern as state_from_pattern,
     state_to_pattern as state_to_pattern,

@@ -8,7 +8,7 @@ read back, brackets for everything else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from pyrsistent import PMap, PVector
@@ -188,7 +188,24 @@ def write_subject(subject: Subject, spelling: Spelling = PLAIN) -> str:
     return f"{name}{labels} {record}" if name or labels else record
 
 
-def write_record(properties: PMap[str, Value], *, fences: bool = True) -> str:
+def write_node(label: str, properties: Mapping[str, Value], elements: Sequence[str] = ()) -> str:
+    """The text of a pattern with a label, on one line, without building the pattern.
+
+    Args:
+        label: its label.
+        properties: its properties.
+        elements: the texts of its elements.
+
+    >>> write_node("Reply", {"at": 1}, [write_node("User", {})])
+    '[:Reply {at: 1} | (:User)]'
+    """
+    subject = f":{write_name(label)}"
+    if properties:
+        subject = f"{subject} {write_record(properties, fences=False)}"
+    return f"[{subject} | {', '.join(elements)}]" if elements else f"({subject})"
+
+
+def write_record(properties: Mapping[str, Value], *, fences: bool = True) -> str:
     """``{key: value, …}`` with its keys sorted; without fences it is one line."""
     entries = (
         f"{write_key(key)}: {write_value(value, fences=fences)}"
@@ -197,7 +214,7 @@ def write_record(properties: PMap[str, Value], *, fences: bool = True) -> str:
     return "{" + ", ".join(entries) + "}"
 
 
-def sorted_items(properties: PMap[str, Value]) -> list[tuple[str, Value]]:
+def sorted_items(properties: Mapping[str, Value]) -> list[tuple[str, Value]]:
     """The entries of a map in the order in which they leave it: sorted by key."""
     return sorted(properties.items(), key=lambda entry: entry[0])
 
@@ -251,9 +268,12 @@ def write_number(number: Number) -> str:
     """An integer, or a decimal without exponent and always with a point."""
     if isinstance(number, int):
         return str(number)
+    text = repr(number)
+    if "e" not in text:
+        return text
     from decimal import Decimal  # imported late: most programs are not written
 
-    text = format(Decimal(repr(number)), "f")
+    text = format(Decimal(text), "f")
     return text if "." in text else f"{text}.0"
 
 

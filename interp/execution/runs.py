@@ -8,7 +8,7 @@ taken, then the watchers are told, so nothing that a watcher does can lose an ev
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -22,6 +22,7 @@ from ..clocks import Clock, TookTooLongError, stopped
 from ..errors import AgentError, ApprovalNeeded, LimitError, ModelError, said_by
 from ..machine import (
     Ask,
+    At,
     CallModel,
     CallTool,
     Effect,
@@ -36,7 +37,7 @@ from ..machine import (
 )
 from ..messages import AgentResponse
 from ..threads import read_from_thread
-from ..tools import ToolContext, ToolLibrary, empty_tool_library, providing
+from ..tools import Tool, ToolContext, ToolLibrary, empty_tool_library, providing
 from .logs import log_event
 from .observations import Finished, Observation, TextDelta, ToolStarted, observations
 from .options import RunOptions, Watcher, check_options, named_model
@@ -97,13 +98,13 @@ class Run:
         world = options.get("world")
         if world is None:
             world = self._own = LiveWorld.of(self.state, library, options)
+        self._tools: Mapping[str, Tool] = self._own.tools if self._own else library
         self._world = Remembering(world)
         record = options.get("record")
         if record is not None:
             from .recording import recorder_of  # imported late: most runs are not recorded
 
-            tools = (self._own.tools if self._own else library).values()
-            self._recorder = recorder_of(record, self.state, tools, change)
+            self._recorder = recorder_of(record, self.state, self._tools.values(), change)
         if self._failure:
             raise self._failure
 
@@ -150,11 +151,11 @@ class Run:
     # --- the pump that blocks
 
     def _drive(self, *, words: bool, is_read: bool = True) -> Iterator[Observation]:
-        clock, world, waiting = self._begin()
         limits = self.state.limits
         is_told = is_read or self._is_watched or limits.run_seconds is None
         unattended_seconds = None if is_told else limits.tool_seconds
         with self._keeping_state(), self._recording():
+            clock, world, waiting = self._begin()
             try:
                 while effects := startable(waiting):
                     effect = effects[0]
@@ -236,10 +237,10 @@ class Run:
     async def _adrive(self, *, words: bool) -> AsyncIterator[Observation]:
         import asyncio  # imported where it is used: it takes longer than a short program
 
-        clock, world, waiting = self._begin()
         said: asyncio.Queue[TextDelta] = asyncio.Queue(_BUFFERED)
         running: dict[asyncio.Task[Event], Effect] = {}
         with self._keeping_state(), self._recording():
+            clock, world, waiting = self._begin()
             try:
                 while True:
                     for effect in startable(waiting, running.values()) if not self._failure else ():
@@ -316,7 +317,16 @@ class Run:
         world: World = Timed(self._world, self.state.limits.tool_seconds, clock)
         if self._recorder:
             world = self._recorder.around(world)
+            self._ask_about_what_may_have_run(self._recorder.unanswered)
         return clock, world, list(pending(self.state))
+
+    def _ask_about_what_may_have_run(self, unanswered: Collection[At]) -> None:
+        """Have calls asked about that had begun, and whose tools are to run only once."""
+        calls = (each for each in pending(self.state) if isinstance(each, CallTool))
+        begun = (each for each in calls if each.at in unanswered)
+        unsure = tuple(each.at for each in begun if self._tools[each.name].once)
+        if unsure:
+            self._fold_or_fail(None, Resumed(ask_about=unsure))
 
     def _fold_or_fail(self, effect: Effect | None, event: Event) -> tuple[Effect, ...]:
         """The same as `_fold`; the failure of the run is raised."""
@@ -354,7 +364,9 @@ class Run:
 
     def _recording(self) -> AbstractContextManager[None]:
         """Hold the file of the run, if it is recorded."""
-        return self._recorder.held() if self._recorder else nullcontext()
+        if not self._recorder:
+            return nullcontext()
+        return self._recorder.held(lambda: self.state.status is Status.DONE)
 
     @contextmanager
     def _keeping_state(self) -> Iterator[None]:

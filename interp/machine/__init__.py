@@ -1,6 +1,7 @@
 """The pure fold: states, effects and events, and the step from one state to the next."""
 
 from .approval import ApprovalPolicy, allow_all, ask_all, deny_all
+from .call_checks import FORBIDDEN
 from .effects import (
     Ask,
     At,
@@ -23,6 +24,7 @@ from .readings import interrupted_context, newly_answered, pending, response
 from .state import State, Status
 
 __all__ = [
+    "FORBIDDEN",
     "ApprovalPolicy",
     "Ask",
     "At",

@@ -5,12 +5,14 @@ from .connect import connect_model
 from .language_model import AnyModel, LanguageModel
 from .reply_reading import read_reply
 from .request_json import request_body
+from .retries import noticing_retries
 
 __all__ = [
     "AnyModel",
     "LanguageModel",
     "call_in_text",
     "connect_model",
+    "noticing_retries",
     "read_reply",
     "request_body",
 ]

@@ -5,8 +5,10 @@ The error itself says whether asking again can help (see `failures`).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import ModelError
 
@@ -15,7 +17,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+Notice: TypeAlias = Callable[[ModelError, float], None]
+"""Called before a request is sent again, with what went wrong and how long it waits."""
+
+_notice: ContextVar[Notice | None] = ContextVar("notice", default=None)
+
 _LONGEST_WAIT = 60.0  # seconds
+
+
+@contextmanager
+def noticing_retries(notice: Notice) -> Iterator[None]:
+    """Have a function called before each request inside that is sent again."""
+    token = _notice.set(notice)
+    try:
+        yield
+    finally:
+        _notice.reset(token)
 
 
 def with_retries(ask: Callable[[], T], attempts: int) -> T:
@@ -68,7 +85,13 @@ def _policy(attempts: int) -> dict[str, Any]:
         told = error.retry_after if isinstance(error, ModelError) else None
         return backoff(attempt) if told is None else told
 
+    def tell(attempt: tenacity.RetryCallState) -> None:
+        notice, error = _notice.get(), attempt.outcome.exception() if attempt.outcome else None
+        if notice and isinstance(error, ModelError) and attempt.next_action:
+            notice(error, attempt.next_action.sleep)
+
     return {
+        "before_sleep": tell,
         "retry": tenacity.retry_if_exception(can_help),
         "stop": tenacity.stop_after_attempt(attempts),
         "wait": wait,

@@ -14,7 +14,7 @@ texts are written that the notation cannot hold.
 
 from __future__ import annotations
 
-from gram import Pattern, Subject, expect
+from gram import Pattern, Subject, Value, expect
 
 from ..messages import (
     AnyRole,
@@ -26,6 +26,7 @@ from ..messages import (
     ToolCall,
     UserRole,
 )
+from .nodes import Node
 from .pattern_parts import Reader, expect_one_of, without_empty, write_json_text, write_text
 
 CONVERSATION = "Conversation"
@@ -61,6 +62,11 @@ def context_from_pattern(pattern: Pattern) -> ConversationContext:
 
 def message_to_pattern(message: Message) -> Pattern:
     """Convert a message to a pattern: its label is the role, its elements are the tool calls."""
+    return message_node(message).pattern()
+
+
+def message_node(message: Message) -> Node:
+    """Convert a message to a node."""
     role = message.role
     content = write_text(message.content)
     properties = without_empty({"content": content, "refused": message.refused})
@@ -71,7 +77,7 @@ def message_to_pattern(message: Message) -> Pattern:
     if isinstance(role, FunctionRole):
         properties["name"] = write_text(role.name)
     label = FUNCTION if isinstance(role, FunctionRole) else _LABELS[role]
-    return Pattern(Subject("", {label}, properties), map(call_to_pattern, message.tool_calls))
+    return Node(label, properties, tuple(map(_call_node, message.tool_calls)))
 
 
 def message_from_pattern(pattern: Pattern) -> Message:
@@ -100,14 +106,18 @@ def message_from_pattern(pattern: Pattern) -> Message:
 
 def call_to_pattern(call: ToolCall) -> Pattern:
     """Convert a tool call to a pattern."""
-    properties = {
+    return _call_node(call).pattern()
+
+
+def _call_node(call: ToolCall) -> Node:
+    properties: dict[str, Value] = {
         "id": write_text(call.id),
         "name": write_text(call.name),
         "arguments": write_json_text(call.arguments),
     }
     if call.echo is not None:
         properties["echo"] = write_json_text(call.echo)
-    return Pattern(Subject("", {TOOL_CALL}, properties))
+    return Node(TOOL_CALL, properties)
 
 
 def call_from_pattern(pattern: Pattern) -> ToolCall:

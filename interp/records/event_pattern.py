@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from attrs import frozen
 from pyrsistent import pvector
 
-from gram import Pattern, Subject, Value, expect
+from gram import Pattern, Value, expect
 
 from ..machine import (
     ApprovalPolicy,
@@ -34,7 +34,8 @@ from ..machine import (
     TimeUp,
     ToolReturned,
 )
-from .conversation_pattern import message_from_pattern, message_to_pattern
+from .conversation_pattern import message_from_pattern, message_node
+from .nodes import Node
 from .pattern_parts import Reader, expect_one_of, write_json_text, write_position, write_text
 from .run_parts import (
     LIMIT_KEYS,
@@ -51,7 +52,7 @@ from .run_parts import (
 REQUEST = "request"
 """The property of a reply that has the fingerprint of its request."""
 
-Parts: TypeAlias = tuple[Mapping[str, Value | None], tuple[Pattern, ...]]
+Parts: TypeAlias = tuple[Mapping[str, Value | None], tuple[Node | Pattern, ...]]
 
 
 @frozen
@@ -82,15 +83,20 @@ def event_to_pattern(
     expect(event, tuple(_TYPES), "event", by="event_to_pattern")
     expect(seconds, (int, float, type(None)), "seconds", by="event_to_pattern")
     expect(request, (str, type(None)), "request", by="event_to_pattern")
+    return event_node(event, seconds, request).pattern()
+
+
+def event_node(event: Event, seconds: float | None = None, request: str | None = None) -> Node:
+    """Convert an event to a node; see `event_to_pattern`."""
     properties, elements = _TYPES[type(event)].write(event)
-    given: dict[str, Value | None] = {
-        **properties,
-        "at": write_position(event.at) if event.at else None,
-        REQUEST: request,
-        "seconds": None if seconds is None else round(seconds, 6),
-    }
-    known = {key: value for key, value in given.items() if value is not None}
-    return Pattern(Subject("", {type(event).__name__}, known), elements)
+    known = {key: value for key, value in properties.items() if value is not None}
+    if event.at:
+        known["at"] = write_position(event.at)
+    if request is not None:
+        known[REQUEST] = request
+    if seconds is not None:
+        known["seconds"] = round(seconds, 6)
+    return Node(type(event).__name__, known, elements)
 
 
 def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
@@ -116,7 +122,7 @@ def _write_reply(event: ModelReplied) -> Parts:
         "finish": write_text(event.finish_reason) or None,
         "served": write_text(event.served_model) or None,
     }
-    return properties, (message_to_pattern(event.message),)
+    return properties, (message_node(event.message),)
 
 
 def _read_reply(read: Reader, at: At) -> Event:

@@ -2,15 +2,18 @@
 
 .. code-block:: text
 
-    [:Run {file: "a.gram", format: 1, program: "…", version: "0.1.0"} | [:RunState …], [:Library …]]
-    [:ModelReplied {at: [0], seconds: 0.8} | [:Assistant | (:ToolCall {…})]]
+    [:Run {file: "a.gram", format: 2, program: "…", …} | [:RunState …], [:Library …]]
+    (:Begun {at: [0], time: "2026-11-22T15:10:34.120+00:00"})
+    [:ModelReplied {at: [0], request: "9f3c…", seconds: 0.8} | [:Assistant | (:ToolCall {…})]]
+    (:Begun {at: [0, 0], time: "2026-11-22T15:10:34.930+00:00"})
     (:ToolReturned {at: [0, 0], result: json`…`, seconds: 0.01})
 
 The first entry holds the State that the run began with, the text of the program and the tools of
-the library; each other entry is an event. Folded over that State, they give every State of the
-run. An entry is whole when its line end is there: the rest of a line that a killed process left is
-not read, and is cut off when the file is written again. A writer locks the file, so that two
-processes never record the same run. Keys are redacted (see `interp.redaction`).
+the library; each other entry is an event or a note (see `run_notes`). Folded over that State, the
+events give every State of the run. An entry is whole when its line end is there: the rest of a line
+that a killed process left is not read, and is cut off when the file is written again. A writer
+locks the file, so that two processes never record the same run. Keys are redacted (see
+`interp.redaction`).
 """
 
 from __future__ import annotations
@@ -20,103 +23,59 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
+from time import sleep
 from typing import TypeAlias, Union
 
-from attrs import frozen
-
 from gram import (
-    ONE_LINE,
-    GramError,
     Pattern,
     Source,
-    Spelling,
     Subject,
     TaggedString,
+    Value,
     decode,
     dumps,
     expect,
-    fault,
     origin,
-    parse,
-    write_pattern,
 )
 
-from ..errors import ProtocolError, ReplayError, ValidationError
 from ..json_text import write_json
-from ..machine import Effect, Event, State, pending, step
-from ..redaction import redactor
+from ..machine import At, Event, Request, State
+from ..redaction import redact, redactor
 from ..tools import Tool
-from .event_pattern import event_from_pattern, event_to_pattern
-from .pattern_parts import Reader, without_empty, write_text
-from .state_pattern import state_from_pattern, state_to_pattern
+from .event_pattern import event_node
+from .fingerprints import Fingerprints
+from .nodes import Node
+from .pattern_parts import without_empty, write_text
+from .recorded_run import FORMAT, RUN, RecordedRun, hash_of, read_run
+from .run_notes import Note, note_node, now, write_time
+from .state_pattern import state_to_pattern
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
-RUN = "Run"
-FORMAT = 1
-"""The version of the form of the entries; a file of another one is refused."""
-
-
-@frozen
-class Step:
-    """One step of a recorded run.
-
-    Attributes:
-        before: the State that the event was folded into.
-        effect: the effect that the event answers; None for `Resumed` and `TimeUp`.
-        event: the event.
-        state: the State that it led to.
-        seconds: how long the effect took, or None.
-    """
-
-    before: State
-    effect: Effect | None
-    event: Event
-    state: State
-    seconds: float | None
-
-
-@frozen
-class RecordedRun:
-    """A run that was recorded.
-
-    Attributes:
-        first: the State that it began with.
-        steps: its steps, in order.
-        program: the text of the program's file, or of the agent alone where it had none.
-        filename: the name of that file, or None.
-        library: what the tools were, as patterns with their descriptions and schemas.
-    """
-
-    first: State
-    steps: tuple[Step, ...]
-    program: str
-    filename: str | None
-    library: tuple[Pattern, ...]
-
-    @property
-    def state(self) -> State:
-        """Where the run stands."""
-        return self.steps[-1].state if self.steps else self.first
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """The events, in order."""
-        return tuple(each.event for each in self.steps)
+_PATIENCE = 0.5  # seconds in which another process may let go of the file, such as one that looks
+_LOOKS = 10
 
 
 class RunFile:
     """A file that a run is recorded in; `create` and `RunFile.of` make one.
 
+    What cannot be written is kept, and written first when there is space again.
+
     Attributes:
         path: the file.
+        unanswered: the positions of what had begun when it was read, and had no answer.
     """
 
-    def __init__(self, path: Path, size: int) -> None:
+    def __init__(self, path: Path, size: int, unanswered: frozenset[At] = frozenset()) -> None:
         self.path = path
+        self.unanswered = unanswered
         self._size = size
         self._descriptor: int | None = None
         self._redacted = redactor()
+        self._fingerprints = Fingerprints(self._redacted)
+        self._unwritten = b""
+        self._writing = Lock()
 
     @classmethod
     def create(cls, path: PathLike, state: State, tools: Iterable[Tool]) -> RunFile:
@@ -133,8 +92,12 @@ class RunFile:
             reason = "exists already; a run is recorded in a new file"
             raise FileExistsError(errno.EEXIST, reason, str(path)) from None
         made = cls(Path(path), 0)
-        with made.held():
-            made._write(_head(state, tools))
+        try:
+            with made.held():
+                made._write(_head(state, tools))
+        except OSError:  # nothing is recorded yet, and the name is free again
+            Path(path).unlink(missing_ok=True)
+            raise
         return made
 
     @classmethod
@@ -149,8 +112,8 @@ class RunFile:
         """
         content = Path(path).read_bytes()
         whole = content.rfind(b"\n") + 1
-        made = cls(Path(path), whole)
-        return made, _read(Source(decode(content[:whole], str(path)), str(path)))
+        found = read_run(Source(decode(content[:whole], str(path)), str(path)))
+        return cls(Path(path), whole, found.unanswered), found
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -164,26 +127,55 @@ class RunFile:
             _lock(descriptor, self.path)
             self._cut_off(descriptor)
             self._descriptor, self._redacted = descriptor, redactor()
+            self._fingerprints = Fingerprints(self._redacted)
             yield
         finally:
-            self._descriptor = None
-            os.close(descriptor)
+            with self._writing:
+                self._descriptor = None
+                os.close(descriptor)
 
-    def append(self, event: Event, seconds: float | None = None) -> None:
+    def append(
+        self, event: Event, seconds: float | None = None, request: Request | None = None
+    ) -> None:
         """Write an event; the file has to be held.
+
+        Args:
+            event: the event.
+            seconds: how long the effect took that it answers, if that is known.
+            request: the request that it answers, if it is a reply.
 
         Raises:
             OSError: the file cannot be written.
         """
-        self._write(event_to_pattern(event, seconds))
+        fingerprint = None if request is None else self._fingerprints.of(request)
+        self._write(event_node(event, seconds, fingerprint))
 
-    def _write(self, entry: Pattern) -> None:
-        assert self._descriptor is not None, "a run file is written to while it is held"
-        line = self._redacted(write_pattern(entry, style=_one_line)).encode() + b"\n"
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]
-        self._size += len(line)
+    def note(self, note: Note) -> None:
+        """Write a note; nothing is written of what was given up, once the file is let go.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if self._descriptor is not None:
+            self._write(note_node(note))
+
+    def _write(self, entry: Node) -> None:
+        line = self._redacted(entry.line()).encode() + b"\n"
+        with self._writing:
+            self._unwritten += line
+            if self._descriptor is None:
+                return
+            size = len(self._unwritten)
+            try:
+                rest = memoryview(self._unwritten)
+                while rest:
+                    rest = rest[os.write(self._descriptor, rest) :]
+            except OSError:
+                with suppress(OSError):  # part of a line may have been written
+                    os.ftruncate(self._descriptor, self._size)
+                raise
+            self._unwritten = b""
+            self._size += size
 
     def _cut_off(self, descriptor: int) -> None:
         """Cut off an unfinished entry; anything else that came since is another's."""
@@ -212,34 +204,32 @@ def load_run(path: PathLike) -> RecordedRun:
     return RunFile.of(path)[1]
 
 
-# --- writing
-
-
-def _one_line(_: tuple[Pattern, ...]) -> Spelling:
-    return ONE_LINE
-
-
-def _head(state: State, tools: Iterable[Tool]) -> Pattern:
+def _head(state: State, tools: Iterable[Tool]) -> Node:
     from importlib.metadata import version  # imported late: it takes longer than the rest
 
     read = origin(state.agent)
+    program = redact(read.source.text if read else dumps(state.agent))
     properties = without_empty(
         {
             "format": FORMAT,
             "version": version("gram-agents"),
             "file": write_text(read.filename or "") if read else None,
-            "program": write_text(read.source.text if read else dumps(state.agent)),
+            "program": write_text(program),
+            "sha256": hash_of(program),
+            "started": write_time(now()),
         }
     )
-    library = Pattern(Subject("", {"Library"}), map(_tool_to_pattern, tools))
-    return Pattern(Subject("", {RUN}, properties), [state_to_pattern(state), library])
+    library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
+    return Node(RUN, properties, (state_to_pattern(state), library))
 
 
-def _tool_to_pattern(tool: Tool) -> Pattern:
-    properties = {
+def _tool_pattern(tool: Tool) -> Pattern:
+    properties: dict[str, Value] = {
         "description": write_text(tool.description),
         "schema": TaggedString("json", write_json(tool.schema)),
     }
+    if tool.once:
+        properties["once"] = True
     return Pattern(Subject(tool.name, {"Implementation"}, properties))
 
 
@@ -247,50 +237,30 @@ def _lock(descriptor: int, path: Path) -> None:
     with suppress(ImportError):  # not on Unix, where writers are not kept apart
         import fcntl
 
+        for look in range(_LOOKS):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sleep(_PATIENCE / _LOOKS if look < _LOOKS - 1 else 0)
+            else:
+                return
+        reason = "another process records a run in it"
+        raise BlockingIOError(errno.EWOULDBLOCK, reason, str(path))
+
+
+def is_recorded(path: PathLike) -> bool:
+    """Whether a process is recording a run in a file now.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on Unix, where nobody can tell
+        return False
+    with Path(path).open("rb") as file:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            reason = "another process records a run in it"
-            raise BlockingIOError(errno.EWOULDBLOCK, reason, str(path)) from None
-
-
-# --- reading
-
-
-def _read(source: Source) -> RecordedRun:
-    patterns = parse(source.text, source.filename).patterns
-    if not patterns:
-        raise ValidationError(f"{source.filename}: no run is recorded in it")
-    head, *entries = patterns
-    if RUN not in head.value.labels:
-        message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
-        raise ValidationError.of([fault("no-run", message, head, "labels", hint=hint)])
-    read = Reader(head, RUN, ["format", "version", "file", "program"])
-    if read.number("format") != FORMAT:
-        found = read.number("format")
-        hint = "it was written by another version of this package"
-        read.refuse("other-format", f"format {found} is not {FORMAT}", "format", hint)
-    if len(head.elements) != 2:
-        read.refuse("no-run", "a Run must have two elements, its RunState and its Library")
-    first = state_from_pattern(head.elements[0])
-    return RecordedRun(
-        first,
-        tuple(_steps(first, entries)),
-        read.text("program", ""),
-        read.text("file") if read.has("file") else None,
-        head.elements[1].elements,
-    )
-
-
-def _steps(state: State, entries: Iterable[Pattern]) -> Iterator[Step]:
-    waiting: dict[object, Effect] = {each.at: each for each in pending(state)}
-    for entry in entries:
-        event, seconds = event_from_pattern(entry)
-        try:
-            after, new = step(state, event)
-        except (ProtocolError, GramError) as error:
-            found = fault("misfit", f"the run does not come to this: {error}", entry)
-            raise ReplayError(found.with_hint()) from None
-        yield Step(state, waiting.pop(event.at, None), event, after, seconds)
-        waiting |= {each.at: each for each in new}
-        state = after
+            return True
+    return False

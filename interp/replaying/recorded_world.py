@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 
 from attrs import frozen
 
 from ..errors import ReplayError
 from ..execution import AsyncReport, Report, TextDelta, World
-from ..machine import Ask, At, CallModel, CallTool, Effect, Event, ModelReplied
-from ..records import PathLike, RecordedRun, effect_lines, load_run
+from ..machine import (
+    FORBIDDEN,
+    Ask,
+    At,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Effect,
+    Event,
+    ModelReplied,
+    Resumed,
+    newly_answered,
+    pending,
+)
+from ..records import PathLike, RecordedRun, Step, effect_lines, load_run
 
 
 def recorded(
@@ -33,12 +47,31 @@ def recorded(
         ReplayError: an event of the file does not fit the run.
     """
     found = run if isinstance(run, RecordedRun) else load_run(run)
-    steps = {
-        (type(each.effect), each.effect.at): (each.effect, each.event)
-        for each in found.steps
-        if each.effect
-    }
+    found.check_requests()
+    steps: dict[tuple[type[Effect], At], tuple[Effect, Event]] = {}
+    for step in found.steps:
+        given = [(step.effect, step.event)] if step.effect else []
+        for effect, event in (*given, *_answers_without_asking(step)):
+            steps[type(effect), effect.at] = effect, event
     return _Recorded(steps, {CallModel: model, CallTool: tools, Ask: tools})
+
+
+def _answers_without_asking(step: Step) -> Iterator[tuple[Effect, Event]]:
+    """What a step says about effects that were asked about otherwise, or not at all.
+
+    A change on resuming answers questions, and asks about calls that had begun.
+    """
+    answered = dict(newly_answered(step.before, step.state))
+    for ask in step.before.asks:
+        call, answer = CallTool(ask.at, ask.name, ask.arguments), answered.get(ask.at)
+        if ask.may_have_run:
+            if answer and answer.error:
+                yield call, CallFailed(ask.at, answer.error)
+        elif isinstance(step.event, Resumed):
+            if answer:
+                yield ask, Decided(ask.at, False, FORBIDDEN)
+            elif call in pending(step.state):
+                yield ask, Decided(ask.at, True)
 
 
 @frozen

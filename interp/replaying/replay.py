@@ -32,8 +32,10 @@ class Replay:
 
         Raises:
             AgentError: the recording ends before the run does.
+            ReplayError: the recording was changed after the run.
             LimitError, ApprovalNeeded, ModelError: the run ended so.
         """
+        self.run.check_requests()
         for step in self.run.steps:
             if isinstance(step.effect, CallTool):
                 yield ToolStarted(step.effect)

@@ -7,6 +7,7 @@ this one form.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias, Union
 
@@ -28,7 +29,6 @@ from ..machine import (
     Resumed,
     State,
     Status,
-    ToolEffect,
     ToolReturned,
     newly_answered,
     pending,
@@ -36,7 +36,7 @@ from ..machine import (
 from ..messages import ToolInvocation, Usage, UserRole
 from ..prices import price_of
 from ..providers import find_provider
-from ..records import RecordedRun, Step
+from ..records import Begun, Failed, Note, RecordedRun, Retried, Step
 
 Position: TypeAlias = tuple[Union[int, str], ...]
 """Where something happened: the turn, for a call its index, names of agents before them."""
@@ -140,7 +140,9 @@ class Timeline:
         program: the name of the program's file; "" if it had none.
         input: what the user said.
         status: what the run waits for.
-        stopped: which limit was reached, or what is wrong with the answer, or None.
+        stopped: which limit was reached, what is wrong with the answer or what stopped the run
+            last, or None.
+        started: when it began, or None if that is not recorded.
         answer: the content of the answer; None if the run is not done.
         entries: what happened, in the order in which it ended; then what the run waits for.
         usage: the tokens of all replies.
@@ -157,6 +159,7 @@ class Timeline:
     input: str
     status: Status
     stopped: str | None
+    started: datetime | None
     answer: str | None
     entries: tuple[Entry, ...] = field(repr=False)
     usage: Usage
@@ -180,6 +183,7 @@ class Timeline:
             "input": self.input,
             "status": self.status.name.lower(),
             "stopped": self.stopped,
+            "started": None if self.started is None else self.started.isoformat(),
             "answer": self.answer,
             "usage": _usage(self.usage),
             "cost": None if self.cost is None else float(self.cost),
@@ -200,7 +204,8 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
     """
     expect(run, RecordedRun, "run", by="timeline")
     first, state = run.first, run.state
-    entries = (*_entries(run.steps), *(_open(each, state) for each in pending(state)))
+    reader = _Reader(run)
+    entries = (*reader.ended(), *map(reader.open, pending(state)))
     if has_prices:
         entries = tuple(_priced(entries))
     replies = [each for each in entries if each.usage is not None]
@@ -214,7 +219,8 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
         run.filename or "",
         said[-1] if said else "",
         state.status,
-        state.stopped,
+        state.stopped or reader.stopped,
+        run.started,
         state.context[-1].content if state.status is Status.DONE else None,
         entries,
         state.usage,
@@ -225,14 +231,56 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
     )
 
 
-def _entries(steps: Iterable[Step]) -> Iterator[Entry]:
-    approvals: dict[Position, bool] = {}
-    for step in steps:
+class _Reader:
+    """Reads the entries of a recorded run from its first to its last.
+
+    Attributes:
+        stopped: what stopped the run last, None if it went on after that.
+    """
+
+    def __init__(self, run: RecordedRun) -> None:
+        self._run = run
+        self._approvals: dict[Position, bool] = {}
+        self._begun: dict[Position, float | None] = {}
+        self._retries: dict[Position, tuple[str, ...]] = {}
+        self.stopped: str | None = None
+
+    def ended(self) -> Iterator[Entry]:
+        """What has ended, in that order."""
+        state = self._run.first
+        for entry in self._run.entries:
+            if isinstance(entry, Step):
+                self.stopped, state = None, entry.state
+                yield from self._step(entry)
+            else:
+                yield from self._note(entry, state)
+
+    def _note(self, note: Note, state: State) -> Iterator[Entry]:
+        if isinstance(note, Begun):
+            began = self._run.started
+            self._begun[note.at] = (note.time - began).total_seconds() if began else None
+            self.stopped = None
+        elif isinstance(note, Retried):
+            self._retries[note.at] = (*self._retries.get(note.at, ()), note.error)
+        elif isinstance(note, Failed):
+            for effect in pending(state):
+                if effect.at == note.at:
+                    failed = evolve(self.open(effect), error=note.error, seconds=note.seconds)
+                    yield self._noted(evolve(failed, how="failed"))
+        else:
+            self.stopped = note.error
+
+    def _noted(self, entry: Entry) -> Entry:
+        """An entry with what notes say of it; they hold for what began last."""
+        started = self._begun.pop(entry.at, None)
+        return evolve(entry, started=started, retries=self._retries.pop(entry.at, ()))
+
+    def _step(self, step: Step) -> Iterator[Entry]:
         event, answered = step.event, list(newly_answered(step.before, step.state))
         if isinstance(event, Decided):
-            approvals[event.at] = event.allowed
+            self._approvals[event.at] = event.allowed
         if isinstance(event, ModelReplied):
-            yield _reply(step, event)
+            yield self._noted(_reply(step, event))
         elif isinstance(event, Resumed):
             if changes := _changes(event, step.before):
                 yield Entry((), "change", _who(step.state), "", "done", arguments=changes)
@@ -242,7 +290,20 @@ def _entries(steps: Iterable[Step]) -> Iterator[Entry]:
         for at, call in answered:
             ran = isinstance(event, ToolReturned | CallFailed) and event.at == at
             entry = _call(at, call, _who(step.before), ran)
-            yield evolve(entry, approval=approvals.get(at), seconds=step.seconds if ran else None)
+            seconds = step.seconds if ran else None
+            yield self._noted(evolve(entry, approval=self._approvals.get(at), seconds=seconds))
+
+    def open(self, effect: Effect) -> Entry:
+        """What the run waits for."""
+        state, started = self._run.state, self._begun.get(effect.at)
+        how: How = "running" if effect.at in self._begun else "waiting"
+        if isinstance(effect, CallModel):
+            model = str(effect.request.model)
+            return Entry(effect.at, "model", _who(state), model, how, started=started)
+        if isinstance(effect, Ask):
+            how = "asked"
+        call = (effect.name, how, effect.arguments)
+        return Entry(effect.at, "tool", _who(state), *call, started=started)
 
 
 def _reply(step: Step, event: ModelReplied) -> Entry:
@@ -257,21 +318,14 @@ def _reply(step: Step, event: ModelReplied) -> Entry:
         calls=tuple(call.name for call in event.message.tool_calls),
         seconds=step.seconds,
         usage=event.usage,
+        finish_reason=event.finish_reason,
+        served_model=event.served_model,
     )
 
 
 def _call(at: Position, call: ToolInvocation, who: str, ran: bool) -> Entry:
     how: How = "refused" if not ran else "done" if call.error is None else "failed"
     return Entry(at, "tool", who, call.tool_name, how, call.args_text, call.result_text, call.error)
-
-
-def _open(effect: Effect, state: State) -> Entry:
-    """What the run waits for."""
-    if isinstance(effect, CallModel):
-        return Entry(effect.at, "model", _who(state), _model_of(state), "waiting")
-    assert isinstance(effect, ToolEffect)
-    how: How = "asked" if isinstance(effect, Ask) else "waiting"
-    return Entry(effect.at, "tool", _who(state), effect.name, how, effect.arguments)
 
 
 def _who(state: State) -> str:

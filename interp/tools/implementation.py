@@ -39,6 +39,8 @@ class Tool:
         result_schema: the JSON Schema of its result, or None if it is not declared.
         place: the file and line of the function, or None.
         function: the Python function that ``invoke`` calls; ``invoke`` itself by default.
+        once: a call of it is never repeated by itself: when a recorded run is resumed and the call
+            had begun, the run asks before it is run again.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -52,6 +54,7 @@ class Tool:
     _result_schema: JsonText
     place: str | None
     function: Callable[..., Any]
+    once: bool
 
     def __init__(
         self,
@@ -63,8 +66,10 @@ class Tool:
         result_schema: Mapping[str, Json] | None = None,
         place: str | None = None,
         function: Callable[..., Any] | None = None,
+        once: bool = False,
     ) -> None:
         _require_name(name)
+        expect(once, bool, "once", by=f'Tool "{name}"')
         expect(description, str, "description", by=f'Tool "{name}"')
         expect(schema, Mapping, "schema", by=f'Tool "{name}"')
         if not callable(invoke):
@@ -77,7 +82,7 @@ class Tool:
         except (ValidationError, NotJson) as error:
             raise ToolError(f'tool "{name}": {error}') from None
         self.__attrs_init__(
-            name, description, parameters, invoke, result, place, function or invoke
+            name, description, parameters, invoke, result, place, function or invoke, once
         )
 
     @property

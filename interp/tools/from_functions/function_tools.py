@@ -59,17 +59,22 @@ class FunctionTool(Tool, Generic[P, R]):
         named: Any = getattr(self.function, "__func__", self.function)
         module, name = getattr(named, "__module__", ""), getattr(named, "__qualname__", "")
         if isinstance(find_global(module, name), Tool):  # the decorator has put it there
-            return _tool_found, (module, name, self.name, self.description)
-        return _make_tool, (self.function, self.name, self.description)
+            return _tool_found, (module, name, self.name, self.description, self.once)
+        return _make_tool, (self.function, self.name, self.description, self.once)
 
 
 @overload
 def tool(
-    function: Callable[P, R], /, *, name: str | None = ..., description: str | None = ...
+    function: Callable[P, R],
+    /,
+    *,
+    name: str | None = ...,
+    description: str | None = ...,
+    once: bool = ...,
 ) -> FunctionTool[P, R]: ...
 @overload
 def tool(
-    *, name: str | None = ..., description: str | None = ...
+    *, name: str | None = ..., description: str | None = ..., once: bool = ...
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 def tool(
     function: AnyFunction | None = None,
@@ -77,6 +82,7 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
+    once: bool = False,
 ) -> FunctionTool[Any, Any] | Callable[[AnyFunction], FunctionTool[Any, Any]]:
     """Make a tool from a function, sync or async; also a decorator, with or without arguments.
 
@@ -88,6 +94,7 @@ def tool(
             hidden from the model) or object with ``__call__``.
         name: the tool's name; by default the name of the function.
         description: the tool's description; by default the docstring up to its first section.
+        once: a call of it is never repeated by itself, see `Tool`.
 
     Raises:
         ArgumentError: the argument is not a function, or the name or description is not a str.
@@ -103,9 +110,10 @@ def tool(
     """
     expect(name, (str, type(None)), "name", by="tool")
     expect(description, (str, type(None)), "description", by="tool")
+    expect(once, bool, "once", by="tool")
     if function is None:
-        return lambda decorated: _make_tool(decorated, name, description)
-    return _make_tool(function, name, description)
+        return lambda decorated: _make_tool(decorated, name, description, once)
+    return _make_tool(function, name, description, once)
 
 
 def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
@@ -125,19 +133,19 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
     return create_tool_specification(made.name, made.description, signature)
 
 
-def _tool_found(module: str, qualified_name: str, name: str, description: str) -> Tool:
+def _tool_found(module: str, qualified_name: str, name: str, description: str, once: bool) -> Tool:
     """Find a tool that was pickled by the name of its decorated function in a module."""
     __import__(module)
     found = find_global(module, qualified_name)
     if not isinstance(found, Tool):
         raise ToolError(f"{qualified_name} in {module} is not a tool")
-    if (found.name, found.description) == (name, description):
+    if (found.name, found.description, found.once) == (name, description, once):
         return found
-    return _make_tool(found.function, name, description)
+    return _make_tool(found.function, name, description, once)
 
 
 def _make_tool(
-    function: AnyFunction, name: str | None, description: str | None
+    function: AnyFunction, name: str | None, description: str | None, once: bool = False
 ) -> FunctionTool[Any, Any]:
     if isinstance(function, Tool):
         raise ToolError(f'tool "{function.name}": it is a tool already')
@@ -148,14 +156,14 @@ def _make_tool(
     known_as = name_of(function) if name is None else name
     place = place_of(function)
     try:
-        return _tool_of(function, known_as, description, place)
+        return _tool_of(function, known_as, description, place, once)
     except ToolError as error:
         where, what = f"{place}: " if place else "", f'tool "{known_as}": '
         raise ToolError(f"{where}{what}{str(error).removeprefix(what)}") from None
 
 
 def _tool_of(
-    function: AnyFunction, name: str, description: str | None, place: str | None
+    function: AnyFunction, name: str, description: str | None, place: str | None, once: bool
 ) -> FunctionTool[Any, Any]:
     _require_function(function, name)
     documentation, hints = documentation_of(function), hints_of(function)
@@ -180,6 +188,7 @@ def _tool_of(
         result_schema=_result_schema(hints),
         place=place,
         function=function,
+        once=once,
     )
 
 

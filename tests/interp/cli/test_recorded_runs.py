@@ -137,7 +137,7 @@ def test_a_run_that_did_not_end_is_replayed_up_to_there(tmp_path: Path) -> None:
 
 def test_a_recording_that_was_cut_off_says_where_it_ends(file: Path) -> None:
     lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join(lines[:2]))
+    file.write_text("".join(lines[:3]))
 
     done = gram("replay", str(file))
 

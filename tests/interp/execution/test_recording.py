@@ -13,12 +13,15 @@ from gram import Pattern, dumps, loads_one
 from interp import (
     AgentError,
     ApprovalNeeded,
+    Ask,
     Effect,
     Event,
     GramDecodeError,
     LimitError,
     Limits,
+    ModelError,
     ReplayError,
+    Run,
     ScriptedModel,
     Status,
     ToolLibrary,
@@ -28,10 +31,13 @@ from interp import (
     begin,
     fold,
     load_run,
+    recorded,
     resume_run,
     run,
     tool,
 )
+from interp.records import Begun, Failed, Retried, RunFile, Stopped
+from tests.interp.model_server import Answer, ModelServer
 from tests.paths import ROOT
 
 AGENT = loads_one("""
@@ -92,7 +98,7 @@ def test_a_run_file_holds_the_run_as_it_was(file: Path) -> None:
     assert loads_one(kept.program) == AGENT
     assert response.content == "done"
     assert file.stat().st_mode & 0o777 == 0o600
-    assert file.read_text().count("\n") == 1 + len(kept.steps)
+    assert file.read_text().count("\n") == 1 + len(kept.entries)
 
 
 def test_async_runs_are_recorded_alike(file: Path, tmp_path: Path) -> None:
@@ -147,7 +153,7 @@ def test_the_rest_of_a_line_that_a_killed_process_left_is_cut_off(file: Path, le
     run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
     whole = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(whole[:-1]) + whole[-1][:left])
-    assert len(load_run(file).steps) == len(whole) - 2
+    assert len(load_run(file).entries) == len(whole) - 2
 
     response = resume_run(file, counting([]), model=ScriptedModel(["again"]))
 
@@ -224,7 +230,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_recorded(
     resource = pytest.importorskip("resource", reason="limits of file sizes are Unix's")
     held = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 50, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 150, hard))
     try:
         with pytest.raises(AgentError, match="the run is no longer recorded"):
             held.finish()
@@ -233,6 +239,40 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_recorded(
 
     assert load_run(file).steps == ()
     assert held.state.calls
+    assert held.finish().content == "done"  # now there is space
+    assert load_run(file).state == held.state
+
+
+def test_a_tool_is_not_run_when_that_cannot_be_recorded(file: Path) -> None:
+    resource = pytest.importorskip("resource", reason="limits of file sizes are Unix's")
+    done: list[int] = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill_the_disk(effect: Effect, event: Event) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size, hard))
+
+    model = ScriptedModel([CALLS, "done"])
+    try:
+        with pytest.raises(AgentError, match="the run is no longer recorded"):
+            run(AGENT, "go", counting(done), model=model, record=file, observe=fill_the_disk)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert done == []
+    assert len(load_run(file).steps) == 1
+
+
+def test_a_file_that_cannot_be_begun_is_not_left_behind(file: Path) -> None:
+    resource = pytest.importorskip("resource", reason="limits of file sizes are Unix's")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert not file.exists()
 
 
 # --- what is no run file
@@ -244,8 +284,8 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_recorded(
         ("", ValidationError, "no run is recorded in it"),
         ("(a)\n", ValidationError, "not the record of a run"),
         ("[:Run\n", GramDecodeError, "run.gram:2:1"),
-        ("(:Run {format: 2})\n", ValidationError, "format 2 is not 1"),
-        ("(:Run {format: 1})\n", ValidationError, "must have two elements"),
+        ("(:Run {format: 3})\n", ValidationError, "format 3 is not 1 or 2"),
+        ("(:Run {format: 2})\n", ValidationError, "must have two elements"),
     ],
 )
 def test_what_is_no_run_file_is_refused(
@@ -260,10 +300,25 @@ def test_what_is_no_run_file_is_refused(
 def test_an_event_that_does_not_fit_is_refused_with_its_line(file: Path) -> None:
     run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
     lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join([lines[0], *lines[2:]]))
+    file.write_text("".join([lines[0], *lines[3:]]))
 
-    with pytest.raises(ReplayError, match=r"run\.gram:2:1: .*the run does not come to this"):
+    with pytest.raises(ReplayError, match=r"run\.gram:3:1: .*the run does not come to this"):
         load_run(file)
+
+
+def test_an_edited_program_is_refused(file: Path) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=file)
+    file.write_text(file.read_text().replace("Count.", "Steal."))
+
+    with pytest.raises(ValidationError, match="is not the one that was run"):
+        load_run(file)
+
+
+def test_a_file_of_the_first_format_is_read() -> None:
+    kept = load_run(ROOT / "tests" / "data" / "runs" / "format_1.gram")
+
+    assert (kept.state.status, kept.state.context[-1].content) == (Status.DONE, "done")
+    assert (kept.notes, kept.started, len(kept.steps)) == ((), None, 6)
 
 
 def test_no_key_reaches_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,3 +356,168 @@ def test_a_run_file_keeps_its_mode_and_is_written_at_its_end_alone(file: Path) -
 
     assert file.read_bytes() == before
     assert file.stat().st_mode & 0o777 == 0o640
+
+
+# --- what happened between the events
+
+
+def test_whatever_begins_is_noted_before_it_begins(file: Path) -> None:
+    seen: list[list[str]] = []
+
+    @tool
+    def add(x: int) -> int:
+        """Adds one."""
+        seen.append([type(each).__name__ for each in load_run(file).entries])
+        return x + 1
+
+    model = ScriptedModel([CALLS, "done"])
+    run(AGENT, "go", ToolLibrary.of(add), model=model, record=file)
+
+    assert seen[0] == ["Begun", "Step", "Begun"]
+    kept = load_run(file)
+    begun = [each for each in kept.notes if isinstance(each, Begun)]
+    assert [each.at for each in begun] == [(0,), (0, 0), (0, 1), (1,)]
+    assert kept.started is not None
+    assert kept.started <= begun[0].time <= begun[-1].time
+
+
+def test_what_failed_and_what_stopped_the_run_are_noted(file: Path) -> None:
+    model = ScriptedModel([ModelError("the provider is down")])
+    with pytest.raises(ModelError):
+        run(AGENT, "go", counting([]), model=model, record=file)
+
+    _, failed, stopped = load_run(file).notes
+
+    assert isinstance(failed, Failed)
+    assert (failed.at, failed.error) == ((0,), "the provider is down")
+    assert isinstance(stopped, Stopped)
+    assert stopped.error == "the provider is down"
+
+
+def test_requests_that_were_sent_again_are_noted(
+    file: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = Answer({"error": {"message": "busy"}}, 503, headers={"retry-after": "0"})
+    program = loads_one(dumps(AGENT).replace("A/b", "OpenAI/gpt-5"))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    for words in (False, True):
+        model_server.will_say(busy, "done")
+        path = file.with_name(f"{words}.gram")
+        begun = begin(program, "go", counting([]), base_url=model_server.url, record=path)
+        list(begun.stream(words=words))
+
+        (retried,) = (each for each in load_run(path).notes if isinstance(each, Retried))
+        assert (retried.at, retried.wait) == ((0,), 0)
+        assert "busy" in retried.error
+
+
+def test_a_reply_has_the_fingerprint_of_its_request(file: Path) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
+    load_run(file).check_requests()
+    file.write_text(file.read_text().replace('content: "go"', 'content: "stop"'))
+
+    with pytest.raises(ReplayError, match=r"reply at position \(0\) answered another request"):
+        load_run(file).check_requests()
+
+
+def test_the_fingerprint_of_a_request_with_a_key_is_that_of_what_is_recorded(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
+    said = "my key is sk-0123456789"
+    run(AGENT, said, counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
+    monkeypatch.delenv("SOME_API_KEY")
+
+    load_run(file).check_requests()
+
+
+# --- tools that must not run twice
+
+
+ONCE = """
+import os, sys
+from interp import ScriptedModel, ToolLibrary, run, tool
+from tests.interp.execution.test_recording import AGENT, CALLS
+
+@tool(once=True)
+def add(x: int) -> int:
+    "Adds one."
+    os.kill(os.getpid(), 9)
+
+run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=sys.argv[1])
+"""
+
+
+def once(done: list[int]) -> ToolLibrary:
+    """A library whose tool must not run twice."""
+
+    @tool(once=True)
+    def add(x: int) -> int:
+        """Adds one."""
+        done.append(x)
+        return x + 1
+
+    return ToolLibrary.of(add)
+
+
+@pytest.fixture
+def killed(file: Path) -> Path:
+    """The record of a run whose process was killed while it ran a tool."""
+    subprocess.run([sys.executable, "-c", ONCE, str(file)], cwd=ROOT, check=False)
+    assert load_run(file).unanswered == {(0, 0)}
+    return file
+
+
+def test_a_call_that_had_begun_is_asked_about_where_it_must_not_run_twice(killed: Path) -> None:
+    done: list[int] = []
+    with pytest.raises(ApprovalNeeded):
+        resume_run(killed, once(done), model=ScriptedModel([]))
+    assert done == [1]
+
+    asked: list[Ask] = []
+
+    def allow(ask: Ask) -> bool:
+        asked.append(ask)
+        return True
+
+    response = resume_run(killed, once(done), model=ScriptedModel(["done"]), approve=allow)
+
+    assert [(each.at, each.may_have_run) for each in asked] == [((0, 0), True)]
+    assert (response.content, done) == ("done", [1, 0])
+
+
+def test_the_model_is_told_of_a_call_that_may_have_run_and_is_not_run_again(killed: Path) -> None:
+    done: list[int] = []
+    response = resume_run(
+        killed, once(done), model=ScriptedModel(["done"]), approve=lambda _: "it did"
+    )
+
+    assert done == [1]
+    assert "it may have run; not run again: it did" in str(response.tools_used[0].error)
+    assert run(AGENT, "go", world=recorded(killed)) == response
+
+
+def test_async_runs_ask_about_such_a_call_too(killed: Path) -> None:
+    file, kept = RunFile.of(killed)
+    asked: list[Ask] = []
+
+    async def go_on() -> None:
+        def allow(ask: Ask) -> bool:
+            asked.append(ask)
+            return True
+
+        model = ScriptedModel(["done"])
+        going = Run(kept.state, once([]), model=model, approve=allow, record=file)
+        await going.afinish()
+
+    asyncio.run(go_on())
+
+    assert [each.at for each in asked] == [(0, 0)]
+
+
+def test_a_tool_that_may_run_twice_runs_again(killed: Path) -> None:
+    done: list[int] = []
+
+    resume_run(killed, counting(done), model=ScriptedModel(["done"]))
+
+    assert done == [0, 1]

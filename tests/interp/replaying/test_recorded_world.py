@@ -8,7 +8,21 @@ from pathlib import Path
 import pytest
 
 from gram import dumps, loads_one
-from interp import ReplayError, ScriptedModel, TextDelta, arun, begin, recorded, run
+from interp import (
+    ApprovalNeeded,
+    ApprovalPolicy,
+    ReplayError,
+    ScriptedModel,
+    TextDelta,
+    allow_all,
+    arun,
+    ask_all,
+    begin,
+    deny_all,
+    recorded,
+    resume_run,
+    run,
+)
 from tests.interp.execution.test_recording import AGENT, CALLS, counting
 
 
@@ -40,3 +54,14 @@ def test_another_program_is_replayed_up_to_the_first_request_that_differs(file: 
     assert lines[0] == "the request at position (0) is not the one that was recorded:"
     assert "-instruction: Count." in lines
     assert "+instruction: Count well." in lines
+
+
+@pytest.mark.parametrize("policy", [allow_all, deny_all])
+def test_what_a_policy_answered_on_resuming_is_answered_again(
+    file: Path, policy: ApprovalPolicy
+) -> None:
+    with pytest.raises(ApprovalNeeded):
+        run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
+    response = resume_run(file, counting([]), model=ScriptedModel(["done"]), policy=policy)
+
+    assert run(AGENT, "go", policy=ask_all, world=recorded(file)) == response

@@ -1,0 +1,186 @@
+"""A recorded run: what the entries of a run file say, folded as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from hashlib import sha256
+from typing import TypeAlias, Union
+
+from attrs import field, frozen
+
+from gram import GramError, Pattern, Source, fault, parse
+
+from ..errors import ProtocolError, ReplayError, ValidationError
+from ..machine import At, CallModel, Effect, Event, State, pending, step
+from .event_pattern import REQUEST, event_from_pattern
+from .fingerprints import Fingerprints
+from .pattern_parts import Reader
+from .run_notes import NOTES, Begun, Note, note_from_pattern, read_time
+from .state_pattern import state_from_pattern
+
+RUN = "Run"
+FORMAT = 2
+"""The version of the form of the entries that are written."""
+
+_FORMATS = (1, 2)
+"""Those that are read; 1 had no notes."""
+
+
+@frozen
+class Step:
+    """One step of a recorded run.
+
+    Attributes:
+        before: the State that the event was folded into.
+        effect: the effect that the event answers; None for `Resumed` and `TimeUp`.
+        event: the event.
+        state: the State that it led to.
+        seconds: how long the effect took, or None.
+        request: the fingerprint of the request that a reply answered, or None.
+    """
+
+    before: State
+    effect: Effect | None
+    event: Event
+    state: State
+    seconds: float | None
+    request: str | None = None
+
+
+Entry: TypeAlias = Union[Step, Note]
+
+
+@frozen
+class RecordedRun:
+    """A run that was recorded.
+
+    Attributes:
+        first: the State that it began with.
+        entries: its steps and the notes between them, in order.
+        program: the text of the program's file, or of the agent alone where it had none.
+        filename: the name of that file, or None.
+        library: what the tools were, as patterns with their descriptions and schemas.
+        started: when it began, or None if that is not recorded.
+        steps: its steps, in order.
+        notes: its notes, in order.
+    """
+
+    first: State
+    entries: tuple[Entry, ...]
+    program: str
+    filename: str | None
+    library: tuple[Pattern, ...]
+    started: datetime | None = None
+    steps: tuple[Step, ...] = field(init=False, eq=False, repr=False)
+    notes: tuple[Note, ...] = field(init=False, eq=False, repr=False)
+
+    @steps.default
+    def _steps_of_entries(self) -> tuple[Step, ...]:
+        return tuple(each for each in self.entries if isinstance(each, Step))
+
+    @notes.default
+    def _notes_of_entries(self) -> tuple[Note, ...]:
+        return tuple(each for each in self.entries if not isinstance(each, Step))
+
+    @property
+    def state(self) -> State:
+        """Where the run stands."""
+        return self.steps[-1].state if self.steps else self.first
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events, in order."""
+        return tuple(each.event for each in self.steps)
+
+    @property
+    def unanswered(self) -> frozenset[At]:
+        """The positions of what had begun, and has no answer: it may have been done."""
+        begun: set[At] = set()
+        for entry in self.entries:
+            if isinstance(entry, Begun):
+                begun.add(entry.at)
+            elif isinstance(entry, Step):
+                begun.discard(entry.event.at)
+        return frozenset(each.at for each in pending(self.state) if each.at in begun)
+
+    def check_requests(self) -> None:
+        """Check that each reply answers the request that its fingerprint was taken of.
+
+        Raises:
+            ReplayError: one does not: an entry before it was changed.
+        """
+        fingerprints = Fingerprints()
+        for each in self.steps:
+            if each.request is None or not isinstance(each.effect, CallModel):
+                continue
+            if fingerprints.of(each.effect.request) != each.request:
+                at = ", ".join(map(str, each.event.at))
+                raise ReplayError(
+                    f"the reply at position ({at}) answered another request than the one that the "
+                    "entries before it lead to\n  hint: was the file edited?"
+                )
+
+
+def read_run(source: Source) -> RecordedRun:
+    """Read a recorded run.
+
+    Raises:
+        GramDecodeError: the text is not gram.
+        ValidationError: it is not the record of a run; the fault has its place.
+        ReplayError: an event does not fit the run.
+    """
+    patterns = parse(source.text, source.filename).patterns
+    if not patterns:
+        raise ValidationError(f"{source.filename}: no run is recorded in it")
+    head, *entries = patterns
+    if RUN not in head.value.labels:
+        message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
+        raise ValidationError.of([fault("no-run", message, head, "labels", hint=hint)])
+    read = Reader(head, RUN, ["format", "version", "file", "program", "sha256", "started"])
+    found = read.number("format")
+    if found not in _FORMATS:
+        known = " or ".join(map(str, _FORMATS))
+        hint = "it was written by another version of this package"
+        read.refuse("other-format", f"format {found} is not {known}", "format", hint)
+    if len(head.elements) != 2:
+        read.refuse("no-run", "a Run must have two elements, its RunState and its Library")
+    program = read.text("program", "")
+    if read.has("sha256") and read.text("sha256") != hash_of(program):
+        message, hint = "the text of the program is not the one that was run", "was it edited?"
+        read.refuse("edited-program", message, "program", hint)
+    first = state_from_pattern(head.elements[0])
+    return RecordedRun(
+        first,
+        tuple(_entries(first, entries)),
+        program,
+        read.text("file") if read.has("file") else None,
+        head.elements[1].elements,
+        read_time(read, "started") if read.has("started") else None,
+    )
+
+
+def hash_of(program: str) -> str:
+    """The hash of a program's text."""
+    return sha256(program.encode(errors="surrogatepass")).hexdigest()
+
+
+def _entries(state: State, entries: Iterable[Pattern]) -> Iterator[Entry]:
+    waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
+    for entry in entries:
+        if label := next((each for each in entry.value.labels if each in NOTES), None):
+            yield note_from_pattern(entry, label)
+            continue
+        event, seconds = event_from_pattern(entry)
+        try:
+            after, new = step(state, event)
+        except (ProtocolError, GramError) as error:
+            found = fault("misfit", f"the run does not come to this: {error}", entry)
+            raise ReplayError(found.with_hint()) from None
+        request = entry.value.properties.get(REQUEST)
+        effect = waiting.pop(event.at, None)
+        yield Step(
+            state, effect, event, after, seconds, request if isinstance(request, str) else None
+        )
+        waiting |= {each.at: each for each in new}
+        state = after
