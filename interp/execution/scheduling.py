@@ -18,8 +18,9 @@ def startable(waiting: Iterable[Effect], under_way: Iterable[Effect] = ()) -> li
     >>> startable([add, send]) == [add], startable([send], under_way=[delete])
     (True, [])
     """
-    waiting = list(waiting)
-    free: list[Effect] = [each for each in waiting if not isinstance(each, Ask)]
-    if any(isinstance(each, Ask) for each in under_way):
-        return free
-    return free + [each for each in waiting if isinstance(each, Ask)][:1]
+    free: list[Effect] = []
+    questions: list[Effect] = []
+    for each in waiting:
+        (questions if isinstance(each, Ask) else free).append(each)
+    is_asking = any(isinstance(each, Ask) for each in under_way) if questions else False
+    return free if is_asking else free + questions[:1]

@@ -259,7 +259,7 @@ def _call_tools(state: State) -> Step:
     state = state.changed(
         status=Status.AWAITING_TOOLS, waiting=pmap(waiting), answers=pmap(refused)
     )
-    return state, pending(state)
+    return state, tuple(waiting.values())
 
 
 def _at_limit(state: State, limit: str) -> Step:
@@ -308,7 +308,7 @@ def _waiting(state: State, event: Event, at: At, kind: type[_Waiting]) -> _Waiti
 def _with_answer(state: State, call: ToolEffect, invocation: ToolInvocation) -> Step:
     index = call.at[-1]
     if len(state.waiting) == 1:
-        return _answered(state, {**state.answers, index: invocation})
+        return _answered(state, dict(state.answers.iteritems()) | {index: invocation})
     waiting, answers = state.waiting.remove(index), state.answers.set(index, invocation)
     return state.changed(waiting=waiting, answers=answers), ()
 
