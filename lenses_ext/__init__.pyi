@@ -103,7 +103,9 @@ from .programs.composition import (
 )
 from .programs.references import (
     ProgramLike as ProgramLike,
+    definitions_of as definitions_of,
     find_agents as find_agents,
+    find_runnables as find_runnables,
     program_patterns as program_patterns,
     resolve as resolve,
     shared_tools as shared_tools,

@@ -63,3 +63,10 @@ def is_loop(pattern: Pattern) -> bool:
 def is_runnable(pattern: Pattern) -> bool:
     """Whether a pattern can be run by itself: an agent or a workflow."""
     return is_agent(pattern) or is_workflow(pattern)
+
+
+def kind_of(pattern: Pattern) -> str:
+    """What a pattern that can be named is called in messages: ``agent``, ``workflow``, ``tool``."""
+    if is_workflow(pattern):
+        return "loop" if is_loop(pattern) else "workflow"
+    return "agent" if is_agent(pattern) else "tool"

@@ -2,7 +2,7 @@
 
 from .agent import AGENTS, agent_model, agent_tool_specs
 from .answer import answer_faults, answer_with_shared_shapes
-from .callable import INPUT, tool_spec_of, written_signature
+from .callable import INPUT, signature_with_shared_shapes, tool_spec_of, written_signature
 from .parameters import parameter, parameter_names, tool_parameters
 from .settings import SETTINGS, setting_problems
 from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name

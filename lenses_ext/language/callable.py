@@ -7,7 +7,7 @@ the same and gives its result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 import attrs
@@ -94,6 +94,19 @@ def _signature_elements(pattern: Pattern) -> tuple[Pattern, ...]:
         beside = (each for each in elements if each is not result)
         return (Pattern(elements=(_INPUT, result)), *beside)
     return (Pattern(elements=(_INPUT, _TEXT if is_agent(pattern) else _ANY)),)
+
+
+def signature_with_shared_shapes(pattern: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
+    """An agent or workflow with the types put behind its elements that its signature shares."""
+    own = written_signature(pattern)
+    roots = [each for each in pattern.elements if PARAMETERS in each.value.labels]
+    shared = {**shapes, **shared_shapes(pattern.elements)}
+    named = used_shapes([own, *roots], shared) if own is not None else ()
+    mine = {id(each) for each in pattern.elements}
+    used = tuple(each for each in named if id(each) not in mine)
+    if not used:
+        return pattern
+    return carry_origin(attrs.evolve(pattern, elements=(*pattern.elements, *used)), pattern)
 
 
 # --- the lens

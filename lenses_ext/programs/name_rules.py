@@ -20,9 +20,22 @@ from gram import (
     is_reference,
 )
 
-from ..labels import AGENT, ANSWER, TOOL, TOOLS, is_agent, is_answer, is_tool
+from ..labels import (
+    AGENT,
+    ANSWER,
+    DEFINITIONS,
+    TOOL,
+    TOOLS,
+    WORKFLOW,
+    WORKFLOWS,
+    is_agent,
+    is_answer,
+    is_runnable,
+    is_tool,
+    kind_of,
+)
 from ..language import wire_name
-from ..signatures import RESERVED, is_chain, type_names
+from ..signatures import PARAMETERS, RESERVED, is_chain, is_path, type_names
 from .rules import nearest_label
 from .scopes import Definition, Program
 
@@ -51,11 +64,11 @@ def duplicate_definition(reading: Reading) -> Iterator[Finding]:
 
 
 def duplicate_tool(reading: Reading) -> Iterator[Finding]:
-    """An agent that has, or refers to, two tools or agents of one name."""
+    """An agent or workflow that has, or refers to, two tools or agents of one name."""
     program = reading.once(Program.of)
-    for agent in program.agents.values():
+    for holder in program.runnables.values():
         first: dict[str, tuple[TreePath, Definition]] = {}
-        for path, meant in program.inside(agent):
+        for path, meant in program.inside(holder):
             known, other = first.setdefault(meant.name, (path, meant))
             if known == path or not meant.name:
                 continue
@@ -68,13 +81,13 @@ def duplicate_tool(reading: Reading) -> Iterator[Finding]:
 
 
 def tool_name_collision(reading: Reading) -> Iterator[Finding]:
-    """Two tools of an agent whose names are the same when they are sent to a model."""
+    """Two that an agent may call whose names are the same when they are sent to a model."""
     program = reading.once(Program.of)
     for agent in program.agents.values():
         first: dict[str, str] = {}
-        for path, meant in program.inside(agent):
+        for path, meant in (*program.inside(agent), *program.handed_over(agent)):
             name = meant.name
-            if not name or not is_tool(meant.pattern):
+            if not name or is_answer(meant.pattern):
                 continue
             other = first.setdefault(wire_name(name), name)
             if other != name:
@@ -84,22 +97,27 @@ def tool_name_collision(reading: Reading) -> Iterator[Finding]:
 
 
 def unexpected_element(reading: Reading) -> Iterator[Finding]:
-    """An element of an agent that means nothing there."""
+    """An element of an agent or workflow that means nothing there."""
     program = reading.once(Program.of)
-    for agent in program.agents.values():
-        types = program.types_in(agent.path)
-        for index, element in enumerate(agent.pattern.elements):
-            if is_tool(element) or is_agent(element) or is_answer(element):
-                continue
-            if is_reference(element) or element.value.identity in types:
-                continue
+    for holder in program.runnables.values():
+        types = program.types_in(holder.path)
+        in_agent = is_agent(holder.pattern)
+        for index, element in enumerate(holder.pattern.elements):
             labels = element.value.labels
+            if is_tool(element) or is_runnable(element) or (in_agent and is_answer(element)):
+                continue
+            if is_reference(element) or element.value.identity in types or is_path(element):
+                continue
+            if labels & {PARAMETERS, DEFINITIONS}:
+                continue
             found = f"the label {', '.join(sorted(labels))}" if labels else "no label"
-            message = (
-                f"an element of an agent is a {TOOL}, an {AGENT} or an {ANSWER}, this has {found}"
-            )
-            hint = nearest_label(labels, {AGENT, ANSWER, *TOOLS})
-            yield Finding(message, (*agent.path, index), hint=hint)
+            last = f"a {WORKFLOW} or an {ANSWER}" if in_agent else f"or a {WORKFLOW}"
+            message = f"an element of {'an agent' if in_agent else 'a workflow'} is a {TOOL}, "
+            message += f"an {AGENT}, {last}, this has {found}"
+            hint = nearest_label(labels, {AGENT, ANSWER, *TOOLS, *WORKFLOWS})
+            if labels <= RESERVED and labels and not element.value.identity:
+                hint = f"a signature is a path: ()==>(::{min(labels)})"
+            yield Finding(message, (*holder.path, index), hint=hint)
 
 
 def misspelt_label(reading: Reading) -> Iterator[Finding]:
@@ -111,9 +129,11 @@ def misspelt_label(reading: Reading) -> Iterator[Finding]:
     while pending:
         path, pattern = pending.pop()
         subject = pattern.value
-        if subject.labels & {AGENT, ANSWER, *TOOLS}:
+        if subject.labels & {AGENT, ANSWER, *TOOLS, *WORKFLOWS}:
             continue
         wanted: set[str] = set()
+        if any(map(is_path, pattern.elements)):
+            wanted.update(WORKFLOWS)
         if "instruction" in subject.properties or "model" in subject.properties:
             wanted.add(AGENT)
         if "description" in subject.properties and any(map(is_chain, pattern.elements)):
@@ -131,7 +151,7 @@ def misspelt_label(reading: Reading) -> Iterator[Finding]:
 def ambiguous_type(reading: Reading) -> Iterator[Finding]:
     """A type that is defined differently in scopes around the signature that uses it."""
     program = reading.once(Program.of)
-    for holder in (program.tools | program.answers).values():
+    for holder in (program.tools | program.answers | program.runnables).values():
         if not reading.judges(holder.path):
             continue
         for path, part, meant in program.type_uses(holder):
@@ -149,21 +169,20 @@ def _differ(meant: Iterable[Definition]) -> bool:
 
 
 def undefined_reference(reading: Reading) -> Iterator[Finding]:
-    """A name among the elements of an agent that no tool or agent visible from there has."""
+    """A name in an agent or workflow that nothing visible from there has."""
     program = reading.once(Program.of)
     hints = 0
-    for agent in program.agents.values():
-        if not reading.judges(agent.path):
+    for holder in program.runnables.values():
+        if not reading.judges(holder.path):
             continue
-        for path, element in agent.references:
-            name = element.value.identity
-            if program.meant(name, agent.path):
+        for path, name in _names_used(holder):
+            if program.meant(name, holder.path):
                 continue
             hint = None
             if name in program.inner:
                 hint = _move_it(program, program.inner[name])
             elif hints < MOST_HINTS:
-                hint = did_you_mean(name, program.names_seen(agent.path))
+                hint = did_you_mean(name, program.names_seen(holder.path))
             hints += 1
             if hint is None and reading.document is None and len(reading.patterns) == 1:
                 hint = "if the file defines it, resolve the agent with the whole file first"
@@ -171,34 +190,45 @@ def undefined_reference(reading: Reading) -> Iterator[Finding]:
             yield Finding(message, path, hint=hint)
 
 
+def _names_used(holder: Definition) -> Iterator[tuple[TreePath, str]]:
+    """The names by which an agent or workflow refers to others, in elements and in arrows."""
+    known: dict[str, TreePath] = {}
+    for path, element in holder.references:
+        known.setdefault(element.value.identity, path)
+        yield path, element.value.identity
+    for path, name, _ in holder.names_in_arrows:
+        if known.setdefault(name, path) == path:  # once, where it is named first
+            yield path, name
+
+
 def _move_it(program: Program, inner: Definition) -> str:
-    kind = "tool" if is_tool(inner.pattern) else "agent"
-    owner = program.agents[inner.scope].name
-    return f'it is defined inside the agent "{owner}": move the {kind} to the top of the file'
+    kind = kind_of(inner.pattern)
+    owner = program.runnables[inner.scope]
+    where = f'it is defined inside the {kind_of(owner.pattern)} "{owner.name}"'
+    return f"{where}: move the {kind} to the top of the file"
 
 
 def ambiguous_reference(reading: Reading) -> Iterator[Finding]:
-    """A name among the elements of an agent that is defined differently in scopes around it."""
+    """A name in an agent or workflow that is defined differently in scopes around it."""
     program = reading.once(Program.of)
-    for agent in program.agents.values():
-        for path, element in agent.references:
-            name = element.value.identity
-            meant = program.meant(name, agent.path)
+    for holder in program.runnables.values():
+        for path, name in _names_used(holder):
+            meant = program.meant(name, holder.path)
             # two in one scope are reported where they are defined, two in this agent too
             scopes = {each.scope for each in meant}
-            if _differ(meant) and len(scopes) > 1 and agent.path not in scopes:
+            if _differ(meant) and len(scopes) > 1 and holder.path not in scopes:
                 places = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
                 message = f'"{name}" can mean two things: {places}'
                 yield Finding(message, path, hint="give one of them another name")
 
 
 def reference_cycle(reading: Reading) -> Iterator[Finding]:
-    """An agent that contains itself, by reference or through the agents that it refers to."""
-    for chain, path in reading.once(_Nesting).cycles:
+    """An agent or workflow that contains itself, by reference or through what it refers to."""
+    for kind, chain, path in reading.once(_Nesting).cycles:
         names = [*chain, chain[0]]
         if len(names) > 10:
             names[5:-4] = ["…"]
-        message = f'agent "{chain[0]}" contains itself: {" -> ".join(names)}'
+        message = f'{kind} "{chain[0]}" contains itself: {" -> ".join(names)}'
         yield Finding(message, path)
 
 
@@ -222,26 +252,32 @@ class _Nesting:
     Each agent is looked at once, those inside it first.
 
     Attributes:
-        cycles: the references that lead back to an agent they are in: the names of the agents on
-            the way, and the path of the reference.
-        too_many, too_deep: the paths of agents that hold too many others, or nest too deep.
+        cycles: the references that lead back to an agent or workflow they are in: what that is,
+            the names on the way, and the path of the reference.
+        too_many, too_deep: the paths of those that hold too many others, or nest too deep.
     """
 
     def __init__(self, reading: Reading) -> None:
         self._program = reading.once(Program.of)
-        self.cycles: list[tuple[list[str], TreePath]] = []
+        self.cycles: list[tuple[str, list[str], TreePath]] = []
         self.too_many: list[TreePath] = []
         self.too_deep: list[TreePath] = []
         self._refused: set[TreePath] = set()
         self._held: dict[TreePath, int] = {}
         self._levels: dict[TreePath, int] = {}
-        for agent in self._program.agents.values():
-            if agent.path not in self._held:
-                self._enter(agent)
+        for each in self._program.runnables.values():
+            if each.path not in self._held:
+                self._enter(each)
+
+    def _inside(self, here: Definition) -> list[tuple[TreePath, Definition]]:
+        """What is called by an agent or is a node of a workflow; not what is handed over to."""
+        handed = {meant.path for _, meant in self._program.handed_over(here)}
+        called = [each for each in self._program.inside(here) if each[1].path not in handed]
+        return [*called, *self._program.used_in_arrows(here)]
 
     def _enter(self, first: Definition) -> None:
         entered = {first.path: 0}
-        way = [(first, iter(self._program.inside(first)))]
+        way = [(first, iter(self._inside(first)))]
         while way:
             agent, inside = way[-1]
             path, other = next(inside, (WHOLE, None))
@@ -249,23 +285,23 @@ class _Nesting:
                 self._leave(agent)
                 del entered[agent.path]
                 way.pop()
-            elif not is_agent(other.pattern):
+            elif not is_runnable(other.pattern):
                 continue
             elif other.path in entered:
                 chain = [each.name for each, _ in way[entered[other.path] :]]
-                self.cycles.append((chain, path))
+                self.cycles.append((kind_of(other.pattern), chain, path))
             elif other.path not in self._held:
                 entered[other.path] = len(way)
-                way.append((other, iter(self._program.inside(other))))
+                way.append((other, iter(self._inside(other))))
 
     def _leave(self, agent: Definition) -> None:
-        inside = [other for _, other in self._program.inside(agent)]
-        agents = [each.path for each in inside if is_agent(each.pattern)]
+        inside = [other for _, other in self._inside(agent)]
+        agents = [each.path for each in inside if is_runnable(each.pattern)]
         held = sum(1 + self._held.get(path, 0) for path in agents)
         levels = [self._levels.get(path, 0) for path in agents]
-        others = [each for each in inside if not is_agent(each.pattern)]
+        others = [each for each in inside if not is_runnable(each.pattern)]
         levels += [self._program.completed(each)[0].levels for each in others]
-        levels += [element.levels for element in agent.pattern.elements if not is_agent(element)]
+        levels += [element.levels for element in agent.pattern.elements if not is_runnable(element)]
         deepest = 1 + max([agent.pattern.value.levels, *levels])
         self._held[agent.path], self._levels[agent.path] = held, deepest
         if not self._refused.isdisjoint(agents):

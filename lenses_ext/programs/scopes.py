@@ -1,26 +1,31 @@
 """Scopes: which definitions of a program can be seen from where.
 
 What is defined at the top of a file is seen in all of it, agents and tools in a group or below an
-annotation too. What is defined inside an agent is seen in that agent; the parameters and types of a
-tool are seen in that tool.
+annotation too. What is defined inside an agent or workflow is seen in it; the parameters and types
+of a tool are seen in that tool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from attrs import frozen
 
 from gram import WHOLE, Pattern, Reading, Scope, TreePath, is_reference
 
-from ..labels import ANSWER, is_agent, is_answer, is_tool
-from ..language import answer_with_shared_shapes
+from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_tool
+from ..language import (
+    answer_with_shared_shapes,
+    signature_with_shared_shapes,
+    written_signature,
+)
 from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
+from ..workflows import HANDOFF, FlowArrow, arrows_in
 
 
 def program_scopes(pattern: Pattern) -> Scope:
-    """The scopes of programs: agents, tools and types each keep the names below them to themselves.
+    """The scopes of programs: agents, workflows, tools and types keep the names below them.
 
     For what takes scopes: `gram.check`, `gram.reconcile`, `gram.graph_of`.
 
@@ -29,7 +34,7 @@ def program_scopes(pattern: Pattern) -> Scope:
     >>> len(check(twice)), len(check(twice, scopes=program_scopes))
     (1, 0)
     """
-    if is_agent(pattern) or is_tool(pattern) or pattern.value.labels & _TYPES:
+    if is_runnable(pattern) or is_tool(pattern) or pattern.value.labels & _TYPES:
         return "private"
     return "around"
 
@@ -39,12 +44,12 @@ _TYPES = RESERVED | {ANSWER}
 
 @frozen(eq=False)
 class Definition:
-    """An agent, a tool, an answer or a type, in its place.
+    """An agent, a workflow, a tool, an answer or a type, in its place.
 
     Attributes:
         path: where it is in the program.
         pattern: the pattern.
-        scope: the path of the agent that it is defined in, or `WHOLE`.
+        scope: the path of the agent or workflow that it is defined in, or `WHOLE`.
     """
 
     path: TreePath
@@ -58,10 +63,21 @@ class Definition:
 
     @property
     def references(self) -> Iterator[tuple[TreePath, Pattern]]:
-        """The elements that only name a tool or agent, with their paths."""
+        """The elements that only name a tool, an agent or a workflow, with their paths."""
         for index, element in enumerate(self.pattern.elements):
             if is_reference(element):
                 yield (*self.path, index), element
+
+    @property
+    def names_in_arrows(self) -> Iterator[tuple[TreePath, str, FlowArrow]]:
+        """What the ends of its arrows name, with the path of the end, and the arrow.
+
+        Of another use, ``(again::writer)``, that is ``writer``.
+        """
+        for arrow in arrows_in(self.pattern):
+            for index, end in enumerate(arrow.pattern.elements if arrow.pattern else ()):
+                if name := min(end.value.labels, default=end.value.identity):
+                    yield (*self.path, *arrow.path, index), name, arrow
 
 
 class Program:
@@ -69,14 +85,15 @@ class Program:
 
     Attributes:
         patterns: its patterns.
-        agents, tools, answers: all of them by path, in the order of the text.
-        outermost: the agents and tools that are not inside an agent.
-        scopes: the paths of the scopes: `WHOLE` and every agent.
+        agents, workflows, tools, answers: all of them by path, in the order of the text.
+        outermost: the agents, workflows and tools that are not inside one.
+        scopes: the paths of the scopes: `WHOLE`, every agent and every workflow.
     """
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         self.patterns = tuple(patterns)
         self.agents: dict[TreePath, Definition] = {}
+        self.workflows: dict[TreePath, Definition] = {}
         self.tools: dict[TreePath, Definition] = {}
         self.answers: dict[TreePath, Definition] = {}
         self._named: dict[TreePath, dict[str, list[Definition]]] = {WHOLE: {}}
@@ -87,8 +104,9 @@ class Program:
         pending = [Definition((i,), each, WHOLE) for i, each in enumerate(self.patterns)][::-1]
         while pending:
             pending.extend(reversed(self._add(pending.pop())))
+        self.runnables = dict(sorted((self.agents | self.workflows).items()))
         self.outermost = [
-            each for each in (self.agents | self.tools).values() if each.scope == WHOLE
+            each for each in (self.runnables | self.tools).values() if each.scope == WHOLE
         ]
         self.scopes = tuple(self._named)
 
@@ -100,8 +118,8 @@ class Program:
     def _add(self, here: Definition) -> list[Definition]:
         """Note what a pattern defines; the patterns below it that may define something."""
         scope = here.scope
-        if is_agent(here.pattern):
-            self.agents[here.path] = here
+        if is_runnable(here.pattern):
+            (self.agents if is_agent(here.pattern) else self.workflows)[here.path] = here
             scope = here.path
             self._named[scope], self._others[scope] = {}, []
         elif is_tool(here.pattern):
@@ -110,6 +128,8 @@ class Program:
             if scope != WHOLE:
                 self.answers[here.path] = here
             return []
+        elif scope != WHOLE and DEFINITIONS in here.pattern.value.labels:
+            return self._below(here, scope)
         else:
             self._others[scope].append(here)
             if scope != WHOLE or here.pattern.value.labels & RESERVED:
@@ -117,7 +137,7 @@ class Program:
             return self._below(here, scope)
         if here.name:
             self._named[here.scope].setdefault(here.name, []).append(here)
-        return self._below(here, scope) if is_agent(here.pattern) else []
+        return self._below(here, scope) if is_runnable(here.pattern) else []
 
     def _below(self, here: Definition, scope: TreePath) -> list[Definition]:
         elements = enumerate(here.pattern.elements)
@@ -127,11 +147,11 @@ class Program:
         """A scope and those around it, from the inside out."""
         while scope != WHOLE:
             yield scope
-            scope = self.agents[scope].scope
+            scope = self.runnables[scope].scope
         yield WHOLE
 
     def definitions_in(self, scope: TreePath) -> Iterator[list[Definition]]:
-        """The agents, tools and types that a scope defines by name, those of one name together."""
+        """What a scope defines by name, types too, those of one name together."""
         named, types = self._named[scope], self.types_in(scope)
         for name in {**named, **types}:
             same = [*named.get(name, ()), *types.get(name, ())]
@@ -140,28 +160,52 @@ class Program:
     # --- agents and tools
 
     def meant(self, name: str, scope: TreePath) -> list[Definition]:
-        """The agents and tools that a name can mean in a scope, the nearest first."""
+        """The agents, workflows and tools that a name can mean in a scope, the nearest first."""
         return [
             each for around in self.scopes_from(scope) for each in self._named[around].get(name, ())
         ]
 
-    def defined_by(self, path: TreePath, element: Pattern, agent: Definition) -> Definition | None:
-        """The definition that an element of an agent is, or refers to; None if it is neither."""
-        for known in (self.agents, self.tools, self.answers):
+    def defined_by(self, path: TreePath, element: Pattern, around: Definition) -> Definition | None:
+        """The definition that an element is, or refers to; None if it is neither."""
+        for known in (self.runnables, self.tools, self.answers):
             if path in known:
                 return known[path]
         if not is_reference(element):
             return None
-        return next(iter(self.meant(element.value.identity, agent.path)), None)
+        return next(iter(self.meant(element.value.identity, around.path)), None)
 
-    def inside(self, agent: Definition) -> list[tuple[TreePath, Definition]]:
-        """The agents, tools and answers that an agent has, or refers to, each with its element."""
+    def inside(self, around: Definition) -> list[tuple[TreePath, Definition]]:
+        """What an agent or workflow has, or refers to among its elements, each with its element."""
         found = []
-        for index, element in enumerate(agent.pattern.elements):
-            path = (*agent.path, index)
-            meant = self.defined_by(path, element, agent)
+        for index, element in enumerate(around.pattern.elements):
+            path = (*around.path, index)
+            meant = self.defined_by(path, element, around)
             if meant is not None:
                 found.append((path, meant))
+        return found
+
+    def used_in_arrows(self, around: Definition) -> list[tuple[TreePath, Definition]]:
+        """What the arrows of a workflow use without an element for it, each once, with its place.
+
+        Agents that are handed over to are not used; see `handed_over`.
+        """
+        if around.path not in self.workflows:
+            return []
+        found = {meant.path for _, meant in self.inside(around)}
+        used = []
+        for path, name, _ in around.names_in_arrows:
+            meant = next(iter(self.meant(name, around.path)), None)
+            if meant is not None and meant.path not in found:
+                found.add(meant.path)
+                used.append((path, meant))
+        return used
+
+    def handed_over(self, agent: Definition) -> list[tuple[TreePath, Definition]]:
+        """The agents that an agent may hand over to, each with the end of the arrow."""
+        found = []
+        for path, name, arrow in agent.names_in_arrows if agent.path in self.agents else ():
+            if arrow.kind == HANDOFF and path[-1] == 1:
+                found += [(path, each) for each in self.meant(name, agent.path)[:1]]
         return found
 
     def names_seen(self, scope: TreePath) -> Iterator[str]:
@@ -171,9 +215,9 @@ class Program:
 
     @cached_property
     def inner(self) -> Mapping[str, Definition]:
-        """The agents and tools that are defined inside agents, by name: of one name the first."""
+        """What is defined inside agents and workflows, by name: of one name the first."""
         found: dict[str, Definition] = {}
-        for each in (self.agents | self.tools).values():
+        for each in (self.runnables | self.tools).values():
             if each.scope != WHOLE:
                 found.setdefault(each.name, each)
         return found
@@ -181,7 +225,7 @@ class Program:
     # --- types
 
     def types_in(self, scope: TreePath) -> Mapping[str, list[Definition]]:
-        """The types that a scope defines beside its agents and tools, by name."""
+        """The types that a scope defines beside its other definitions, by name."""
         if scope not in self._types:
             tops = len(scope) + 1  # what is in a group is data
             others = [each for each in self._others[scope] if each.name and len(each.path) == tops]
@@ -205,15 +249,15 @@ class Program:
         """The types that signatures in a scope see, by name; of one name the nearest."""
         if scope not in self._seen:
             own = {name: same[0].pattern for name, same in self.types_in(scope).items()}
-            outer = self.types_seen(self.agents[scope].scope) if scope != WHOLE else {}
+            outer = self.types_seen(self.runnables[scope].scope) if scope != WHOLE else {}
             self._seen[scope] = {**outer, **own} if own and outer else own or outer
         return self._seen[scope]
 
     def type_uses(self, holder: Definition) -> Iterator[tuple[TreePath, str, list[Definition]]]:
         """The labels and keys in a tool or answer that name types, and what each can mean there.
 
-        Those of the types that are defined around it and that it uses are among them, because
-        these types are put beside it.
+        Of an agent or workflow they are those in its signature. Those of the types that are
+        defined around it and that it uses are among them, because these types are put beside it.
 
         Yields:
             The path of the pattern, the part (``labels`` or a key), and the definitions, the
@@ -227,6 +271,10 @@ class Program:
         }
         entered: set[str] = set()
         pending = [(holder.path, holder.pattern)] if seen else []
+        if is_runnable(holder.pattern):
+            written = written_signature(holder.pattern)
+            elements = enumerate(holder.pattern.elements if seen else ())
+            pending = [((*holder.path, at), each) for at, each in elements if each is written]
         while pending:
             at, pattern = pending.pop()
             for path, part, name in type_names(pattern):
@@ -239,7 +287,10 @@ class Program:
                     pending.append((meant[0].path, meant[0].pattern))
 
     def completed(self, holder: Definition) -> tuple[Pattern, list[str]]:
-        """A tool or an answer with the types put beside it that it uses, and their names."""
+        """A tool or an answer with the types put beside it that it uses, and their names.
+
+        Of an agent or workflow, those that its signature uses and that are not its own.
+        """
         if holder.path not in self._completed:
             self._completed[holder.path] = self._complete(holder)
         return self._completed[holder.path]
@@ -248,9 +299,14 @@ class Program:
         seen = self.types_seen(holder.scope)
         if not seen:
             return holder.pattern, []
-        put_beside = with_shared_shapes if is_tool(holder.pattern) else answer_with_shared_shapes
-        pattern = put_beside(holder.pattern, seen)
+        pattern = _put_beside(holder.pattern)(holder.pattern, seen)
         if pattern is holder.pattern:
             return pattern, []
         named = [(each.value.identity, each) for each in pattern.elements]
         return pattern, [name for name, each in named if seen.get(name) is each]
+
+
+def _put_beside(pattern: Pattern) -> Callable[[Pattern, Mapping[str, Pattern]], Pattern]:
+    if is_runnable(pattern):
+        return signature_with_shared_shapes
+    return with_shared_shapes if is_tool(pattern) else answer_with_shared_shapes

@@ -26,6 +26,8 @@ SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
 PLACE = lenses_ext.find_places(PROGRAM, "a")[0]
 READ = lenses_ext.parse_type_signature(SIGNATURE)
 
+DRAWING = lenses_ext.drawing_of(AGENT)
+
 RIGHT: dict[str, tuple[Any, ...]] = {
     "Model": ("A", "b"),
     "Model.parse": ("A/b",),
@@ -45,11 +47,14 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "completions": (PROGRAM, "a."),
     "create_agent_pattern": ("a", "d", "A/b", "i", [TOOL]),
     "create_tool_specification": ("t", "d", SIGNATURE),
+    "definitions_of": (AGENT,),
+    "drawing_of": (AGENT,),
     "dump_json": (SCHEMA,),
     "dumps": (AGENT,),
     "edit": (DOCUMENT, lenses_ext.each_instruction, "x"),
     "edit_with": (DOCUMENT, lenses_ext.each_instruction, str.upper),
     "find_agents": (PROGRAM,),
+    "find_runnables": (PROGRAM,),
     "find_places": (PROGRAM, "a.name"),
     "differences": (SCHEMA, SCHEMA),
     "handoffs": (AGENT,),
@@ -99,7 +104,10 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "signature_elements": (SIGNATURE,),
     "signature_faults": (SIGNATURE,),
     "signature_text": (TOOL,),
+    "to_dot": (DRAWING,),
     "to_json_value": (1,),
+    "to_mermaid": (DRAWING,),
+    "to_svg": (DRAWING,),
     "tool_spec_of": (AGENT,),
     "tool_spec_from_json": (lenses_ext.tool_spec_to_json(TOOL),),
     "tool_spec_to_json": (TOOL,),

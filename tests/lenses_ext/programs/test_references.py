@@ -65,7 +65,7 @@ def test_an_agent_is_chosen_by_its_name() -> None:
     with pytest.raises(
         ProgramError, match="the program has 2 agents: a, b; choose one, with agent="
     ):
-        resolve(parse(text))
+        resolve(parse("[a:Agent | t] [b:Agent | t] (t:Tool)"))
     with pytest.raises(ProgramError, match='no agent "c"; it has a, b'):
         resolve(parse(text), "c")
 

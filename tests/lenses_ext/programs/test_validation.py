@@ -104,19 +104,19 @@ RULES: list[tuple[str, list[Expected]]] = [
     (
         'A (n:Note)]',
         [
-            ('unexpected-element', 'error', 'an element of an agent is a ToolSpecification, an Agent or an Answer, this has the label Note', '(n:Note)', (0, 0), None),
+            ('unexpected-element', 'error', 'an element of an agent is a ToolSpecification, an Agent, a Workflow or an Answer, this has the label Note', '(n:Note)', (0, 0), None),
         ],
     ),
     (
         'A (:Agnt)]',
         [
-            ('unexpected-element', 'error', 'an element of an agent is a ToolSpecification, an Agent or an Answer, this has the label Agnt', '(:Agnt)', (0, 0), 'did you mean Agent instead of Agnt?'),
+            ('unexpected-element', 'error', 'an element of an agent is a ToolSpecification, an Agent, a Workflow or an Answer, this has the label Agnt', '(:Agnt)', (0, 0), 'did you mean Agent instead of Agnt?'),
         ],
     ),
     (
         'A (n {k: 1})]',
         [
-            ('unexpected-element', 'error', 'an element of an agent is a ToolSpecification, an Agent or an Answer, this has no label', '(n {k: 1})', (0, 0), None),
+            ('unexpected-element', 'error', 'an element of an agent is a ToolSpecification, an Agent, a Workflow or an Answer, this has no label', '(n {k: 1})', (0, 0), None),
         ],
     ),
     (

@@ -1,0 +1,132 @@
+"""Workflows and agents that hand over, with their references resolved."""
+
+from __future__ import annotations
+
+import pytest
+
+from gram import Pattern, parse
+from lenses_ext import (
+    ProgramError,
+    definitions_of,
+    dumps,
+    find_agents,
+    find_runnables,
+    handoffs,
+    resolve,
+    result_schema,
+    tool_spec_of,
+    workflow_of,
+)
+
+
+def resolved(text: str, name: str | None = None) -> Pattern:
+    return resolve(parse(text), name)
+
+
+def test_the_nodes_of_a_workflow_are_put_in_their_place() -> None:
+    flow = resolved("[w:Workflow | a, b, (a)-->(b)] (a:Agent) [b:Workflow | t] (t:Tool)", "w")
+
+    assert dumps(flow) == "[w:Workflow | (a:Agent), [b:Workflow | (t:Tool)], (a)-->(b)]"
+
+
+def test_what_only_arrows_name_becomes_an_element() -> None:
+    flow = resolved("[w:Workflow | (a)-->(again::b)-->(b)] (a:Agent) (b:Agent)")
+
+    assert dumps(flow) == "[w:Workflow | (a)-->(again::b)-->(b), (a:Agent), (b:Agent)]"
+    assert {name: node.definition for name, node in workflow_of(flow).nodes.items()} == {
+        "a": "a",
+        "b": "b",
+        "again": "b",
+    }
+
+
+def test_agents_that_are_handed_over_to_are_held_by_the_whole_and_not_called() -> None:
+    text = """
+        [triage:Agent | (triage)-[:HANDOFF]->(billing), (triage)-[:HANDOFF]->(tech)]
+        [billing:Agent | refund, (billing)-[:HANDOFF]->(triage)] (refund:Tool) (tech:Agent)
+    """
+
+    triage = resolved(text, "triage")
+
+    assert handoffs(triage) == ("billing", "tech")
+    held = definitions_of(triage)
+    assert list(held) == ["billing", "tech", "triage"]
+    assert held["triage"] is triage
+    assert handoffs(held["billing"]) == ("triage",)
+    assert [each.value.identity for each in held["billing"].elements] == ["refund", ""]
+    assert resolve(triage) is triage
+
+
+def test_an_agent_inside_another_that_is_handed_over_to_is_held_by_the_whole_too() -> None:
+    triage = resolved("[t:Agent | (t)-[:HANDOFF]->(b), [b:Agent | (x:Tool)], (y:Tool)]")
+
+    assert dumps(triage) == (
+        "[t:Agent | (t)-[:HANDOFF]->(b), (y:Tool), [:Definitions | [b:Agent | (x:Tool)]]]"
+    )
+    assert resolve(triage) is triage
+
+
+def test_those_that_hand_over_inside_a_workflow_are_found_from_the_whole() -> None:
+    flow = resolved(
+        "[w:Workflow | a] [a:Agent | (a)-[:HANDOFF]->(b)] [b:Agent | (b)-[:HANDOFF]->(c)] (c:Agent)"
+    )
+
+    assert list(definitions_of(flow)) == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("(a:Agent) (b:Agent) [w:Workflow | a, b]", "w"),
+        ("[a:Agent | b] (b:Agent)", "a"),
+        ("[a:Agent | (a)-[:HANDOFF]->(b)] (b:Agent)", "a"),
+        ("[w:Workflow | (a)-->(v)] (a:Agent) [v:Workflow | a]", "w"),
+        ("[v:Loop {max: 2, until: 1} | (a:Agent)]", "v"),
+        ("[a:Agent | (a)-[:HANDOFF]->(b)] [b:Agent | (b)-[:HANDOFF]->(a)] [w:Workflow | a]", "w"),
+    ],
+)
+def test_without_a_name_what_nothing_else_refers_to_is_meant(text: str, name: str) -> None:
+    assert resolved(text).value.identity == name
+
+
+def test_of_several_that_nothing_refers_to_one_has_to_be_chosen() -> None:
+    with pytest.raises(ProgramError, match="the program has 2 programs: v, w; choose one"):
+        resolved("[v:Workflow | a] [w:Workflow | a] (a:Agent)")
+
+
+def test_workflows_are_found_beside_agents() -> None:
+    patterns = parse("(a:Agent) [w:Workflow | (b:Agent)] (t:Tool)").patterns
+
+    assert [each.value.identity for each in find_runnables(patterns)] == ["a", "w"]
+    assert [each.value.identity for each in find_agents(patterns)] == ["a"]
+
+
+def test_the_types_that_a_signature_shares_are_put_behind_the_elements() -> None:
+    text = "[a:Agent | (x::P)==>(::P), (t:Tool)] [P:Object | (q::Q)] [Q:Object | (n::Text)]"
+
+    agent = resolved(text)
+
+    assert dumps(agent) == (
+        "[a:Agent | (x::P)==>(::P), (t:Tool), [P:Object | (q:Q)], [Q:Object | (n:Text)]]"
+    )
+    found = result_schema(tool_spec_of(agent))
+    assert found is not None
+    assert list(found["properties"]) == ["q"]
+    assert resolve(agent) is agent
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[w:Workflow | (a)-->(bb)] (a:Agent) (bbb:Agent)", '"bb" is not defined'),
+        ("[w:Workflow | a, v] [v:Workflow | w] (a:Agent)", 'workflow "w" contains itself: w -> v'),
+        ("[w:Workflow | (w)-->(a)] (a:Agent)", 'workflow "w" contains itself: w -> w'),
+        ("[a:Agent | (a)-[:HANDOFF]->(c)] (b:Agent)", '"c" is not defined'),
+        ("[w:Workflow | a] [v:Workflow | (a:Agent)]", 'defined inside the workflow "v": move the'),
+    ],
+)
+def test_what_cannot_be_resolved_is_told(text: str, message: str) -> None:
+    with pytest.raises(ProgramError) as told:
+        resolved(text, text[1])
+
+    assert message in str(told.value)
