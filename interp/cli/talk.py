@@ -24,6 +24,7 @@ from .output import is_verbose, tell
 from .process import uninterrupted
 from .spending import Spending
 from .terminal import Terminal
+from .unfinished_turn import UnfinishedTurn
 
 
 class Talk:
@@ -81,8 +82,10 @@ class Talk:
         self._chosen: Model | None = None
         self._held = ExitStack()
         self._session: Session | None = None
+        self._turn: UnfinishedTurn | None = None
         if options.session:
             self._session = self._held.enter_context(session(options.session))
+            self._turn = UnfinishedTurn(options.session, self._session)
         self.context = self._session.context if self._session else empty_context
         self._turns: list[tuple[ConversationContext, str]] = []
         self._unanswered: str | None = None
@@ -168,19 +171,19 @@ class Talk:
             "model": self._chosen or self.options.of_new_run.get("model"),
             "approve": self._terminal.ask,
             "observe": self._spending.count,
-            "record": self._record,
+            "record": self._record or (self._turn.file() if self._turn else None),
         }
         begun = begin(self.agent, message, self.library, self.context, **run_options)
         try:
-            response = self._terminal.show_answer(begun, lambda done: self.keep(done.context))
+            response = self._terminal.show_answer(begun, self._keep_answer)
         except BaseException as failure:
             with uninterrupted():
                 self._terminal.end_line()  # so that the error starts on a new line
                 self._keep_what_was_done(begun.state)
                 if isinstance(failure, GramError | OSError):
                     self._terminal.show_failure(begun.state, failure)
-            if self._record and begun.state.status is not Status.DONE:
-                tell(f"the run is kept in {self._record}: gram resume {self._record} goes on")
+                if kept := self._kept_file(begun.state):
+                    tell(f"the run is kept in {kept}: gram resume {kept} goes on")
             raise
         if response.refused:
             tell("the model refused: its text is not an answer of the agent")
@@ -201,6 +204,20 @@ class Talk:
             if self._session:
                 self._session.save(context)
 
+    def _forget_turn(self) -> None:
+        if self._turn:
+            self._turn.forget()
+
+    def _kept_file(self, state: State) -> str | None:
+        """The file of a run that failed and can be gone on with."""
+        if self._record:
+            return None if state.status is Status.DONE else self._record
+        return str(self._turn.path) if self._turn and self._turn.path.exists() else None
+
+    def _keep_answer(self, response: AgentResponse) -> None:
+        self.keep(response.context)
+        self._forget_turn()
+
     def _keep_what_was_done(self, state: State) -> None:
         """Keep an answer that has come, or what tools did in a turn that failed.
 
@@ -208,13 +225,18 @@ class Talk:
         """
         is_done = state.status is Status.DONE
         is_nothing_done = not state.invocations and len(state.asks) == len(state.calls)
-        if state.context is self.context or (is_nothing_done and not is_done):
+        if state.context is self.context:
+            return
+        if is_nothing_done and not is_done:
+            self._forget_turn()
             return
         try:
             self.keep(interrupted_context(state))
         except OSError as failure:
             tell(shown(failure))
         else:
+            if is_done or self._is_chat:
+                self._forget_turn()
             if not is_done and (self._session or self._is_chat):
                 tell("the tool calls of this turn stay in the conversation")
 

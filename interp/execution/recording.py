@@ -115,9 +115,11 @@ def recorder_of(
     Raises:
         OSError: the new file exists, or the file cannot be written.
     """
-    if not isinstance(record, RunFile):
-        return Recorder(RunFile.create(record, state, tools))
-    recorder = Recorder(record)
+    file = record if isinstance(record, RunFile) else RunFile(record)
+    recorder = Recorder(file)
+    if not file.has_begun:
+        file.begin(state, tools)
+        return recorder
     with recorder.held():
         if change:
             recorder.write(None, change)

@@ -324,7 +324,8 @@ class Run:
         """Have calls asked about that had begun, and whose tools are to run only once."""
         calls = (each for each in pending(self.state) if isinstance(each, CallTool))
         begun = (each for each in calls if each.at in unanswered)
-        unsure = tuple(each.at for each in begun if self._tools[each.name].once)
+        tools = ((each.at, self._tools.get(each.name)) for each in begun)
+        unsure = tuple(at for at, tool in tools if tool is not None and tool.once)
         if unsure:
             self._fold_or_fail(None, Resumed(ask_about=unsure))
 

@@ -62,6 +62,7 @@ class RecordedRun:
         filename: the name of that file, or None.
         library: what the tools were, as patterns with their descriptions and schemas.
         started: when it began, or None if that is not recorded.
+        session: the name of the session's file beside it, if the run is a turn of a session.
         steps: its steps, in order.
         notes: its notes, in order.
     """
@@ -72,6 +73,7 @@ class RecordedRun:
     filename: str | None
     library: tuple[Pattern, ...]
     started: datetime | None = None
+    session: str | None = None
     steps: tuple[Step, ...] = field(init=False, eq=False, repr=False)
     notes: tuple[Note, ...] = field(init=False, eq=False, repr=False)
 
@@ -137,7 +139,9 @@ def read_run(source: Source) -> RecordedRun:
     if RUN not in head.value.labels:
         message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
         raise ValidationError.of([fault("no-run", message, head, "labels", hint=hint)])
-    read = Reader(head, RUN, ["format", "version", "file", "program", "sha256", "started"])
+    read = Reader(
+        head, RUN, ["format", "version", "file", "program", "sha256", "started", "session"]
+    )
     found = read.number("format")
     if found not in _FORMATS:
         known = " or ".join(map(str, _FORMATS))
@@ -157,6 +161,7 @@ def read_run(source: Source) -> RecordedRun:
         read.text("file") if read.has("file") else None,
         head.elements[1].elements,
         read_time(read, "started") if read.has("started") else None,
+        read.text("session") if read.has("session") else None,
     )
 
 

@@ -58,47 +58,52 @@ _LOOKS = 10
 
 
 class RunFile:
-    """A file that a run is recorded in; `create` and `RunFile.of` make one.
+    """A file that a run is recorded in: a new one, or by `RunFile.of` one that was read.
 
     What cannot be written is kept, and written first when there is space again.
 
+    Args:
+        path: the file.
+        session: the name of the session's file beside it, if the run is a turn of a session.
+
     Attributes:
         path: the file.
+        has_begun: whether it has its first entry.
         unanswered: the positions of what had begun when it was read, and had no answer.
     """
 
-    def __init__(self, path: Path, size: int, unanswered: frozenset[At] = frozenset()) -> None:
-        self.path = path
-        self.unanswered = unanswered
-        self._size = size
+    def __init__(self, path: PathLike, *, session: str | None = None) -> None:
+        expect(path, (str, os.PathLike), "record", by="RunFile")
+        self.path = Path(path)
+        self.has_begun = False
+        self.unanswered: frozenset[At] = frozenset()
+        self._session = session
+        self._size = 0
         self._descriptor: int | None = None
         self._redacted = redactor()
         self._fingerprints = Fingerprints(self._redacted)
         self._unwritten = b""
         self._writing = Lock()
 
-    @classmethod
-    def create(cls, path: PathLike, state: State, tools: Iterable[Tool]) -> RunFile:
-        """Begin a run file (mode 0600).
+    def begin(self, state: State, tools: Iterable[Tool]) -> None:
+        """Make the file (mode 0600), with its first entry.
 
         Raises:
             OSError: the file exists, or cannot be written.
         """
-        expect(path, (str, os.PathLike), "record", by="RunFile.create")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:
-            os.close(os.open(path, flags, 0o600))
+            os.close(os.open(self.path, flags, 0o600))
         except FileExistsError:
             reason = "exists already; a run is recorded in a new file"
-            raise FileExistsError(errno.EEXIST, reason, str(path)) from None
-        made = cls(Path(path), 0)
+            raise FileExistsError(errno.EEXIST, reason, str(self.path)) from None
         try:
-            with made.held():
-                made._write(_head(state, tools))
+            with self.held():
+                self._write(_head(state, tools, self._session))
         except OSError:  # nothing is recorded yet, and the name is free again
-            Path(path).unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
             raise
-        return made
+        self.has_begun = True
 
     @classmethod
     def of(cls, path: PathLike) -> tuple[RunFile, RecordedRun]:
@@ -113,7 +118,9 @@ class RunFile:
         content = Path(path).read_bytes()
         whole = content.rfind(b"\n") + 1
         found = read_run(Source(decode(content[:whole], str(path)), str(path)))
-        return cls(Path(path), whole, found.unanswered), found
+        file = cls(path)
+        file.has_begun, file.unanswered, file._size = True, found.unanswered, whole
+        return file, found
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -204,7 +211,7 @@ def load_run(path: PathLike) -> RecordedRun:
     return RunFile.of(path)[1]
 
 
-def _head(state: State, tools: Iterable[Tool]) -> Node:
+def _head(state: State, tools: Iterable[Tool], session: str | None) -> Node:
     from importlib.metadata import version  # imported late: it takes longer than the rest
 
     read = origin(state.agent)
@@ -217,6 +224,7 @@ def _head(state: State, tools: Iterable[Tool]) -> Node:
             "program": write_text(program),
             "sha256": hash_of(program),
             "started": write_time(now()),
+            "session": None if session is None else write_text(session),
         }
     )
     library = Node("Library", {}, tuple(map(_tool_pattern, tools)))

@@ -1,0 +1,87 @@
+"""The turn that a session is in: a run file beside the session's, until the turn has its answer.
+
+So a turn whose tools have run is not lost, whatever ends it: `gram resume` goes on with it.
+"""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+from gram import GramError
+
+from ..errors import ValidationError
+from ..machine import interrupted_context
+from ..records import RecordedRun, RunFile, Session, is_recorded, load_run
+from .output import tell
+
+SUFFIX = ".run.gram"
+
+
+class UnfinishedTurn:
+    """The file of the turn that a session is in.
+
+    An unfinished turn of an earlier process is told. It is kept until the next turn begins, if the
+    session has what its tools did.
+
+    Args:
+        path: the file of the session.
+        session: the session.
+
+    Attributes:
+        path: the file of the turn.
+
+    Raises:
+        OSError: there is an unfinished turn, and the session does not have what it did.
+    """
+
+    def __init__(self, path: str, session: Session) -> None:
+        self.path = Path(path + SUFFIX)
+        self._name = Path(path).name
+        if not self.path.exists():
+            return
+        kept = None if is_recorded(self.path) else _loaded(self.path)
+        if kept and not kept.steps:
+            return
+        told = f"the last turn of this conversation is unfinished: gram resume {self.path} goes on"
+        if kept is None or session.context == kept.first.context[:-1] or not is_of(kept, session):
+            hint = "\n  hint: delete the file to give the turn up"
+            raise FileExistsError(errno.EEXIST, told + hint, str(self.path))
+        tell(f"{told}; without that, its tool calls stay in the conversation")
+
+    def file(self) -> RunFile:
+        """A new file to record a turn in."""
+        self.forget()
+        return RunFile(self.path, session=self._name)
+
+    def forget(self) -> None:
+        """Remove the file: the session has the turn, or nothing has happened in it."""
+        self.path.unlink(missing_ok=True)
+
+
+def _loaded(path: Path) -> RecordedRun | None:
+    try:
+        return load_run(path)
+    except (GramError, OSError):
+        return None
+
+
+def is_of(run: RecordedRun, session: Session) -> bool:
+    """Whether a session is where it was when a turn began, or has what was done in it."""
+    states = (run.first, *(step.state for step in run.steps))
+    return session.context == run.first.context[:-1] or any(
+        session.context == interrupted_context(state) for state in states
+    )
+
+
+def expect_session_of(run: RecordedRun, session: Session) -> None:
+    """Check that a session has not gone on since a turn of it was left.
+
+    Raises:
+        ValidationError: it has, so that the turn does not follow it.
+    """
+    if not is_of(run, session):
+        raise ValidationError(
+            f"{run.session}: the conversation has gone on since this turn was left, and is not "
+            "changed\n  hint: delete the file of the turn to give it up"
+        )
