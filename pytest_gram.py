@@ -112,13 +112,11 @@ def pytest_runtest_makereport(
     report = yield
     runs = item.stash.get(_RUNS, None)
     if report.failed and runs is not None:
+        from interp.cli.output import unstyled
         from interp.cli.trace import lines
         from interp.replaying import timeline
 
         for run in runs.runs:
-            shown = [
-                line if isinstance(line, str) else "".join(part for part, _ in line)
-                for line in lines(timeline(run, has_prices=False))
-            ]
+            shown = map(unstyled, lines(timeline(run)))
             report.sections.append(("Run of the agent", "\n".join(shown)))
     return report

@@ -152,6 +152,17 @@ def test_no_key_is_in_a_recording(project: Project) -> None:
     assert load_run(project.folder / RECORDED).state.run_id
 
 
+def test_the_documented_test_passes(project: Project) -> None:
+    (project.folder / "hello.gram").rename(project.folder / "hello_world.gram")
+    page = (ROOT / "docs" / "testing.md").read_text()
+    project.write(page.split("```python\n")[1].split("```")[0])
+    project.server.will_say(GREETING, "Hello, Al!")
+
+    done = project.pytest()
+
+    assert passed(done), done.stdout
+
+
 NAMES = """
 import pytest
 

@@ -140,7 +140,11 @@ def _calls(case: Case, response: AgentResponse) -> Iterator[Failure]:
             for each, call in pairs
             if each
         ]
-        yield _unlike("calls", "\n".join(wanted), "\n".join(map(_shown, made)))
+        found = "\n".join(map(_shown, made))
+        yield _unlike("calls", "\n".join(wanted) or _NO_CALLS, found or _NO_CALLS)
+
+
+_NO_CALLS = "(no calls)"
 
 
 def _is_call(wanted: ExpectedCall, made: ToolInvocation) -> bool:

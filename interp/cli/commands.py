@@ -33,6 +33,7 @@ COMMANDS = {
     "run": "Run an agent: say something to it and print its answer.",
     "schema": "Print the tools of a program as JSON.",
     "set": "Change the value at a path, and no other byte.",
+    "test": "Run the cases of an agent, and say which do not pass.",
     "tools": "Show which tools bind; write the gram of Python tools.",
     "trace": "Show a recorded run as a timeline.",
 }

@@ -6,7 +6,7 @@ import errno
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +17,7 @@ from ..errors import ConfigurationError, said_by
 from .program_files import STDIN
 
 if TYPE_CHECKING:
+    from ..cases import Check
     from ..tools import ToolLibrary
 
 
@@ -107,12 +108,47 @@ def read_libraries(names: Sequence[str]) -> ToolLibrary:
     return library
 
 
+def read_checks(names: Sequence[str]) -> dict[str, Check]:
+    """Load the checks of Python files, given as ``FILE.py`` or ``FILE.py:name``.
+
+    Without a name, all functions that the file defines are checks, but those whose names begin
+    with ``_``.
+
+    Raises:
+        OSError: a file cannot be read.
+        ConfigurationError: a file raises an error, or has no such function.
+    """
+    checks: dict[str, Check] = {}
+    for given in names:
+        file, name = _file_and_name(given)
+        module = _module(Path(file))
+        found = {
+            key: value
+            for key, value in vars(module).items()
+            if isinstance(value, FunctionType)
+            and value.__module__ == module.__name__
+            and (key == name if name else not key.startswith("_"))
+        }
+        if not found and name:
+            raise ConfigurationError(f'{file} has no function "{name}"')
+        if not found:
+            raise ConfigurationError(f"{file} has no checks: a check is a function of a response")
+        if twice := sorted(found.keys() & checks.keys()):
+            raise ConfigurationError(f"{file}: there is another check {twice[0]}")
+        checks |= found
+    return checks
+
+
+def _file_and_name(given: str) -> tuple[str, str]:
+    """The parts of ``FILE.py:name``; without a name, it is empty."""
+    file, colon, name = given.rpartition(":")
+    return (file, name) if colon and file.endswith(".py") else (given, "")
+
+
 def _library(given: str) -> ToolLibrary:
     from ..tools import Tool, ToolLibrary
 
-    file, colon, name = given.rpartition(":")
-    if not colon or not file.endswith(".py"):
-        file, name = given, ""
+    file, name = _file_and_name(given)
     module = _module(Path(file))
     if name:
         found = getattr(module, name, None)

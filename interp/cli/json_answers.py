@@ -58,7 +58,7 @@ class JsonAnswers(Terminal):
                     try:
                         keep(response)
                     finally:
-                        self._print_answer(_answer(response, self._session))
+                        self._print_answer({**as_json_answer(response), "session": self._session})
                     return response
         raise AssertionError("a stream ends with Finished")
 
@@ -93,7 +93,8 @@ class JsonAnswers(Terminal):
             _print({"type": kind, **what})
 
 
-def _answer(response: AgentResponse, session: str | None) -> dict[str, Json]:
+def as_json_answer(response: AgentResponse) -> dict[str, Json]:
+    """A response as a JSON object."""
     return {
         "answer": response.content,
         "value": response.value,
@@ -101,7 +102,6 @@ def _answer(response: AgentResponse, session: str | None) -> dict[str, Json]:
         "usage": _usage(response.usage),
         "truncated": response.truncated,
         "refused": response.refused,
-        "session": session,
     }
 
 

@@ -86,6 +86,11 @@ def show(text: Styled, *, nl: bool = True, err: bool = False) -> None:
         raise
 
 
+def unstyled(text: Styled) -> str:
+    """A text without its styles."""
+    return text if isinstance(text, str) else "".join(part for part, _ in text)
+
+
 def is_within_line() -> bool:
     """Whether a line has begun on a terminal's standard output; a note would end it."""
     return _is_within_line

@@ -1,14 +1,20 @@
 """Runs of tests: recorded once and replayed ever after, without the network."""
 
+from .case_results import CaseResult, run_case
+from .junit import junit_xml
 from .network import Network
-from .recordings import Mode, Recording, file_name
+from .recordings import SUFFIX, Mode, Recording, file_name
 from .runs_of_test import AgentUnderTest, RunsOfTest
 
 __all__ = [
+    "SUFFIX",
     "AgentUnderTest",
+    "CaseResult",
     "Mode",
     "Network",
     "Recording",
     "RunsOfTest",
     "file_name",
+    "junit_xml",
+    "run_case",
 ]

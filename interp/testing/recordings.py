@@ -74,8 +74,8 @@ class Recording:
             added: BeginOptions = {"record": file}
             if self.is_replayed:
                 added["world"] = recorded(self._existing())
-            elif self.path:
-                _make_writable(self.path.parent)
+            else:
+                self.prepare()
             try:
                 yield {**options, **added}
             except ReplayError as error:
@@ -89,6 +89,19 @@ class Recording:
             finally:
                 if file.exists():
                     self.run = load_run(file)
+
+    def prepare(self) -> None:
+        """Make sure that the run can be recorded, before anything is asked that would be lost.
+
+        Raises:
+            OSError: the folder of the recording cannot be made, or not be written to.
+        """
+        if self.path is None or self.is_replayed:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(self.path.parent, os.W_OK):
+            reason = "recordings cannot be written here"
+            raise PermissionError(errno.EACCES, reason, str(self.path.parent))
 
     def _existing(self) -> Path:
         assert self.path
@@ -105,13 +118,6 @@ class Recording:
     def _keep(self, file: Path) -> None:
         if self.path and not self.is_replayed:
             write_atomically(self.path, file.read_text("utf-8"))
-
-
-def _make_writable(folder: Path) -> None:
-    """Make a folder, before anything is asked that would be lost if it cannot be written to."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(errno.EACCES, "recordings cannot be written here", str(folder))
 
 
 def file_name(name: str) -> str:

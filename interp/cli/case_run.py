@@ -1,0 +1,213 @@
+"""What ``gram test`` runs: the cases of files, each with its agent, its tools and its recording."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+from attrs import define, field, frozen
+
+from gram import Pattern
+from lenses_ext import Model, agent_model, view
+
+from ..cases import Case, Checks, read_cases, require_checks
+from ..errors import ToolBindingError, ValidationError
+from ..models import connect_model
+from ..programs import the_agent
+from ..testing import SUFFIX, Mode, Recording, file_name, run_case
+from ..tools import ToolLibrary, bind_agent_tools
+from .case_report import Report
+from .each_file import each_file
+from .inputs import read_checks, read_document, read_libraries
+from .options import RunningOptions
+from .output import is_verbose, tell
+from .spending import Spending
+from .talk import show_logs
+
+_FOLDER = "recordings"
+_HINT = "\nhint: gram test --record all records anew"
+
+
+@frozen
+class Planned:
+    """A case that is going to be run.
+
+    Attributes:
+        case: the case.
+        agent: the agent that it is for.
+        recording: where its run is recorded or replayed.
+    """
+
+    case: Case
+    agent: Pattern
+    recording: Recording
+
+
+@define
+class CaseRun:
+    """The cases of files, in the order in which they are run.
+
+    Args:
+        options: the options of the command.
+        program: the program instead of those that the cases name, or None.
+        agent: the agent instead of those that the cases name, or None.
+        record: what is recorded; None for nothing.
+        recordings: the folder of the recordings, or None for one beside each file.
+        checks: the user's functions by name.
+        library: the implementations of the tools.
+        planned: the cases by their files.
+    """
+
+    options: RunningOptions
+    program: str | None
+    agent: str | None
+    record: Mode | None
+    recordings: str | None
+    checks: Checks
+    library: ToolLibrary
+    planned: dict[str, list[Planned]] = field(factory=dict)
+
+    def read(self, files: Sequence[str], words: Sequence[str]) -> None:
+        """Read the cases of files, and find what is wrong with them before anything runs.
+
+        Args:
+            files: files, folders and globs.
+            words: parts of the names of the cases to run; all if there are none.
+
+        Raises:
+            SystemExit: something is wrong with one of several files; it has been told.
+            UsageError: there are no cases.
+            GramError, OSError: something is wrong.
+        """
+        folders = {path for path in map(Path, files) if path.is_dir()}
+        agents = cache(self._agent)
+
+        def plan(file: str) -> dict[str, Any]:
+            try:
+                cases = read_cases(file)
+            except ValidationError as error:
+                is_program = [each.code for each in error.faults] == ["no-cases"]
+                if is_program and folders & set(Path(file).parents):
+                    return {}
+                raise
+            chosen = [case for case in cases if _has_one_of(words, case.name)]
+            require_checks(chosen, self.checks)
+            self.planned[file] = [
+                Planned(each, agents(*self._names(each)), self._recording(file, each))
+                for each in chosen
+            ]
+            return {}
+
+        each_file(files, plan).leave()
+        if not any(self.planned.values()):
+            none = "no cases: of folders, files .gram are read; name files .jsonl and .csv"
+            named = f"no case has {' or '.join(words)} in its name"
+            raise click.UsageError(named if self.planned else none)
+        self._require_recordings_apart()
+        for planned in self._all():
+            self._make_ready(planned)
+
+    def run(self, report: Report) -> None:
+        """Run the cases, one after another, and report each.
+
+        Raises:
+            KeyboardInterrupt: the user stops it; what was done until then is reported.
+        """
+        if self.options.debug or is_verbose():
+            show_logs(logging.DEBUG if self.options.debug else logging.WARNING)
+        spending = Spending(self.options.base_url)
+        with report:
+            for each in self._all():
+                options = {**self.options.of_new_run, "observe": spending.count}
+                report.add(
+                    run_case(
+                        each.case,
+                        each.agent,
+                        self.library,
+                        self.checks,
+                        each.recording,
+                        **options,  # type: ignore[arg-type]  # the keys are those of RunOptions
+                    )
+                )
+        if self.options.usage or is_verbose():
+            tell(spending.text())
+
+    @property
+    def cases(self) -> Mapping[str, Sequence[Case]]:
+        """The cases by their files."""
+        return {file: [each.case for each in planned] for file, planned in self.planned.items()}
+
+    def _all(self) -> list[Planned]:
+        return [each for planned in self.planned.values() for each in planned]
+
+    def _names(self, case: Case) -> tuple[str, str | None]:
+        """The program and the agent of a case."""
+        if program := self.program or case.program:
+            return program, self.agent or case.agent
+        hint = "name it in the file, or with --program FILE"
+        raise ValidationError.of([case.fault("no-program", "the case is for no program", "", hint)])
+
+    def _agent(self, program: str, agent: str | None) -> Pattern:
+        return the_agent(read_document(program), agent, by="test")
+
+    def _recording(self, file: str, case: Case) -> Recording:
+        if self.record is None:
+            return Recording()
+        base = Path(self.recordings) if self.recordings else Path(file).parent / _FOLDER
+        path = base / Path(file).name / f"{file_name(case.name)}{SUFFIX}"
+        return Recording(path, self.record, _HINT)
+
+    def _require_recordings_apart(self) -> None:
+        """Refuse one folder for the recordings of two files that have the same name."""
+        paths = [each.recording.path for each in self._all() if each.recording.path]
+        if len(set(paths)) < len(paths):
+            raise click.UsageError("two files of the same name need --recordings of their own")
+
+    def _make_ready(self, planned: Planned) -> None:
+        """Find what would break off a run, before any runs: a key, a tool, a folder."""
+        if not planned.recording.is_replayed or self.options.tools:
+            _bind(planned.agent, self.library, self.options)
+        if not planned.recording.is_replayed:
+            named = self.options.of_new_run.get("model")
+            model = Model.parse(str(named)) if named else view(agent_model, planned.agent)
+            connect_model(model, base_url=self.options.base_url)
+            planned.recording.prepare()
+
+
+def case_run(
+    options: RunningOptions,
+    *,
+    program: str | None,
+    agent: str | None,
+    record: Mode | None,
+    recordings: str | None,
+    checks: Sequence[str],
+) -> CaseRun:
+    """Begin with the tools and checks that the options name; see `CaseRun`."""
+    return CaseRun(
+        options,
+        program,
+        agent,
+        record,
+        recordings,
+        read_checks(checks),
+        read_libraries(options.tools),
+    )
+
+
+def _has_one_of(words: Sequence[str], name: str) -> bool:
+    return not words or any(word.casefold() in name.casefold() for word in words)
+
+
+def _bind(agent: Pattern, library: ToolLibrary, options: RunningOptions) -> None:
+    try:
+        bind_agent_tools(agent, library, match=options.match)
+    except ToolBindingError as error:
+        if options.tools:
+            raise
+        hint = "hint: these are the built-in tools; use --tools FILE.py for your own"
+        raise ToolBindingError([*error.problems, hint]) from None

@@ -1,0 +1,89 @@
+"""``gram test``: run the cases of files, and say which runs are not what they expect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from .completing import complete_files, complete_tools
+from .file_options import agent_option, json_option
+from .options import RunningOptions, options_of
+from .process import interruptible
+
+if TYPE_CHECKING:
+    from ..testing import Mode
+
+
+@click.command("test")
+@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.option(
+    "--program",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The program, instead of those that the cases name.",
+)
+@agent_option
+@click.option(
+    "--checks",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the functions that cases name as checks.",
+)
+@click.option(
+    "-k", "words", multiple=True, metavar="TEXT", help="Run the cases alone whose names have TEXT."
+)
+@click.option(
+    "--record",
+    type=click.Choice(["once", "none", "all"]),
+    help="Record runs and replay them: those without a recording are recorded (once), none, or "
+    "all of them anew. Without it, nothing is recorded or replayed.",
+)
+@click.option(
+    "--recordings",
+    metavar="DIR",
+    shell_complete=complete_files,
+    help="Where recordings are, with --record; the folder recordings beside a file by default.",
+)
+@json_option
+@click.option(
+    "--junit", metavar="FILE", shell_complete=complete_files, help="Write JUnit XML to this file."
+)
+@options_of(RunningOptions)
+def command(
+    files: tuple[str, ...],
+    program: str | None,
+    agent: str | None,
+    checks: tuple[str, ...],
+    words: tuple[str, ...],
+    record: Mode | None,
+    recordings: str | None,
+    as_json: bool,
+    junit: str | None,
+    options: RunningOptions,
+) -> None:
+    """Run the cases in FILES, and say which runs are not what they expect.
+
+    FILES are .jsonl, .csv or .gram files with cases, folders of .gram files, and globs. A case has
+    an input, and what is expected: the answer, the calls of tools, checks by name. Nothing runs
+    before all files are read and found valid. Exits with 1 if a case does not pass.
+    """
+    if recordings and not record:
+        raise click.UsageError("--recordings needs --record once, none or all")
+    if options.approve == "ask":
+        raise click.UsageError("--approve ask: nobody is asked in a test; write all or none")
+    from .case_report import Report  # imported late: completion needs the options alone
+    from .case_run import case_run
+
+    found = case_run(
+        options,
+        program=program,
+        agent=agent,
+        record=record,
+        recordings=recordings,
+        checks=checks,
+    )
+    found.read(files, words)
+    with interruptible():
+        found.run(Report(found.cases, as_json=as_json, junit=junit))

@@ -1,0 +1,224 @@
+"""``gram test``: the cases of files, run against a real server, recorded, reported."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
+from tests.interp.model_server import Answer, ModelServer, tool_calls
+from tests.paths import EXAMPLES, ROOT
+
+GREETING = tool_calls(("c1", "sayHello", {"personName": "Al"}))
+CASES = """\
+{"program": "hello.gram"}
+{"name": "greets", "input": "I am Al", "expected": "Hello, Al!", "calls": ["sayHello"]}
+{"name": "says bye", "input": "Bye", "checks": ["short"], "level": 2}
+"""
+CHECKS = """\
+from interp import AgentResponse
+
+def short(response):
+    return len(response.content) < 20 or "too long"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with an agent, cases and checks."""
+    (tmp_path / "hello.gram").write_text((EXAMPLES / "hello_world.gram").read_text())
+    (tmp_path / "cases.jsonl").write_text(CASES)
+    (tmp_path / "checks.py").write_text(CHECKS)
+    return tmp_path
+
+
+def run_cases(
+    folder: Path, server: ModelServer, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the cases of the folder, or of other files that are named."""
+    named = any(each.endswith((".jsonl", ".gram", ".")) for each in arguments)
+    given = arguments if named else ("cases.jsonl", *arguments)
+    return gram(
+        "test", *given, "--checks", "checks.py", cwd=folder, **{**at(server), **environment}
+    )
+
+
+def test_cases_that_pass_are_told(folder: Path, model_server: ModelServer) -> None:
+    model_server.will_say(GREETING, "Hello, Al!", "Bye!")
+
+    done = run_cases(folder, model_server)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:2]] == ["passed", "passed"]
+    assert lines[-1].startswith("2 passed in ")
+
+
+def test_a_case_that_fails_shows_its_run_and_the_others_go_on(
+    folder: Path, model_server: ModelServer
+) -> None:
+    refused = Answer({"error": {"message": "no such model"}}, status=404)
+    model_server.will_say(refused, "Goodbye, and until soon!")
+
+    done = run_cases(folder, model_server)
+
+    assert done.returncode == 1
+    assert "FAILED  greets (cases.jsonl:2:1)\n  the run broke off: ModelError" in done.stdout
+    assert "FAILED  says bye (cases.jsonl:3:1)\n  check short fails: too long" in done.stdout
+    assert 'model: "Goodbye, and until soon!"' in done.stdout
+    assert "0 passed, 2 failed in " in done.stdout
+
+
+def test_cases_are_selected_by_their_names(folder: Path, model_server: ModelServer) -> None:
+    model_server.will_say("Bye!")
+
+    done = run_cases(folder, model_server, "-k", "BYE")
+
+    assert (done.returncode, len(model_server.requests)) == (0, 1)
+    assert run_cases(folder, model_server, "-k", "nothing").returncode == 2
+
+
+WRONG = {
+    "a file that is missing": (["no.jsonl"], 2, "No such file"),
+    "a check that is missing": (["cases.jsonl", "--checks", "more.py"], 4, "there is another"),
+    "a broken file beside a good one": (["cases.jsonl", "bad.jsonl"], 3, "bad.jsonl:1:1"),
+    "a program that is not valid": (["cases.jsonl", "--program", "bad.gram"], 3, "bad.gram:1:"),
+    "tools that are not there": (["cases.jsonl", "--tools", "no.py"], 2, "no.py"),
+    "no program": (["alone.jsonl"], 3, "alone.jsonl:1:1: error[no-program]"),
+    "no key": (["cases.jsonl"], 4, "OPENAI_API_KEY is not set"),
+    "nobody to ask": (["cases.jsonl", "--approve", "ask"], 2, "nobody is asked"),
+    "recordings without record": (["cases.jsonl", "--recordings", "x"], 2, "needs --record"),
+    "a report that cannot be written": (["cases.jsonl", "--junit", "no/x.xml"], 2, "no/x.xml"),
+    "recordings in a file": (
+        ["cases.jsonl", "--record", "once", "--recordings", "checks.py"],
+        2,
+        "checks.py",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_told_before_anything_runs(
+    folder: Path, model_server: ModelServer, wrong: str
+) -> None:
+    arguments, code, message = WRONG[wrong]
+    (folder / "bad.jsonl").write_text("oops")
+    (folder / "bad.gram").write_text("[a:Agent {model: 1}]")
+    (folder / "alone.jsonl").write_text('{"input": "hi"}')
+    (folder / "more.py").write_text(CHECKS)
+    environment = {"OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""} if wrong == "no key" else {}
+
+    done = run_cases(folder, model_server, *arguments, **environment)
+
+    assert (done.returncode, model_server.requests) == (code, [])
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_check_is_told_with_its_place(folder: Path, model_server: ModelServer) -> None:
+    done = gram("test", "cases.jsonl", cwd=folder, **at(model_server))
+
+    assert (done.returncode, model_server.requests) == (3, [])
+    assert "cases.jsonl:3:48: error[unknown-check] there is no check short" in done.stderr
+
+
+def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelServer) -> None:
+    missing = run_cases(folder, model_server, "--record", "none")
+    model_server.will_say(GREETING, "Hello, Al!", "Bye!")
+    first = run_cases(folder, model_server, "--record", "once")
+    again = run_cases(folder, model_server, "--record", "once", OPENAI_API_KEY="")
+    (folder / "cases.jsonl").write_text(CASES.replace("I am Al", "I'm Al"))
+    stale = run_cases(folder, model_server, "--record", "none")
+
+    assert (missing.returncode, first.returncode, again.returncode) == (1, 0, 0)
+    assert "there is no recording recordings/cases.jsonl/greets.run.gram" in missing.stdout
+    assert len(model_server.requests) == 3
+    recorded = sorted(each.name for each in (folder / "recordings" / "cases.jsonl").iterdir())
+    assert [each for each in recorded if each.startswith("greets")] == ["greets.run.gram"]
+    assert stale.returncode == 1
+    assert "I'm Al" in stale.stdout.split("+++ now")[1]
+    assert "gram test --record all" in stale.stdout
+    assert "1 passed, 1 failed" in stale.stdout
+
+
+def test_results_are_printed_as_json(folder: Path, model_server: ModelServer) -> None:
+    model_server.will_say(GREETING, "Hello!", Answer({}, status=400))
+
+    done = run_cases(folder, model_server, "--json")
+
+    report = json.loads(done.stdout)
+    greets, bye = report["cases"]
+    assert (done.returncode, report["passed"], report["failed"]) == (1, 0, 2)
+    assert (greets["answer"], greets["calls"][0]["tool"]) == ("Hello!", "sayHello")
+    assert [each["part"] for each in greets["failures"]] == ["expected"]
+    assert (bye["error"]["type"], bye["columns"]) == ("ModelError", {"level": 2})
+
+
+def test_junit_counts_what_passed_and_failed(folder: Path, model_server: ModelServer) -> None:
+    case = {"program": "hello.gram", "input": "ring \x07", "expected": "\x07"}
+    (folder / "more.jsonl").write_text(json.dumps(case))
+    model_server.will_say(GREETING, "Hello, Al!", Answer({}, status=400), f"\x00\x07 {KEY} ]]>")
+
+    done = run_cases(folder, model_server, "cases.jsonl", "more.jsonl", "--junit", "out.xml")
+
+    assert done.returncode == 1
+    text = (folder / "out.xml").read_text()
+    assert KEY not in text + done.stdout
+    root = ET.fromstring(text)
+    assert root.tag == "testsuites"
+    counts = [{key: each.get(key) for key in ("tests", "failures", "errors")} for each in root]
+    assert counts == [
+        {"tests": "2", "failures": "0", "errors": "1"},
+        {"tests": "1", "failures": "1", "errors": "0"},
+    ]
+    names = [(each.get("classname"), each.get("name")) for each in root.iter("testcase")]
+    assert names[0] == ("cases.jsonl", "greets")
+    (failure,) = root.iter("failure")
+    assert "Run" not in (failure.get("message") or "")
+    assert "]]>" in (failure.text or "")
+
+
+def test_what_was_done_is_kept_when_the_user_stops(folder: Path, model_server: ModelServer) -> None:
+    model_server.will_say(GREETING, "Hello, Al!", Answer({}, silence=60))
+    command = [*COMMAND, "test", "cases.jsonl", "--checks", "checks.py", "--record", "once"]
+    environment = {**without_keys(), **at(model_server), "PYTHONPATH": str(ROOT)}
+
+    with subprocess.Popen(
+        [*command, "--junit", "out.xml"],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith("passed")
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+
+    assert process.returncode == 130
+    assert "1 passed, 1 not run" in rest
+    recorded = [each.name for each in (folder / "recordings" / "cases.jsonl").iterdir()]
+    assert recorded == ["greets.run.gram"]
+    root = ET.parse(folder / "out.xml").getroot()
+    assert (root.get("tests"), root.get("skipped"), root.get("failures")) == ("2", "1", "0")
+
+
+def test_cases_beside_their_agent_are_found_in_a_folder(
+    folder: Path, model_server: ModelServer
+) -> None:
+    program = (folder / "hello.gram").read_text()
+    (folder / "own.gram").write_text(f'{program}\n[hi:Case {{input: "hi"}}]\n')
+    model_server.will_say("Hello")
+
+    done = run_cases(folder, model_server, ".", "-k", "l", "-k", "hi")
+
+    assert (done.returncode, done.stdout.split()[:1]) == (0, ["passed"])
+    nothing = gram("test", "hello.gram", cwd=folder, **at(model_server))
+    assert nothing.returncode == 3
+    assert "there are no cases in the file" in nothing.stderr
