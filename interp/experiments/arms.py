@@ -1,0 +1,262 @@
+"""Arms: the programs, libraries, models, settings and edits that are compared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias, Union
+
+from attrs import evolve, field, fields, frozen
+
+from gram import ArgumentError, GramError, Pattern, expect, parse_file
+from lenses_ext import Match, Model, ProgramLike, agent_model, view
+
+from ..cases import Case
+from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
+from ..execution import Run, RunOptions, begin
+from ..machine import ApprovalPolicy, Limits
+from ..models import LanguageModel, connect_model
+from ..programs import the_agent
+from ..tools import Tool, ToolLibrary, bind_agent_tools, empty_tool_library
+
+Program: TypeAlias = Union[ProgramLike, str, "os.PathLike[str]"]
+"""A program, or the path of its file."""
+
+Library: TypeAlias = Union[ToolLibrary, Iterable[Any], Callable[[], Any]]
+"""Tools, or a function without parameters that makes them anew for each run."""
+
+ArmModel: TypeAlias = Union[str, Model, LanguageModel, Callable[[], LanguageModel], None]
+"""A model, or a function without parameters that makes one for each run."""
+
+Edit: TypeAlias = Callable[[Pattern], Pattern]
+"""A change of an agent, such as ``agent_instruction.set("Be brief.")``."""
+
+
+def _edits(given: Any) -> tuple[Edit, ...]:
+    found = (given,) if callable(given) else given
+    expect(found, Iterable, "edits", by="Arm")
+    found = tuple(found)
+    for each in found:
+        if not callable(each):
+            raise ArgumentError(
+                f"Arm: an edit is a function of the agent, got {type(each).__name__}"
+            )
+    return found
+
+
+@frozen
+class Arm:
+    """What is compared: a program, a library, a model, settings and edits, any of them.
+
+    What an arm leaves out is that of the base that `ab` is given, if it is given one.
+
+    Attributes:
+        program: the program or the path of its file.
+        library: its tools; a function without parameters makes a fresh library for each run, which
+            tools that remember something need.
+        model: the model to ask instead of the program's.
+        settings: settings of the model instead of those that the program has.
+        edits: changes of the agent, made in their order.
+        agent: the name of the agent in its program.
+        base_url: where to ask for the model instead of its provider's own address.
+        limits: how much each run may do.
+        match: how closely tools have to match, see `bind_tool`.
+        policy: which tools may run; a run that would have to ask has failed.
+        check_results: whether the results of tools have to be of their declared types.
+    """
+
+    program: Program | None = None
+    library: Library | None = None
+    model: ArmModel = None
+    settings: Mapping[str, Any] | None = None
+    edits: tuple[Edit, ...] = field(default=(), converter=_edits)
+    agent: str | None = None
+    base_url: str | None = None
+    limits: Limits | None = None
+    match: Match | None = None
+    policy: ApprovalPolicy | None = None
+    check_results: bool | None = None
+
+    def over(self, base: Arm) -> Arm:
+        """This arm with what it leaves out from another; the edits of both, the base's first."""
+        parts = {
+            each.name: getattr(base, each.name)
+            for each in fields(Arm)
+            if getattr(self, each.name) is None
+        }
+        if self.program is not None:
+            parts["agent"] = self.agent  # the base's agent is one of the base's program
+        settings = {**(base.settings or {}), **(self.settings or {})} or None
+        return evolve(self, **parts, settings=settings, edits=(*base.edits, *self.edits))
+
+
+@frozen
+class ReadyArm:
+    """An arm that can run: its program is read and changed, its tools bind, its model is known.
+
+    Attributes:
+        name: its name.
+        arm: what it was made of.
+        agent: the agent.
+        library: a library as each run gets it.
+    """
+
+    name: str
+    arm: Arm
+    agent: Pattern
+    library: ToolLibrary
+
+    @property
+    def model(self) -> Model:
+        """The name of the model that is asked."""
+        given = self.arm.model
+        if isinstance(given, Model | str):
+            return given if isinstance(given, Model) else Model.parse(given)
+        return view(agent_model, self.agent)
+
+    @property
+    def options(self) -> RunOptions:
+        """The options of its runs, but for the model."""
+        arm = self.arm
+        found: RunOptions = {
+            "base_url": arm.base_url,
+            "settings": arm.settings,
+            "limits": arm.limits,
+            "match": arm.match or "full",
+            "policy": arm.policy,
+            "check_results": arm.check_results,
+        }
+        return found
+
+    def begin(self, case: Case, record: Path | None) -> Run:
+        """Begin a run of a case, with a library and a model of its own."""
+        return begin(
+            self.agent,
+            case.message,
+            fresh_library(self.arm.library),
+            **self.options,
+            model=self.fresh_model(),
+            record=record,
+        )
+
+    def fresh_model(self) -> LanguageModel | Model | str | None:
+        """The model for one run."""
+        given = self.arm.model
+        if callable(given) and not callable(getattr(given, "complete", None)):
+            return given()  # type: ignore[no-any-return,operator]
+        return given  # type: ignore[return-value]
+
+
+def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
+    """Make an arm ready to run, or say what is wrong with it; nothing runs.
+
+    Args:
+        name: its name.
+        arm: the arm, complete.
+        cases: the cases, which may name a program.
+
+    Raises:
+        OSError, GramDecodeError: the file of its program cannot be read.
+        ValidationError: its program is not valid.
+        ToolBindingError: its tools do not bind.
+        ConfigurationError: its model cannot be asked, or it has no program.
+    """
+    with _naming(name):
+        agent, library = _agent(arm, cases), fresh_library(arm.library)
+        bind_agent_tools(agent, library, match=arm.match or "full")
+        made = ReadyArm(name, arm, agent, library)
+        if isinstance(arm.model, str | Model | None):
+            connect_model(made.model, base_url=arm.base_url)
+        for case in cases:  # an input may not fit, as settings and options may not
+            begin(agent, case.message, library, **made.options, model=_STAND_IN)
+        return made
+
+
+class _StandIn:
+    """Takes the place of the model where a run is begun only to see that it can be."""
+
+    def complete(self, request: object) -> Any:
+        raise NotImplementedError
+
+
+_STAND_IN = _StandIn()
+
+
+def fresh_library(given: Library | None) -> ToolLibrary:
+    """The library for one run.
+
+    Raises:
+        ConfigurationError: the function that makes it fails.
+    """
+    if given is None:
+        return empty_tool_library
+    if callable(given) and not isinstance(given, Tool):
+        try:
+            given = given()
+        except GramError:
+            raise
+        except Exception as error:
+            raise ConfigurationError(f"making the library failed: {said_by(error)}") from error
+    return given if isinstance(given, ToolLibrary) else ToolLibrary.of(given)  # type: ignore[arg-type]
+
+
+def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:
+    program, name = arm.program, arm.agent
+    if program is None:
+        named = {(each.program, each.agent) for each in cases}
+        if len(named) != 1 or (found := named.pop())[0] is None:
+            raise ConfigurationError("there is no program: neither the arm nor the cases name one")
+        program, name = found[0], name or found[1]
+    agent = the_agent(_read(program), name, by="ab")
+    for edit in arm.edits:
+        try:
+            agent = edit(agent)
+        except GramError:
+            raise
+        except Exception as error:
+            raise ConfigurationError(f"an edit failed: {said_by(error)}") from error
+        if not isinstance(agent, Pattern):
+            kind = type(agent).__name__
+            raise ConfigurationError(f"an edit must return the changed agent, it returned {kind}")
+    return the_agent(agent, by="ab") if arm.edits else agent
+
+
+def _read(program: Program) -> ProgramLike:
+    if not isinstance(program, str | os.PathLike):
+        return program
+    return parse_file(Path(program))
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Errors that are raised inside say which arm they are about."""
+    try:
+        yield
+    except ToolBindingError as error:
+        raise ToolBindingError(f"arm {name}: {each}" for each in error.problems) from None
+    except ValidationError as error:
+        raise ValidationError(f"arm {name}: {error}", error.faults) from None
+    except ConfigurationError as error:
+        raise ConfigurationError(f"arm {name}: {error}") from error.__cause__
+
+
+def read_arms(arms: Mapping[str, Arm | Program], base: Arm | None) -> dict[str, Arm]:
+    """The arms, complete: what each leaves out is the base's.
+
+    Raises:
+        ArgumentError: an arm is of the wrong type, or a name is empty.
+    """
+    expect(arms, Mapping, "arms", by="ab")
+    expect(base, (Arm, type(None)), "base", by="ab")
+    found = {}
+    for name, given in arms.items():
+        expect(name, str, "the name of an arm", by="ab")
+        if not name.strip():
+            raise ArgumentError("ab: the name of an arm is empty")
+        arm = given if isinstance(given, Arm) else Arm(given)
+        found[name] = arm.over(base) if base else arm
+    if not found:
+        raise ArgumentError("ab: there are no arms")
+    return found

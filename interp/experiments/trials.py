@@ -1,0 +1,120 @@
+"""Trials: one run of one case through one arm, and what was measured of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeAlias, Union
+
+from attrs import field, frozen
+
+from lenses_ext import Model
+
+from ..cases import Case
+from ..json_text import Json, write_json
+from ..machine import State
+from ..messages import AgentResponse, ConversationContext, ToolInvocation, Usage
+
+Value: TypeAlias = Union[float, bool, None]
+
+
+@frozen
+class Score:
+    """What a metric says of a trial.
+
+    Attributes:
+        value: a number, or yes or no; None if there is none.
+        problem: why there is none or the answer is no, or None.
+    """
+
+    value: Value
+    problem: str | None = None
+
+
+@frozen(kw_only=True)
+class Trial:
+    """One run of one case through one arm.
+
+    Attributes:
+        arm: the name of the arm.
+        case: the case.
+        repeat: which run of the case it is, from 0.
+        failure: why the run failed, or None.
+        content: the answer; empty if the run failed.
+        calls: how many tools were called.
+        rounds: how often the model was asked.
+        usage: the tokens; unknown if a reply did not say.
+        cost: what they cost in US dollars, or None if that is unknown.
+        seconds: how long the run took.
+        models: the models that answered, as their providers name them.
+        fingerprint: the same for runs that said and did the same.
+        file: the record of the run, or None.
+        scores: what each metric says of it.
+        response: the response, or None if the run failed or was read from a folder.
+        state: where the run ended, or None if it was read from a folder.
+    """
+
+    arm: str
+    case: Case
+    repeat: int
+    failure: str | None
+    content: str
+    calls: int
+    rounds: int
+    usage: Usage
+    cost: float | None
+    seconds: float
+    models: tuple[str, ...] = ()
+    fingerprint: str = ""
+    file: Path | None = None
+    scores: Mapping[str, Score] = field(factory=dict)
+    response: AgentResponse | None = field(default=None, eq=False, repr=False)
+    state: State | None = field(default=None, eq=False, repr=False)
+
+    @property
+    def tools_used(self) -> tuple[ToolInvocation, ...]:
+        """The tool calls of a run that did not fail, as `AgentResponse` has them."""
+        return self.response.tools_used if self.response else ()
+
+    @property
+    def value(self) -> Json:
+        """The answer as a JSON value, as `AgentResponse` has it."""
+        return self.response.value if self.response else None
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """Which trial of the plan it is."""
+        return self.case.name, self.repeat, self.arm
+
+
+def fingerprint(context: ConversationContext) -> str:
+    """A short text that is the same for conversations that say and do the same."""
+    said = [
+        [
+            each.role.name,
+            each.content,
+            each.refused,
+            [[call.name, call.arguments] for call in each.tool_calls],
+        ]
+        for each in context
+    ]
+    text = write_json(said) if said else ""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def cost_of(model: Model, served: tuple[str, ...], usage: Usage) -> float | None:
+    """What tokens cost in US dollars; None if that is unknown or prices are not installed.
+
+    The price of the model that answered counts, if it has one, else that of the model asked.
+    """
+    from ..errors import ConfigurationError
+    from ..prices import price_of
+
+    asked = [Model(model.provider, name) for name in served[:1]] + [model]
+    try:
+        prices = (price_of(each, usage) for each in asked)
+        found = next((each for each in prices if each is not None), None)
+    except ConfigurationError:
+        return None
+    return None if found is None else float(found)
