@@ -38,6 +38,14 @@ from .execution.observations import (
 from .execution.options import RunOptions as RunOptions
 from .execution.runs import Run as Run
 from .execution.world import LiveWorld as LiveWorld, World as World
+from .experiments.arms import Arm as Arm
+from .experiments.carrying_out import ab as ab, load_experiment as load_experiment
+from .experiments.comparing import Comparison as Comparison, Estimate as Estimate
+from .experiments.experiment import Experiment as Experiment
+from .experiments.judging import judged_by as judged_by
+from .experiments.metrics import Metric as Metric, matches_schema as matches_schema
+from .experiments.power import cases_needed as cases_needed
+from .experiments.trials import Trial as Trial
 from .machine.approval import (
     ApprovalPolicy as ApprovalPolicy,
     ApprovalRule as ApprovalRule,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias, Union, Unpack
 
 from attrs import evolve, field, fields, frozen
 
@@ -16,7 +16,7 @@ from lenses_ext import Match, Model, ProgramLike, agent_model, view
 from ..cases import Case
 from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ..execution import Run, RunOptions, begin
-from ..machine import ApprovalPolicy, Limits
+from ..machine import ApprovalPolicy, Limits, State
 from ..models import LanguageModel, connect_model
 from ..programs import the_agent
 from ..tools import Tool, ToolLibrary, bind_agent_tools, empty_tool_library
@@ -88,8 +88,9 @@ class Arm:
         }
         if self.program is not None:
             parts["agent"] = self.agent  # the base's agent is one of the base's program
-        settings = {**(base.settings or {}), **(self.settings or {})} or None
-        return evolve(self, **parts, settings=settings, edits=(*base.edits, *self.edits))
+        parts["settings"] = {**(base.settings or {}), **(self.settings or {})} or None
+        parts["edits"] = (*base.edits, *self.edits)
+        return evolve(self, **parts)
 
 
 @frozen
@@ -130,22 +131,32 @@ class ReadyArm:
         }
         return found
 
-    def begin(self, case: Case, record: Path | None) -> Run:
+    def begin(self, case: Case, **options: Unpack[RunOptions]) -> Run:
         """Begin a run of a case, with a library and a model of its own."""
-        return begin(
-            self.agent,
-            case.message,
-            fresh_library(self.arm.library),
-            **self.options,
-            model=self.fresh_model(),
-            record=record,
-        )
+        library, chosen = fresh_library(self.arm.library), self.options
+        chosen["model"] = self.fresh_model()
+        chosen.update(options)
+        return begin(self.agent, case.message, library, **chosen)
+
+    def take_up(self, state: State, **options: Unpack[RunOptions]) -> Run:
+        """Go on with a run from a state, which keeps what the arm has chosen for it."""
+        model = self.fresh_model()
+        kept: RunOptions = {"base_url": self.arm.base_url, "match": self.arm.match or "full"}
+        if not isinstance(model, str | Model):
+            kept["model"] = model
+        kept.update(options)
+        return Run(state, fresh_library(self.arm.library), **kept)
 
     def fresh_model(self) -> LanguageModel | Model | str | None:
         """The model for one run."""
         given = self.arm.model
         if callable(given) and not callable(getattr(given, "complete", None)):
-            return given()  # type: ignore[no-any-return,operator]
+            try:
+                return given()
+            except GramError:
+                raise
+            except Exception as error:
+                raise ConfigurationError(f"making the model failed: {said_by(error)}") from error
         return given  # type: ignore[return-value]
 
 
@@ -170,7 +181,9 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         if isinstance(arm.model, str | Model | None):
             connect_model(made.model, base_url=arm.base_url)
         for case in cases:  # an input may not fit, as settings and options may not
-            begin(agent, case.message, library, **made.options, model=_STAND_IN)
+            chosen = made.options
+            chosen["model"] = _STAND_IN
+            begin(agent, case.message, library, **chosen)
         return made
 
 
@@ -199,7 +212,7 @@ def fresh_library(given: Library | None) -> ToolLibrary:
             raise
         except Exception as error:
             raise ConfigurationError(f"making the library failed: {said_by(error)}") from error
-    return given if isinstance(given, ToolLibrary) else ToolLibrary.of(given)  # type: ignore[arg-type]
+    return given if isinstance(given, ToolLibrary) else ToolLibrary.of(given)
 
 
 def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:

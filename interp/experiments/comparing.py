@@ -67,6 +67,7 @@ class Comparison:
         worse: in how many it is worse.
         cases: in how many they were compared.
         deviation: the standard deviation of the differences of the cases.
+        direction: whether ``higher`` or ``lower`` scores are better.
     """
 
     metric: str
@@ -85,6 +86,7 @@ class Comparison:
     worse: int
     cases: int
     deviation: float
+    direction: Better = "higher"
 
     @property
     def is_significant(self) -> bool:
@@ -114,13 +116,15 @@ def estimate(arm: str, metric: str, scores: Scores, *, is_rate: bool, seed: int)
     """
     means = [fmean(row) for row in scores]
     value = fmean(means)
+    interval: Interval | None
     if is_rate and _once(scores):
         return Estimate(arm, metric, value, wilson(sum(means), len(means)), "Wilson", True)
-    found = bootstrap(means, _generator(seed, arm, metric))
+    found = bootstrap(means, _generator(seed, arm, metric), is_skewed=True)
     if is_rate and found is None:  # all cases alike: each counts as one run
         interval, method = wilson(sum(means), len(means)), "Wilson on cases"
     else:
-        interval, method = _within(found, 0, 1) if is_rate else found, _bootstrap_name(len(means))
+        interval = _within(found, 0, 1) if is_rate else found or _point(means)
+        method = _bootstrap_name(means, "BCa")
     return Estimate(arm, metric, value, interval, method, is_rate)
 
 
@@ -166,8 +170,8 @@ def compare(
             sums = (max(difference, 0.0) * cases, max(-difference, 0.0) * cases)
             interval, method = tango(*sums, cases), "Tango on cases"
         else:
-            interval = _within(found, -1, 1) if is_rate else found
-            method = _bootstrap_name(cases)
+            interval = _within(found, -1, 1) if is_rate else found or _point(differences)
+            method = _bootstrap_name(differences, "percentile")
         effect, effect_name = (difference / deviation if deviation else None), "Cohen's d_z"
     wins, losses = (up, down) if better == "higher" else (down, up)
     return Comparison(
@@ -187,34 +191,28 @@ def compare(
         losses,
         cases,
         deviation,
+        better,
     )
 
 
 def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """The comparisons of an experiment, their p-values corrected for all metrics and arms."""
     p_values = holm([each.p_value for each in comparisons])
-    return tuple(
-        evolve(each, p_corrected=p) for each, p in zip(comparisons, p_values, strict=True)
-    )
+    return tuple(evolve(each, p_corrected=p) for each, p in zip(comparisons, p_values, strict=True))
 
 
 def filled(
     scores: Mapping[str, Sequence[Sequence[float | None]]], *, better: Better, worst: float | None
-) -> dict[str, list[list[float]]] | None:
+) -> dict[str, list[list[float]]]:
     """Scores in which each missing one is the worst, so that what failed counts against its arm.
 
     Without a ``worst`` it is the worst one that any arm has (Lachin 1999, Worst-rank score
     analysis with informatively missing observations in clinical trials, Controlled Clinical
     Trials 20, 408-422). It is the same for all arms, so that arms that are alike stay alike.
-
-    Returns:
-        None if there is no score at all.
     """
     known = [each for rows in scores.values() for row in rows for each in row if each is not None]
     if worst is None:
-        if not known:
-            return None
-        worst = min(known) if better == "higher" else max(known)
+        worst = (min if better == "higher" else max)(known, default=0.0)
     filler = worst
     return {
         arm: [[filler if each is None else each for each in row] for row in rows]
@@ -230,8 +228,17 @@ def _within(interval: Interval | None, low: float, high: float) -> Interval | No
     return interval and Interval(max(interval.low, low), min(interval.high, high))
 
 
-def _bootstrap_name(cases: int) -> str:
-    return "BCa bootstrap of cases" if cases >= FEWEST_DRAWN else "Student's t of cases"
+def _point(values: Sequence[float]) -> Interval | None:
+    """The interval of cases that are all alike: a point, which says nothing of others."""
+    return Interval(fmean(values), fmean(values)) if len(values) > 1 else None
+
+
+def _bootstrap_name(values: Sequence[float], kind: str) -> str:
+    if len(values) < 2:
+        return "none: one case"
+    if len(set(values)) == 1:
+        return "the same in every case"
+    return f"{kind} bootstrap of cases" if len(values) >= FEWEST_DRAWN else "Student's t of cases"
 
 
 def _generator(seed: int, *names: str) -> np.random.Generator:

@@ -87,14 +87,25 @@ def tango(gained: float, lost: float, cases: int, level: float = LEVEL) -> Inter
 
 
 def bootstrap(
-    values: Sequence[float], rng: np.random.Generator, level: float = LEVEL
+    values: Sequence[float],
+    rng: np.random.Generator,
+    *,
+    is_skewed: bool = False,
+    level: float = LEVEL,
 ) -> Interval | None:
     """The interval of a mean, one value for each case, by drawing cases with replacement.
 
-    BCa: Efron (1987), Better bootstrap confidence intervals, JASA 82, 171-185. Where cases are
-    few it is too narrow; its level is raised as Hesterberg (2015), What teachers should know about
-    the bootstrap, The American Statistician 69, 371-386, does for percentiles. Fewer than six
-    cases have nothing to draw from: their interval is Student's (1908), Biometrika 6, 1-25.
+    Percentiles, made wider as few cases need it: Hesterberg (2015), What teachers should know about
+    the bootstrap, The American Statistician 69, 371-386, section 5. What is skewed, as costs are
+    and differences hardly, gets BCa with the same width: Efron (1987), Better bootstrap confidence
+    intervals, JASA 82, 171-185. Fewer than six cases have nothing to draw from: their interval is
+    Student's (1908), Biometrika 6, 1-25.
+
+    Args:
+        values: the values.
+        rng: draws the cases.
+        is_skewed: whether large values are likely to lie on one side.
+        level: how often such intervals hold the true mean, about.
 
     Returns:
         None where the values do not differ: drawing them again says nothing then.
@@ -116,7 +127,7 @@ def bootstrap(
         np.mean,
         n_resamples=RESAMPLES,
         confidence_level=min(wider, 1 - 1e-9),
-        method="BCa",
+        method="BCa" if is_skewed else "percentile",
         vectorized=True,
         rng=rng,
     ).confidence_interval

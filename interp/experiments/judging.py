@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Unpack
 
-from gram import expect
+from gram import dumps, expect
 from lenses_ext import ProgramLike, agent_answer, view
 
 from ..errors import AgentError, ConfigurationError
@@ -57,16 +57,16 @@ def judged_by(
         told = {"input": trial.case.input, "answer": trial.content}
         if trial.case.has_expected:
             told["expected"] = trial.case.expected
-        record = _record_beside(trial.file, name)
+        chosen: RunOptions = {**options}
+        chosen["record"] = _record_beside(trial.file, name)
         try:
-            response = await begin(
-                agent, write_json(told), library, **{**options, "record": record}
-            ).afinish()
+            response = await begin(agent, write_json(told), library, **chosen).afinish()
         except AgentError as error:
             return Score(None, f"the judge failed: {error}")
         return _verdict(response.value)
 
-    return Metric(name, measure, better)
+    details = "\0".join([dumps(agent), *map(str, options.values())])
+    return Metric(name, measure, better, details=details)
 
 
 def _verdict(value: Json) -> Score:

@@ -44,16 +44,18 @@ class Metric:
         name: its name, which no other metric of the experiment has.
         measure: the function, see `Measure`.
         better: whether ``higher`` or ``lower`` scores are better.
-        worst: the score of a run without one; by default the worst that any run has, and no where
-            the others are yes or no.
+        worst: the score of a run without one; by default False where the others are yes or no,
+            and else the worst that any run has.
         of_failed: whether runs that failed are measured, too, as their cost is.
+        details: a text that says what else the scores depend on; the plan has its hash.
     """
 
     name: str
     measure: Measure
     better: Better = field(default="higher", validator=_better)
-    worst: float | None = None
+    worst: float | bool | None = None
     of_failed: bool = False
+    details: str = field(default="", repr=False)
 
     def __attrs_post_init__(self) -> None:
         expect(self.name, str, "name", by="Metric")
@@ -65,7 +67,7 @@ class Metric:
     async def score(self, trial: Trial) -> Score:
         """What the metric says of a trial."""
         if trial.failure is not None and not self.of_failed:
-            return Score(None, "the run failed")
+            return Score(self.worst, "the run failed")
         try:
             given = (trial, trial.case) if _takes_case(self.measure) else (trial,)
             found = self.measure(*given)
@@ -79,8 +81,9 @@ class Metric:
 
     @property
     def code(self) -> str:
-        """A text that changes when the Python code of the metric does."""
-        return code_of(self.measure)
+        """A text that changes when the Python code or the details of the metric do."""
+        parts = [code_of(self.measure), self.details]
+        return short_hash("\0".join(parts)) if any(parts) else ""
 
 
 MetricLike: TypeAlias = Union[str, Metric, Measure]
@@ -116,12 +119,22 @@ def _takes_case(measure: Measure) -> bool:
 
 
 def code_of(function: object) -> str:
-    """A text that changes when the code of a function does; empty if it cannot be known."""
+    """A text that changes when the code of a user's function does; empty if it cannot be known."""
+    if getattr(function, "__module__", None) in _OURS:
+        return ""
     try:
         source = inspect.getsource(inspect.unwrap(function))  # type: ignore[arg-type]
     except (TypeError, OSError, ValueError):
         return ""
-    return sha256(source.encode(errors="surrogatepass")).hexdigest()[:16]
+    return short_hash(source)
+
+
+def short_hash(text: str) -> str:
+    """A short text that is another one for another text."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+_OURS = {__name__, f"{__package__}.judging"}
 
 
 # --- the metrics that are built in
@@ -135,7 +148,8 @@ def passed(checks: Checks) -> Metric:
         failures = judge(trial.case, trial.response, checks)
         return Score(not failures, "; ".join(map(str, failures)) or None)
 
-    return Metric("passed", measure)
+    code = "\0".join(f"{name} {code_of(check)}" for name, check in sorted(checks.items()))
+    return Metric("passed", measure, worst=False, details=code)
 
 
 def _exact(trial: Trial) -> Score:
@@ -163,7 +177,7 @@ def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
             return Score(False, f"the answer is not JSON: {error}")
         return Score(True)
 
-    return Metric(name, measure)
+    return Metric(name, measure, worst=False, details=text)
 
 
 def _calls(trial: Trial) -> int:
@@ -227,7 +241,7 @@ def read_metrics(
         ConfigurationError: a name is unknown, or a metric cannot measure these cases.
     """
     if isinstance(given, str | Metric) or callable(given):
-        given = [given]  # type: ignore[list-item]
+        given = [given]
     expect(given, Iterable, "metrics", by="ab")
     found = [_metric(each, cases, checks) for each in given]
     if not found:
@@ -255,7 +269,7 @@ def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks) -> Metric:
             raise ConfigurationError(
                 f'the metric exact needs expected in every case; case "{without[0]}" has none'
             )
-        return Metric("exact", _exact)
+        return Metric("exact", _exact, worst=False)
     if given == "cost":
         _require_prices()
     if given not in MEASURES:
@@ -268,6 +282,4 @@ def _require_prices() -> None:
     from importlib.util import find_spec
 
     if find_spec("genai_prices") is None:
-        raise ConfigurationError(
-            "the metric cost needs prices: pip install 'gram-agents[prices]'"
-        )
+        raise ConfigurationError("the metric cost needs prices: pip install 'gram-agents[prices]'")

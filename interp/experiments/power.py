@@ -44,7 +44,7 @@ def cases_needed(
             ``disagreement`` and ``deviation``.
 
     >>> cases_needed(0.2, disagreement=0.4)
-    83
+    84
     """
     difference = abs(_number("difference", difference))
     if (disagreement is None) == (deviation is None):

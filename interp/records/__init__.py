@@ -2,6 +2,7 @@
 
 from .conversation_files import Session, load_context, save_context, session
 from .effect_text import effect_lines
+from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import RecordedRun, Step
 from .run_file import PathLike, RunFile, is_recorded, load_run
 from .run_notes import Begun, Failed, Note, Retried, Stopped
@@ -11,6 +12,7 @@ __all__ = [
     "Failed",
     "Note",
     "PathLike",
+    "Reader",
     "RecordedRun",
     "Retried",
     "RunFile",
@@ -18,9 +20,12 @@ __all__ = [
     "Step",
     "Stopped",
     "effect_lines",
+    "expect_one_of",
     "is_recorded",
     "load_context",
     "load_run",
     "save_context",
     "session",
+    "without_empty",
+    "write_text",
 ]

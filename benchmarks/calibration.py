@@ -1,0 +1,163 @@
+"""Whether the statistics of `ab` keep their word, by simulated experiments without any model.
+
+Run it with ``python -m benchmarks.calibration [EXPERIMENTS]``. An arm is compared with itself: how
+often is a difference found that is not there? Then with arms that do differ: is the difference
+found as often as `cases_needed` promised, and does the interval hold it?
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from attrs import frozen
+
+from interp.experiments import cases_needed
+from interp.experiments.comparing import Comparison, Scores, compare, corrected, filled
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Draw: TypeAlias = "Callable[[np.random.Generator, int, int], Scores]"
+"""Scores of an arm: it is given random numbers, the number of cases and of repeats."""
+
+
+def successes(rate: float, spread: float = 0.0) -> Draw:
+    """Successes; with a spread, some cases are harder than others for each arm alike."""
+
+    def draw(rng: np.random.Generator, cases: int, repeats: int) -> Scores:
+        rates = (rate + spread * (rng.random(cases) - 0.5)).clip(0, 1)
+        found: Scores = (rng.random((cases, repeats)) < rates[:, None]).astype(float).tolist()
+        return found
+
+    return draw
+
+
+def costs(rng: np.random.Generator, cases: int, repeats: int) -> Scores:
+    """Skewed numbers, as tokens and seconds are."""
+    found: Scores = rng.lognormal(0, 1, (cases, repeats)).tolist()
+    return found
+
+
+def with_failures(rng: np.random.Generator, cases: int, repeats: int) -> Scores:
+    """Skewed numbers of which one in ten is missing and counts as the worst."""
+    drawn = rng.lognormal(0, 1, (cases, repeats))
+    missing = rng.random((cases, repeats)) < 0.1
+    given = [
+        [None if gone else float(number) for number, gone in zip(*row, strict=True)]
+        for row in zip(drawn, missing, strict=True)
+    ]
+    return filled({"": given}, better="lower", worst=50.0)[""]
+
+
+@frozen
+class Scenario:
+    """Experiments in which an arm is compared with itself.
+
+    Attributes:
+        draw: the scores of the arm.
+        cases: how many cases there are.
+        repeats: how often each is run.
+        arms: how many arms are compared with the first.
+        metrics: how many metrics there are.
+    """
+
+    draw: Draw
+    cases: int
+    repeats: int = 1
+    arms: int = 1
+    metrics: int = 1
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether the scores are successes."""
+        return self.draw not in (costs, with_failures)
+
+
+SCENARIOS: Mapping[str, Scenario] = {
+    "a rate of 70 %, 20 cases": Scenario(successes(0.7), 20),
+    "a rate of 70 %, 100 cases": Scenario(successes(0.7), 100),
+    "a rate of 95 %, 40 cases": Scenario(successes(0.95), 40),
+    "a rate of 50 %, 20 cases 3 times": Scenario(successes(0.5, 0.8), 20, 3),
+    "seconds, 12 cases": Scenario(costs, 12),
+    "seconds, 40 cases 3 times": Scenario(costs, 40, 3),
+    "seconds of which some are missing, 30 cases": Scenario(with_failures, 30),
+    "three arms and two metrics, 30 cases": Scenario(successes(0.6), 30, 1, 2, 2),
+}
+
+
+def experiment(scenario: Scenario, rng: np.random.Generator, seed: int) -> tuple[Comparison, ...]:
+    """One experiment in which all arms are alike."""
+
+    def drawn() -> Scores:
+        return scenario.draw(rng, scenario.cases, scenario.repeats)
+
+    found = []
+    for metric in range(scenario.metrics):
+        baseline = drawn()
+        found += [
+            compare(
+                str(metric),
+                ("a", baseline),
+                (str(arm), drawn()),
+                is_rate=scenario.is_rate,
+                seed=seed,
+            )
+            for arm in range(scenario.arms)
+        ]
+    return corrected(found)
+
+
+def size(scenario: Scenario, experiments: int, seed: int = 1) -> tuple[float, float]:
+    """How often a difference is found that is not there, and how often the interval holds 0."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    found = [experiment(scenario, rng, each) for each in range(experiments)]
+    wrong = sum(any(each.is_significant for each in group) for group in found)
+    holding = sum(
+        each.interval is not None and each.interval.low <= 0 <= each.interval.high
+        for group in found
+        for each in group[:1]
+    )
+    return wrong / experiments, holding / experiments
+
+
+def power(
+    difference: float, disagreement: float, experiments: int, seed: int = 1
+) -> tuple[int, float, float]:
+    """The cases that a difference is said to need, how often they find it, how often it is held."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    cases = cases_needed(difference, disagreement=disagreement)
+    assert cases
+    up, found, held = (disagreement + difference) / 2, 0, 0
+    for each in range(experiments):
+        kind = rng.random(cases)
+        first = [[float(up <= k < disagreement or k >= (1 + disagreement) / 2)] for k in kind]
+        second = [[float(k < up or k >= (1 + disagreement) / 2)] for k in kind]
+        one = compare("m", ("a", first), ("b", second), is_rate=True, seed=each)
+        found += one.is_significant
+        held += one.interval is not None and one.interval.low <= difference <= one.interval.high
+    return cases, found / experiments, held / experiments
+
+
+def main() -> None:
+    """Simulate all scenarios and print a table."""
+    experiments = int(next(iter(sys.argv[1:]), "2000"))
+    print(f"{experiments} experiments each; an arm with itself:\n")
+    print(f"{'':46} found  interval holds 0")
+    for name, scenario in SCENARIOS.items():
+        wrong, holding = size(scenario, experiments)
+        print(f"{name:46} {wrong:5.1%}  {holding:6.1%}")
+    print(f"\nA true difference; 80 % is promised:\n\n{'':46} found  interval holds it")
+    for difference, disagreement in ((0.1, 0.2), (0.2, 0.3), (0.2, 0.6)):
+        cases, found, held = power(difference, disagreement, experiments)
+        name = f"{difference:.0%} in {cases} cases, {disagreement:.0%} of which differ"
+        print(f"{name:46} {found:5.1%}  {held:6.1%}")
+
+
+if __name__ == "__main__":
+    main()

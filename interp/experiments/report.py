@@ -1,0 +1,142 @@
+"""An experiment as HTML: figures, plots, and the runs that differ."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gram import Content, Markup, element
+
+from ..redaction import redact
+from ..views import Interval, facts, interval_plot, page, table
+from .tables import arm_rows, comparison_rows, count, marked
+
+if TYPE_CHECKING:
+    from .experiment import Experiment
+    from .trials import Trial
+
+_MOST_DIFFERING = 200
+_LONGEST = 500  # characters of an answer
+
+
+def report(experiment: Experiment, links: Path | None = None) -> str:
+    """The experiment as a page that loads nothing.
+
+    Args:
+        experiment: the experiment.
+        links: the folder that the page will be in, from which it links to the runs.
+    """
+    plan = experiment.plan
+    title = " or ".join(plan.arms)
+    body = [*_body(experiment), *_differing(experiment, links), *_plan(experiment)]
+    return redact(page(title, *body))
+
+
+def fragment(experiment: Experiment) -> str:
+    """The figures and plots alone, for a notebook."""
+    return redact(str(element("div", *_body(experiment))))
+
+
+def _body(experiment: Experiment) -> Iterator[Content]:
+    plan = experiment.plan
+    yield facts(
+        {
+            "cases": len(plan.cases),
+            "repeats": plan.repeats,
+            "runs": f"{len(experiment.trials)} of {len(plan.keys)}",
+            "failed": len(experiment.failures),
+            "decided by": plan.primary,
+            "seed": str(plan.seed),
+            "plan": plan.hash[:16],
+        }
+    )
+    if experiment.comparisons:
+        yield element("h2", "Comparisons")
+        headers, *rows = comparison_rows(experiment)
+        yield table(headers, rows)
+        yield from _plots(experiment)
+    yield element("h2", "Arms")
+    headers, *rows = arm_rows(experiment)
+    yield table(headers, rows)
+    for metric in plan.metrics:
+        found = [each for each in experiment.estimates if each.metric == metric.name]
+        bars = [
+            Interval(each.arm, each.value, each.interval.low, each.interval.high)
+            for each in found
+            if each.interval
+        ]
+        if bars:
+            title = f"{marked(metric.name, plan.primary)}: the arms, with intervals of 95 %"
+            yield element("h3", title)
+            yield interval_plot(bars, title=title)
+    if experiment.notes:
+        yield element("h2", "Notes")
+        yield element("ul", *(element("li", each) for each in experiment.notes))
+
+
+def _plots(experiment: Experiment) -> Iterator[Content]:
+    for metric in experiment.plan.metrics:
+        bars = [
+            Interval(
+                f"{each.arm} − {each.baseline}",
+                each.difference,
+                each.interval.low,
+                each.interval.high,
+            )
+            for each in experiment.comparisons
+            if each.metric == metric.name and each.interval
+        ]
+        if bars:
+            title = f"{marked(metric.name, experiment.plan.primary)}: differences"
+            yield element("h3", title)
+            yield interval_plot(bars, mark=0, title=title)
+
+
+def _differing(experiment: Experiment, links: Path | None) -> Iterator[Content]:
+    groups = experiment.differing()
+    primary = experiment.plan.primary
+    yield element("h2", "Runs that differ")
+    if not groups:
+        yield element("p", f"The arms score the same in {primary}, in every run.")
+        return
+    rows = [
+        [
+            each.case.name if not index else "",
+            each.case.message[:_LONGEST],
+            each.arm,
+            _score(each, primary),
+            each.failure or each.content[:_LONGEST],
+            _link(each, links),
+        ]
+        for group in groups[:_MOST_DIFFERING]
+        for index, each in enumerate(group)
+    ]
+    yield table(["case", "input", "arm", primary, "answer", "run"], rows)
+    if len(groups) > _MOST_DIFFERING:
+        yield element("p", f"{count(len(groups) - _MOST_DIFFERING, 'more case')} differ.")
+
+
+def _score(trial: Trial, metric: str) -> str:
+    score = trial.scores[metric]
+    named = {True: "yes", False: "no", None: "none"}
+    is_named = isinstance(score.value, bool | None)
+    shown = named[score.value] if is_named else f"{score.value:.4g}"  # type: ignore[index]
+    return f"{shown}: {score.problem[:_LONGEST]}" if score.problem else shown
+
+
+def _link(trial: Trial, links: Path | None) -> Content:
+    if trial.file is None:
+        return ""
+    name = trial.file.name
+    if links is None:
+        return name
+    target = Path(os.path.relpath(trial.file.resolve(), links.resolve())).as_posix()
+    return element("a", name, href=target)
+
+
+def _plan(experiment: Experiment) -> Iterator[Markup]:
+    yield element("h2", "Plan")
+    text = element("pre", experiment.plan.text)
+    yield element("details", element("summary", "as it was written before the first run"), text)

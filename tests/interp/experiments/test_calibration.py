@@ -1,0 +1,30 @@
+"""The statistics keep their word: simulated experiments, without any model."""
+
+from __future__ import annotations
+
+import pytest
+from scipy import stats
+
+from benchmarks.calibration import SCENARIOS, power, size
+
+EXPERIMENTS = 150
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str) -> None:
+    wrong, holding = size(SCENARIOS[name], EXPERIMENTS)
+
+    most = stats.binom.isf(0.0005, EXPERIMENTS, 0.05)
+    assert wrong * EXPERIMENTS <= most, f"{wrong:.1%} of {EXPERIMENTS} experiments find one"
+    least = stats.binom.ppf(0.0005, EXPERIMENTS, 0.92)
+    assert holding * EXPERIMENTS >= least, f"{holding:.1%} of the intervals hold 0"
+
+
+@pytest.mark.parametrize(("difference", "disagreement"), [(0.2, 0.3), (0.3, 0.6)])
+def test_a_difference_is_found_as_often_as_was_promised(
+    difference: float, disagreement: float
+) -> None:
+    _, found, held = power(difference, disagreement, 400)
+
+    assert stats.binom.cdf(found * 400, 400, 0.8) > 0.001
+    assert stats.binom.cdf(held * 400, 400, 0.94) > 0.001
