@@ -13,6 +13,7 @@ from .completing import complete_files
 from .file_options import agent_option
 from .inputs import read_document, read_libraries
 from .options import tools_option
+from .process import interruptible
 from .terminal import Terminal
 
 
@@ -44,7 +45,8 @@ def command(
     if program is None:
         if live or tools or agent:
             raise click.UsageError("--live, --tools and --agent need --program FILE")
-        terminal.show_answer(Replay(kept), lambda _: None)
+        with interruptible():
+            terminal.show_answer(Replay(kept), lambda _: None)
         return
     state = evolve(kept.first, agent=the_agent(read_document(program), agent, by="replay"))
     world: World | None = None
@@ -55,4 +57,5 @@ def command(
         model=world if "model" in live else None,
         tools=world if "tools" in live else None,
     )
-    terminal.show_answer(Run(state, world=answers), lambda _: None)
+    with interruptible():
+        terminal.show_answer(Run(state, world=answers), lambda _: None)

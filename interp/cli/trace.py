@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator
+
 import click
+
+from gram import Json
 
 from ..call_text import call_text, shortened
 from ..messages import Usage
 from ..prices import shown_price
 from ..records import load_run
 from ..redaction import redact
-from ..replaying import Entry, Timeline, timeline
+from ..replaying import Entry, Timeline, follow, timeline
 from .completing import complete_files
 from .file_options import json_option
 from .output import Styled, show, show_json
@@ -19,12 +24,20 @@ _LONGEST = 100  # characters of what is said and of results; --json has all of i
 
 @click.command("trace")
 @click.argument("file", shell_complete=complete_files)
+@click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
 @json_option
-def command(file: str, as_json: bool) -> None:
+def command(file: str, is_followed: bool, as_json: bool) -> None:
     """Show the run that FILE records: who was asked, what was called, how long it took.
 
-    FILE is written by gram run --record. A run that is still going on is shown as far as it is.
+    FILE is written by gram run --record. A run that is still going on is shown as far as it is;
+    with --follow each step is shown as it ends (with --json on a line of its own), and at the end
+    what the run came to and waits for.
+
+    A line has the position, the seconds after the run began, the seconds it took, and what it was.
     """
+    if is_followed:
+        _follow(file, as_json)
+        return
     found = timeline(load_run(file))
     if as_json:
         show_json(found.to_json())
@@ -33,9 +46,39 @@ def command(file: str, as_json: bool) -> None:
         show(line)
 
 
+def _follow(file: str, as_json: bool) -> None:
+    shown = 0
+    found: Timeline | None = None
+    for run in follow(file):
+        found = timeline(run)
+        ended = [each for each in found.entries if not each.is_open]
+        for entry in ended[shown:]:
+            if as_json:
+                show(_json_line(entry.to_json()))
+            for line in () if as_json else lines_of([entry]):
+                show(line)
+        shown = len(ended)
+    if found is not None and as_json:
+        show(_json_line({**found.to_json(), "entries": []}))
+    elif found is not None:
+        for line in (*lines_of(found.waits_for), summary(found)):
+            show(line)
+
+
+def _json_line(value: Json) -> str:
+    return redact(json.dumps(value, ensure_ascii=False))
+
+
 def lines(found: Timeline) -> list[Styled]:
     """The lines of a timeline: one about the run, then one for each entry."""
-    return [summary(found), *map(line_of, found.entries)]
+    return [summary(found), *lines_of(found.entries)]
+
+
+def lines_of(entries: Iterable[Entry], level: int = 0) -> Iterator[Styled]:
+    """The lines of some entries, each with those inside it."""
+    for entry in entries:
+        yield line_of(entry, level)
+        yield from lines_of(entry.children, level + 1)
 
 
 def summary(found: Timeline) -> str:
@@ -43,7 +86,7 @@ def summary(found: Timeline) -> str:
     parts = [
         found.agent or "the agent",
         found.model,
-        found.status.value,
+        f"{found.status.value} ({found.stopped})" if found.stopped else found.status.value,
         f"{_count(found.requests, 'request')}, {_count(found.calls, 'call')}",
         _tokens(found.usage),
         "" if found.cost is None else f"${shown_price(found.cost)}",
