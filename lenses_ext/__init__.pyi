@@ -67,6 +67,13 @@ from .language.tool_spec import (
     wire_name as wire_name,
 )
 from .language.traversals import each_agent as each_agent, each_instruction as each_instruction
+from .language.workflow import (
+    as_workflow as as_workflow,
+    loop_max as loop_max,
+    loop_until as loop_until,
+    workflow_description as workflow_description,
+    workflow_name as workflow_name,
+)
 from .memo import Memo as Memo
 from .optics.typed import (
     Getter as Getter,

@@ -1,10 +1,11 @@
 """An agent's and a tool's parts as lenses."""
 
 from .agent import AGENTS, agent_model, agent_tool_specs
-from .answer import answer_faults, answer_with_shared_shapes
+from .answer import answer_faults, answer_schema, answer_with_shared_shapes
 from .callable import INPUT, signature_with_shared_shapes, tool_spec_of, written_signature
 from .parameters import parameter, parameter_names, tool_parameters
 from .settings import SETTINGS, setting_problems
 from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name
 from .traversals import each_agent
 from .vocabulary import Vocabulary
+from .workflow import WORKFLOW_PARTS

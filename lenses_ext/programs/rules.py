@@ -9,25 +9,31 @@ from typing import TypeAlias
 import attrs
 from pyrsistent import PMap
 
-from gram import Fault, Finding, Pattern, Reading, TreePath, Value, walk
+from gram import Fault, Finding, Pattern, Reading, TreePath, Value, exact, walk
 
 from ..errors import FocusError
-from ..labels import AGENT, is_agent, is_answer
+from ..labels import AGENT, is_agent, is_answer, is_workflow, kind_of
 from ..language import (
     AGENTS,
     SETTINGS,
     TOOL_SPECS,
+    WORKFLOW_PARTS,
     Vocabulary,
     agent_model,
     answer_faults,
+    answer_schema,
     setting_problems,
+    tool_spec_of,
     wire_name,
+    written_signature,
 )
 from ..optics import view
-from ..schemas import is_regular_expression, subschemas
+from ..schemas import canonical, is_regular_expression, subschemas
 from ..signatures import (
     SignatureError,
     dotted,
+    is_typed_path,
+    result_schema,
     signature_faults,
     signature_of,
     type_signature_to_json_schema,
@@ -87,6 +93,8 @@ def empty(key: str) -> Rule:
 
 
 def _vocabulary(pattern: Pattern) -> Vocabulary:
+    if is_workflow(pattern):
+        return WORKFLOW_PARTS
     return AGENTS if is_agent(pattern) else TOOL_SPECS
 
 
@@ -147,6 +155,24 @@ def agent_property(agent: Pattern) -> Iterator[Finding]:
             yield Finding(message, part=key)
 
 
+def workflow_property(workflow: Pattern) -> Iterator[Finding]:
+    """A property of a workflow that looks like one that counts, and is ignored."""
+    for key in sorted(workflow.value.properties.keys() - WORKFLOW_PARTS.properties.keys()):
+        near = nearest(key, WORKFLOW_PARTS.properties, cutoff=0.75)
+        if near or key in AGENTS.properties:
+            message = f"{_whose(workflow)} is a {kind_of(workflow)}, which has no {key}"
+            hint = f"did you mean {near}?" if near else "write it in the agents that it uses"
+            yield Finding(message, part=key, hint=hint)
+
+
+def second_signature(runnable: Pattern) -> Iterator[Finding]:
+    """An agent or workflow with more than one type signature."""
+    paths = [index for index, each in enumerate(runnable.elements) if is_typed_path(each)]
+    for index in paths[1:]:
+        message = f"{_whose(runnable)} has one type signature, and this is another"
+        yield Finding(message, (index,), hint="keep one")
+
+
 def duplicate_answer(agent: Pattern) -> Iterator[Finding]:
     """An agent with more than one answer."""
     answers = [index for index, element in enumerate(agent.elements) if is_answer(element)]
@@ -172,7 +198,7 @@ def tool_name(tool: Pattern) -> Iterator[Finding]:
 def _whose(pattern: Pattern) -> str:
     if pattern.value.identity:
         return f'"{pattern.value.identity}"'
-    return "an agent" if is_agent(pattern) else "a tool"
+    return f"{'an' if is_agent(pattern) else 'a'} {kind_of(pattern)}"
 
 
 def agents(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
@@ -185,9 +211,14 @@ def tools(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
     return _of_each(rule, lambda program: program.tools.values())
 
 
-def both(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
-    """A rule about agents and tools, for each of them that is judged."""
-    return _of_each(rule, lambda program: (program.agents | program.tools).values())
+def workflows(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
+    """A rule about workflows, for every workflow that is judged."""
+    return _of_each(rule, lambda program: program.workflows.values())
+
+
+def all_named(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
+    """A rule about agents, workflows and tools, for each of them that is judged."""
+    return _of_each(rule, lambda program: (program.runnables | program.tools).values())
 
 
 def _of_each(
@@ -204,6 +235,45 @@ def _of_each(
 
 
 # --- what is wrong with signatures
+
+
+def agent_signature(reading: Reading) -> Iterator[Fault]:
+    """A signature of an agent or workflow that does not say a type."""
+    program = reading.once(Program.of)
+    for holder in program.runnables.values():
+        if written_signature(holder.pattern) is None or not reading.judges(holder.path):
+            continue
+        spec = tool_spec_of(program.completed(holder)[0])
+        places = {id(each): at for at, each in enumerate(holder.pattern.elements)}
+        for each in signature_faults(spec):
+            first = each.path[0] if each.path else None
+            if each.code == "duplicate-key" or not isinstance(first, int):
+                continue  # the notation reports it, with a fix
+            element = spec.elements[first]
+            if id(element) in places:
+                path: TreePath = (*holder.path, places[id(element)])
+            else:
+                path = program.types_meant(element.value.identity, holder.scope)[0].path
+            yield attrs.evolve(each, path=(*path, *each.path[1:]))
+
+
+def answer_differs(reading: Reading) -> Iterator[Finding]:
+    """An agent whose signature and Answer say two things: they are two ways to say one."""
+    program = reading.once(Program.of)
+    for path, answer in program.answers.items():
+        holder = program.runnables[path[:-1]]
+        if written_signature(holder.pattern) is None or not reading.judges(path):
+            continue
+        try:
+            declared = result_schema(tool_spec_of(program.completed(holder)[0]))
+            other = answer_schema(program.completed(answer)[0])
+        except SignatureError:
+            continue  # reported already
+        if exact(canonical(declared or {}, match="types")) != exact(
+            canonical(other, match="types")
+        ):
+            message = f"the answer of {_whose(holder.pattern)} is not what its signature gives"
+            yield Finding(message, path, hint="keep one of the two, or make them equal")
 
 
 def signature(reading: Reading) -> Iterator[Finding | Fault]:

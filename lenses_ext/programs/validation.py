@@ -33,6 +33,7 @@ from gram import (
 
 from ..labels import AGENT, TOOL, TOOLS
 from ..language import AGENTS, TOOL_SPECS
+from . import arrow_rules, flow_rules
 from .name_rules import (
     DEFINED_TWICE,
     REFERENCE_CHECKS,
@@ -50,8 +51,10 @@ from .references import (
 )
 from .rules import (
     agent_property,
+    agent_signature,
     agents,
-    both,
+    all_named,
+    answer_differs,
     duplicate_answer,
     empty,
     missing,
@@ -61,21 +64,49 @@ from .rules import (
     nearest_label,
     not_a_text,
     pattern,
+    second_signature,
     setting_value,
     settings_type,
     signature,
     tool_name,
     tools,
     unknown_setting,
+    workflow_property,
+    workflows,
 )
 from .scopes import Program, program_scopes
 
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
+FLOW_CHECKS: Final = (
+    Check("arrow-direction", "error", arrow_rules.arrow_direction),
+    Check("arrow-label", "error", arrow_rules.arrow_label),
+    Check("arrow-key", "error", arrow_rules.arrow_key),
+    Check("arrow-end", "error", arrow_rules.arrow_end),
+    Check("handoff", "error", arrow_rules.handoff),
+    Check("handoff-name", "error", arrow_rules.handoff_names),
+    Check("empty-workflow", "error", arrow_rules.empty_workflow),
+    Check("unconnected-node", "error", arrow_rules.unconnected_node),
+    Check("arrow-cycle", "error", arrow_rules.arrow_cycle),
+    Check("duplicate-field", "error", arrow_rules.duplicate_field),
+    Check("several-lists", "error", arrow_rules.several_lists),
+    Check("too-many-ways", "error", arrow_rules.too_many_ways),
+    Check("arrow-type", "error", flow_rules.arrow_type),
+    Check("missing-field", "error", flow_rules.missing_field),
+    Check("no-result", "error", flow_rules.no_result),
+    Check("each-type", "error", flow_rules.each_type),
+    Check("impossible-choice", "error", flow_rules.impossible_choice),
+    Check("uncovered-choice", "error", flow_rules.uncovered_choice),
+    Check("needless-otherwise", "warning", flow_rules.needless_otherwise),
+    Check("loop-rounds", "error", flow_rules.loop_rounds),
+    Check("loop-end", "error", flow_rules.loop_end),
+)
+"""The rules of arrows and workflows."""
+
 LANGUAGE_CHECKS: Final = (
-    Check("missing-name", "error", both(missing_name)),
+    Check("missing-name", "error", all_named(missing_name)),
     *(
-        Check(code, "error", both(rule))
+        Check(code, "error", all_named(rule))
         for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
         if key != "settings"  # a map, with rules of its own
         for code, rule in (
@@ -99,6 +130,11 @@ LANGUAGE_CHECKS: Final = (
     Check("signature", "error", signature, _SAID_OF_SIGNATURES),
     TYPE_CHECKS[1],
     Check("pattern", "warning", pattern),
+    Check("signature", "error", agent_signature, _SAID_OF_SIGNATURES),
+    Check("second-signature", "error", all_named(second_signature)),
+    Check("answer-differs", "error", answer_differs),
+    Check("workflow-property", "warning", workflows(workflow_property)),
+    *FLOW_CHECKS,
 )
 """The rules of the agent language."""
 

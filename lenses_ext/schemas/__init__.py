@@ -1,6 +1,20 @@
 """JSON Schemas on their own: values, parts, validity and comparison."""
 
-from .checks import breaches, default_misfits, is_of, is_regular_expression
+from .canonical_form import canonical
+from .checks import accepts_value, breaches, default_misfits, is_of, is_regular_expression
+from .comparison import Difference, differences
+from .composing import (
+    ANYTHING,
+    any_of,
+    field_of,
+    fields_of,
+    is_required,
+    items_of,
+    list_schema,
+    options_of,
+    record_schema,
+    says_nothing,
+)
 from .json_values import (
     Keywords,
     NotJson,
@@ -8,6 +22,7 @@ from .json_values import (
     dump_json,
     from_json_value,
     json_literal,
+    same_json,
     thaw_json,
     to_json_value,
 )

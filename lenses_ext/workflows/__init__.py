@@ -1,4 +1,4 @@
 """Workflows as they are read: nodes, arrows, what waits for what; and who hands over to whom."""
 
 from .arrows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, handoffs
-from .reading import FlowNode, Join, Workflow, workflow_of
+from .reading import FlowNode, Join, Loop, Workflow, workflow_of

@@ -98,7 +98,7 @@ def _answers(tests: Sequence[FlowArrow]) -> Iterator[dict[str, object]]:
 
 
 _OTHER = Symbol("other")
-"""A value that no test asks for; a test asks for no symbol."""
+"""A value that no test asks for: symbols are texts in tests."""
 
 
 def _holds(conditions: Mapping[str, Value], answer: Mapping[str, object]) -> bool:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
-from pyrsistent import PMap
+from pyrsistent import PMap, pmap
 
-from gram import WALK_SUBJECT, Pattern, TreePath, Value, expect, is_edge
+from gram import WALK_SUBJECT, Pattern, Symbol, TreePath, Value, expect, is_edge
 
 from ..memo import Memo
 from ..signatures import is_path, is_typed_path
@@ -104,12 +104,24 @@ def _arrow(path: TreePath, edge: Pattern) -> FlowArrow:
         source,
         target,
         _kind(edge),
-        record.get("is"),
+        without_symbols(record.get("is")),
         name if isinstance(name, str) else None,
         at_once if isinstance(at_once, int) and not isinstance(at_once, bool) else None,
         path,
         edge,
     )
+
+
+def without_symbols(value: Value | None) -> Value | None:
+    """A value, or a map of fields, with the text of each symbol in its place."""
+    if isinstance(value, PMap):
+        fields = {key: _text_of(each) for key, each in value.items()}
+        return pmap(fields)
+    return None if value is None else _text_of(value)
+
+
+def _text_of(value: Value) -> Value:
+    return value.value if isinstance(value, Symbol) else value
 
 
 def _kind(edge: Pattern) -> ArrowKind:

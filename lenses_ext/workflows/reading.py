@@ -19,7 +19,7 @@ from ..labels import TOOL, is_loop, is_runnable, is_tool
 from ..language import INPUT, parameter_names, written_signature
 from ..memo import Memo
 from .alternatives import Ways
-from .arrows import FlowArrow, arrows_in
+from .arrows import FlowArrow, arrows_in, without_symbols
 
 RESULT: Final = None
 """The target of the arrows that lead to the result."""
@@ -93,6 +93,7 @@ class Workflow:
             is a fault, come last.
         result: the arrows that lead to the result.
         inputs: the names of its parameters: of its signature, else ``input``.
+        ways: the ways in which its choices can go.
         loop: how it is repeated, None for a workflow that is not a Loop.
     """
 
@@ -100,6 +101,7 @@ class Workflow:
     arrows: tuple[FlowArrow, ...]
     order: tuple[str, ...]
     result: Join
+    ways: Ways = field(eq=False, repr=False)
     inputs: tuple[str, ...] = (INPUT,)
     loop: Loop | None = field(default=None)
 
@@ -148,7 +150,7 @@ def _read(pattern: Pattern) -> Workflow:
         feedback = Join(tuple(FlowArrow(name, RESULT) for name in last), not alone)
         loop = Loop(_rounds(pattern), _until(pattern, last), feedback)
     result = join(each for each in arrows if each.target is RESULT)
-    return Workflow(nodes, arrows, order, result, _inputs(pattern), loop)
+    return Workflow(nodes, arrows, order, result, ways, _inputs(pattern), loop)
 
 
 def workflow_of(pattern: Pattern) -> Workflow:
@@ -226,7 +228,7 @@ def _rounds(pattern: Pattern) -> int | None:
 
 
 def _until(pattern: Pattern, last: list[str]) -> Mapping[str, Value]:
-    until = pattern.value.properties.get("until")
+    until = without_symbols(pattern.value.properties.get("until"))
     if until is None:
         return {}
     if isinstance(until, PMap):

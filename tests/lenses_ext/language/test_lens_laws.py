@@ -29,10 +29,13 @@ from lenses_ext import (
     agent_type_signature,
     as_agent,
     as_tool,
+    as_workflow,
     collect,
     each_agent,
     each_agent_tool,
     each_instruction,
+    loop_max,
+    loop_until,
     over,
     put,
     tool_spec_description,
@@ -40,6 +43,8 @@ from lenses_ext import (
     tool_spec_schema,
     tool_spec_type_signature,
     view,
+    workflow_description,
+    workflow_name,
 )
 from lenses_ext.errors import ManyPartsError
 from lenses_ext.language.parameters import parameter, parameter_names, tool_parameters
@@ -112,6 +117,19 @@ SIGNATURE = st.sampled_from(
         "(x::Own)==>(::Own)\n[Own::Object | (x::Text)]",
     ]
 )
+LIKE_WORKFLOWS = st.builds(
+    lambda name, label, record: Pattern(Subject(name, {label}, record)),
+    st.sampled_from(["", "w"]),
+    st.sampled_from(["Workflow", "Loop", "Note"]),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "max": st.sampled_from([1, 3, 0, True, "3"]),
+            "until": values(),
+            "description": texts() | st.just(1),
+        },
+    ),
+)
 FLAT = st.lists(
     agents(depth=0) | patterns(3).filter(lambda each: not collect(each_agent, (each,))), max_size=3
 ).map(tuple)
@@ -131,6 +149,10 @@ LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any
     (agent_type_signature, SIGNED_FIRST, st.none() | SIGNATURE, True),
     (agent_type_signature, SIGNED, SIGNATURE, True),
     (agent_type_signature, SIGNED, st.none() | SIGNATURE, False),
+    (workflow_name, LIKE_WORKFLOWS, NAMES, True),
+    (workflow_description, LIKE_WORKFLOWS, texts() | st.none(), True),
+    (loop_max, LIKE_WORKFLOWS, st.none() | st.integers(1, 9), True),
+    (loop_until, LIKE_WORKFLOWS, st.none() | values(), True),
     (tool_spec_name, like_tools(), NAMES, True),
     (tool_spec_description, like_tools(), texts(), True),
     (tool_spec_type_signature, like_tools(), signature_texts(), True),
@@ -144,6 +166,7 @@ GETTERS: list[tuple[Getter[Any, Any], st.SearchStrategy[Any]]] = [
 PRISMS = [
     (as_agent, like_agents() | patterns(), agents()),
     (as_tool, like_tools() | patterns(), tools()),
+    (as_workflow, LIKE_WORKFLOWS | patterns(), st.just(Pattern(Subject("w", {"Loop"})))),
 ]
 TRAVERSALS: list[tuple[Traversal[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any]]] = [
     (each_agent, FLAT, agents(depth=0)),

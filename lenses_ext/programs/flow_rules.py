@@ -1,0 +1,378 @@
+"""What can be wrong with the types along the arrows of a workflow, its choices and its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, product
+from typing import Any
+
+from gram import Finding, Reading, TreePath, Value, did_you_mean
+
+from ..labels import is_loop, kind_of
+from ..schemas import (
+    Difference,
+    NotJson,
+    Schema,
+    accepts_value,
+    differences,
+    dump_json,
+    field_of,
+    fields_of,
+    is_required,
+    items_of,
+    options_of,
+    same_json,
+    says_nothing,
+    to_json_value,
+)
+from ..workflows import FlowArrow, Join
+from .arrow_rules import cycles_of, workflows
+from .flow_types import Flow, Types
+from .scopes import Definition
+
+_MOST_ANSWERS = 1_000
+"""How many combinations of answers are held against the choices of a node."""
+
+
+class _Place:
+    """A workflow with its types, and where the parts of it are written."""
+
+    def __init__(self, reading: Reading, holder: Definition, given: Schema | None = None) -> None:
+        self.reading = reading
+        self.holder = holder
+        self.flow = Flow(reading.once(Types), holder, given)
+        self.read = self.flow.read
+
+    def of(self, arrow: FlowArrow) -> TreePath:
+        """Where an arrow is written; of one that is not, where its node is."""
+        if arrow.is_written:
+            return (*self.holder.path, *arrow.path)
+        return self.of_node(arrow.target or arrow.source or "")
+
+    def of_node(self, name: str) -> TreePath:
+        for index, element in enumerate(self.holder.pattern.elements):
+            if element.value.identity == name:
+                return (*self.holder.path, index)
+        for each in self.read.arrows:
+            if each.is_written and name in (each.source, each.target):
+                return (*self.holder.path, *each.path, int(each.source != name))
+        return self.holder.path
+
+    def words(self, name: str | None) -> str:
+        """A node for messages, with the place of what it uses."""
+        if name is None:
+            return f"the input of {_called(self.holder)}"
+        used = self.flow.used(name)
+        return f'"{name}"' if used is None else f'"{name}" ({self.reading.cited(used.path)})'
+
+
+def _places(reading: Reading) -> Iterator[_Place]:
+    """The workflows that are judged and whose arrows lead in no circle."""
+    for holder in workflows(reading):
+        place = _Place(reading, holder)
+        if not place.read.ways.too_many and not any(cycles_of(place.read.arrows)):
+            yield place
+
+
+def arrow_type(reading: Reading) -> Iterator[Finding]:
+    """An arrow that carries what the node it leads to does not take."""
+    for place in _places(reading):
+        yield from _misfits(place, place.read.arrows)
+        if place.read.loop is not None:
+            again = _Place(reading, place.holder, place.flow.fed_back())
+            first = {each.path for each in _misfits(place, place.read.arrows)}
+            of_input = [each for each in place.read.arrows if each.source is None]
+            for each in _misfits(again, of_input):
+                if each.path not in first:
+                    yield each._replace(message=f"in the next round {each.message}")
+
+
+def _misfits(place: _Place, arrows: Sequence[FlowArrow]) -> Iterator[Finding]:
+    types, flow = place.flow.types, place.flow
+    for name, node in place.read.nodes.items():
+        used = flow.used(name)
+        if used is None:
+            continue
+        wanted = types.takes(used)
+        mine = [arrow for arrow in arrows if any(arrow is each for each in node.input.arrows)]
+        if mine and not says_nothing(wanted):
+            fields = types.several(used)
+            yield from _unfit(place, node.input, mine, wanted, f"{place.words(name)} takes", fields)
+    wanted = types.declared_result(place.holder)
+    mine = [arrow for arrow in arrows if any(arrow is each for each in place.read.result.arrows)]
+    if mine and not says_nothing(wanted):
+        taker = f"the signature of {_called(place.holder)} gives"
+        yield from _unfit(place, place.read.result, mine, wanted, taker, bool(fields_of(wanted)))
+
+
+def _unfit(
+    place: _Place, join: Join, arrows: list[FlowArrow], wanted: Schema, taker: str, fields: bool
+) -> Iterator[Finding]:
+    flow = place.flow
+    for arrow in arrows:
+        carried = flow.carried(arrow)
+        here, at = wanted, place.of(arrow)
+        giver = _giver(place, arrow)
+        if join.is_record and not fields:
+            target = arrow.target
+            found = differences(wanted, flow.joined(join, target), match="types", result=True)
+            if found:
+                message = f"a record is carried, which is not what {taker}: {_shown(found)}"
+                yield Finding(message, at, hint=_HINT)
+                return
+            continue
+        if join.is_record:
+            key = flow.read.key_of(arrow)
+            of_key = field_of(wanted, key)
+            if of_key is None:
+                hint = did_you_mean(key, fields_of(wanted))
+                hint = hint or f'name it with {{as: "…"}}: {", ".join(fields_of(wanted))}'
+                yield Finding(f'what {taker} has no "{key}"', at, hint=hint)
+                continue
+            here = of_key
+        if says_nothing(here) or says_nothing(carried):
+            continue
+        if found := differences(here, carried, match="types", result=True):
+            yield Finding(f"{giver} is not what {taker}: {_shown(found)}", at, hint=_HINT)
+
+
+_HINT = "change one of the two types, or put a step between them"
+
+
+def _giver(place: _Place, arrow: FlowArrow) -> str:
+    if arrow.is_choice and arrow.source is not None:
+        return f"what {place.words(arrow.source)} was given"
+    if arrow.source is None:
+        return f"the input of {_called(place.holder)}"
+    each = "each item that" if arrow.kind == "EACH" else "what"
+    return f"{each} {place.words(arrow.source)} gives"
+
+
+def _shown(found: Sequence[Difference]) -> str:
+    """The differences between what is carried and what is wanted."""
+    shown = []
+    for each in found[:3]:
+        path = "".join(f".{step}" for step in each.path if step != "properties")
+        shown.append(f"{path[1:] or 'type'} {each.implementation} instead of {each.spec}")
+    return "; ".join(shown)
+
+
+def missing_field(reading: Reading) -> Iterator[Finding]:
+    """A node that needs a field which the arrows to it do not carry, or not always."""
+    for place in _places(reading):
+        types = place.flow.types
+        joins = [
+            (name, node.input, types.takes(used), f"{place.words(name)} needs")
+            for name, node in place.read.nodes.items()
+            if (used := place.flow.used(name)) is not None and types.several(used)
+        ]
+        result = types.declared_result(place.holder)
+        words = f"the signature of {_called(place.holder)} gives"
+        for target, join, wanted, taker in (*joins, (None, place.read.result, result, words)):
+            if not join.is_record or says_nothing(wanted):
+                continue
+            for key in fields_of(wanted):
+                if not is_required(wanted, key):
+                    continue
+                carry = [each for each in join.arrows if place.read.key_of(each) == key]
+                at = place.of((carry or list(join.arrows))[0])
+                if not carry:
+                    yield Finding(f'{taker} "{key}", which no arrow carries', at, hint=_NAME_IT)
+                elif not place.flow.is_always_there(carry, target):
+                    message = f'{taker} "{key}", which is missing where another arm is taken'
+                    yield Finding(message, at, hint=f'make "{key}" optional, or carry it always')
+
+
+_NAME_IT = 'carry it with an arrow of this name: -[{as: "…"}]->'
+
+
+def no_result(reading: Reading) -> Iterator[Finding]:
+    """A workflow without a result, or without one where some arm is taken."""
+    for place in _places(reading):
+        ways = place.read.ways
+        if place.read.nodes and not all(ways.runs(way, None) for way in ways.live):
+            written = [each for each in place.read.result.arrows if each.is_written]
+            at = place.of(written[0]) if written else place.holder.path
+            message = f"{_called(place.holder)} has no result where another arm is taken"
+            yield Finding(message, at, hint="let every arm lead to ()")
+
+
+def each_type(reading: Reading) -> Iterator[Finding]:
+    """An arrow EACH from what gives no list."""
+    for place in _places(reading):
+        for arrow in place.read.arrows:
+            if arrow.kind == "EACH" and items_of(place.flow.answer(arrow.source)) is None:
+                giver = place.words(arrow.source)
+                gives = "is" if arrow.source is None else "gives"
+                hint = "declare an Array: (::Array {elementType: String})"
+                yield Finding(f"{giver} {gives} no list", place.of(arrow), hint=hint)
+
+
+# --- choices
+
+
+def impossible_choice(reading: Reading) -> Iterator[Finding]:
+    """An arrow WHEN for an answer that its source never gives."""
+    for place in _places(reading):
+        for arrow in place.read.arrows:
+            if arrow.kind != "WHEN":
+                continue
+            answer, giver = place.flow.answer(arrow.source), place.words(arrow.source)
+            for problem, hint in _impossible(answer, arrow.conditions, giver):
+                yield Finding(problem, place.of(arrow), "is", hint=hint)
+
+
+def _impossible(
+    answer: Schema, conditions: Mapping[str, Value], giver: str
+) -> Iterator[tuple[str, str | None]]:
+    """What is asked of an answer that it can never be, with a hint."""
+    for name, value in conditions.items():
+        schema = field_of(answer, name) if name else answer
+        if schema is None:
+            known = fields_of(answer)
+            hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else None)
+            yield f'{giver} gives nothing that has a field "{name}"', hint
+            continue
+        try:
+            wanted = to_json_value(value)
+        except NotJson as error:
+            yield f"an answer is JSON: {error}", None
+            continue
+        if says_nothing(schema) or accepts_value(schema, wanted):
+            continue
+        field = f' as "{name}"' if name else ""
+        options = options_of(schema)
+        hint = "declare it in the type of the answer"
+        if options is not None:
+            texts = [each for each in options if isinstance(each, str)]
+            near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None
+            hint = near or f"it gives {' or '.join(map(_json, options))}"
+        yield f"{giver} never gives {_json(wanted)}{field}", hint
+
+
+def uncovered_choice(reading: Reading) -> Iterator[Finding]:
+    """A choice that has no arrow for some answer."""
+    for place in _places(reading):
+        for source, tests, rest in _choices(place):
+            if not tests:
+                yield Finding(
+                    f"OTHERWISE is taken where no WHEN is, and {place.words(source)} has none",
+                    place.of(rest[0]),
+                    hint="leave out the label, or add an arrow WHEN",
+                )
+                continue
+            if rest:
+                continue
+            answer, at = place.flow.answer(source), place.of(tests[-1])
+            left = _uncovered(answer, tests)
+            if left is None:
+                message = f"{place.words(source)} may give other answers, and no arrow is for them"
+            elif left:
+                shown = ", ".join(map(_json, left[:3]))
+                message = f"{place.words(source)} may give {shown}, and no arrow is for that"
+            else:
+                continue
+            yield Finding(message, at, hint="add an arrow OTHERWISE, or one WHEN for each answer")
+
+
+def needless_otherwise(reading: Reading) -> Iterator[Finding]:
+    """An arrow OTHERWISE that is never taken, because every answer has an arrow of its own."""
+    for place in _places(reading):
+        for source, tests, rest in _choices(place):
+            if tests and rest and _uncovered(place.flow.answer(source), tests) == []:
+                message = f"every answer of {place.words(source)} has an arrow of its own"
+                yield Finding(f"{message}, so this is never taken", place.of(rest[0]))
+
+
+def _choices(place: _Place) -> Iterator[tuple[str | None, list[FlowArrow], list[FlowArrow]]]:
+    """The nodes that choose, each with its arrows WHEN and OTHERWISE; None is the input."""
+    for source in (None, *place.read.nodes):
+        leaving = [each for each in place.read.arrows if each.source == source]
+        tests = [each for each in leaving if each.kind == "WHEN"]
+        rest = [each for each in leaving if each.kind == "OTHERWISE"]
+        if tests or rest:
+            yield source, tests, rest
+
+
+def _uncovered(answer: Schema, tests: Sequence[FlowArrow]) -> list[Any] | None:
+    """The answers that no arrow is taken for; None where they cannot be listed."""
+    names = list(dict.fromkeys(name for test in tests for name in test.conditions))
+    values: list[list[Any]] = []
+    for name in names:
+        schema = field_of(answer, name) if name else answer
+        options = None if schema is None else options_of(schema)
+        if options is None or (name and not is_required(answer, name)):
+            return None
+        values.append(options)
+    left: list[Any] = []
+    for combination in islice(product(*values), _MOST_ANSWERS):
+        given = dict(zip(names, combination, strict=True))
+        if not any(_holds(test, given) for test in tests):
+            left.append(given[""] if names == [""] else given)
+    return left
+
+
+def _holds(test: FlowArrow, given: Mapping[str, Any]) -> bool:
+    return all(same_json(given[name], _plain(value)) for name, value in test.conditions.items())
+
+
+def _plain(value: Value) -> Any:
+    try:
+        return to_json_value(value)
+    except NotJson:
+        return None
+
+
+# --- loops
+
+
+def loop_rounds(reading: Reading) -> Iterator[Finding]:
+    """A loop without a bound, or without an end."""
+    for holder in workflows(reading):
+        record = holder.pattern.value.properties
+        if not is_loop(holder.pattern):
+            for key in sorted(record.keys() & {"max", "until"}):
+                message = f"{key} belongs to a Loop, and {_called(holder)} is a Workflow"
+                yield Finding(message, holder.path, key, hint=f"label it Loop, or leave out {key}")
+            continue
+        if "max" not in record:
+            message = f"{_called(holder)} does not say how many rounds there are at most"
+            yield Finding(message, holder.path, "identity", hint="add max: 3")
+        else:
+            most = record["max"]
+            if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+                yield Finding("max is a whole number above 0", holder.path, "max")
+        if "until" not in record:
+            message = f"{_called(holder)} does not say when it ends"
+            yield Finding(message, holder.path, "identity", hint='add until: {node: "approved"}')
+
+
+def loop_end(reading: Reading) -> Iterator[Finding]:
+    """A loop whose end is no possible answer of its nodes."""
+    for place in _places(reading):
+        loop, path = place.read.loop, place.holder.path
+        if loop is None:
+            continue
+        for name, value in loop.until.items():
+            if not name:
+                last = ", ".join(each.source or "" for each in loop.feedback.arrows)
+                message = f"several nodes come last, so until names one of them: {last}"
+                yield Finding(message, path, "until", hint='write until: {node: "approved"}')
+                continue
+            if name not in place.read.nodes:
+                hint = did_you_mean(name, place.read.nodes)
+                hint = hint or f"it has {', '.join(place.read.nodes)}"
+                message = f'until asks for what "{name}" answers, which is no node of the loop'
+                yield Finding(message, path, "until", keys=(name,), hint=hint)
+                continue
+            fields = value if isinstance(value, Mapping) else {"": value}
+            for problem, hint in _impossible(place.flow.answer(name), fields, place.words(name)):
+                yield Finding(problem, path, "until", hint=hint)
+
+
+def _json(value: Any) -> str:
+    return dump_json(value)
+
+
+def _called(holder: Definition) -> str:
+    return f'"{holder.name}"' if holder.name else f"the {kind_of(holder.pattern)}"
