@@ -99,7 +99,7 @@ def read_libraries(names: Sequence[str]) -> ToolLibrary:
     from ..tools import ToolLibrary  # imported late: most commands need no tools
 
     if not names:
-        from ..tools import hello_world_tool_library
+        from .. import hello_world_tool_library
 
         return hello_world_tool_library
     library = ToolLibrary()

@@ -20,7 +20,7 @@ from lenses_ext import (
 from ..errors import ValidationError
 from ..json_text import read_json
 from ..programs import the_tools
-from ..tools import ToolLibrary, explain_binding, tool_spec_from_function
+from ..tools import ToolLibrary, explain_binding
 from .completing import complete_files, complete_tools
 from .each_file import each_file
 from .failures import NO
@@ -124,6 +124,8 @@ def _written(name: str) -> list[Pattern]:
     """The specifications of the tools in a Python file, or in a JSON file of specifications."""
     if Path(name).suffix != ".json":
         library = read_libraries([name])
+        from .. import tool_spec_from_function  # imported late: a library that runs needs none
+
         return [tool_spec_from_function(library[tool]) for tool in library]
     text, shown = read_text(name)
     try:

@@ -27,21 +27,24 @@ _HEADERS: Final = [("Accept-Encoding", "gzip"), ("Connection", "keep-alive")]
 _COMPRESSED: Final = {"gzip", "x-gzip", "deflate"}
 
 
-def http_client(guard: Guard, auth: tuple[str, str] | None) -> httpx2.Client:
+def http_client(guard: Guard, auth: tuple[str, str] | None, *, secure: bool) -> httpx2.Client:
     """A client that blocks.
 
     Args:
         guard: The checks of every response.
         auth: The user and password of a server that asks for them, or None.
+        secure: Whether the server is reached by https.
     """
-    hooks = {"response": [guard.check]}
-    return _Client(**_OPTIONS, transport=transport(), auth=auth, event_hooks=hooks)
+    carried: dict[str, Any] = {"transport": transport(secure=secure), "auth": auth}
+    return _Client(**_OPTIONS, **carried, event_hooks={"response": [guard.check]})
 
 
-def async_http_client(guard: Guard, auth: tuple[str, str] | None) -> httpx2.AsyncClient:
+def async_http_client(
+    guard: Guard, auth: tuple[str, str] | None, *, secure: bool
+) -> httpx2.AsyncClient:
     """A client that does not block; see `http_client`."""
-    hooks = {"response": [guard.acheck]}
-    return _AsyncClient(**_OPTIONS, transport=async_transport(), auth=auth, event_hooks=hooks)
+    carried: dict[str, Any] = {"transport": async_transport(secure=secure), "auth": auth}
+    return _AsyncClient(**_OPTIONS, **carried, event_hooks={"response": [guard.acheck]})
 
 
 class _Client(httpx2.Client):

@@ -28,14 +28,19 @@ _IDLE_SECONDS: Final = 5.0
 _GRACE: Final = 1.0  # seconds
 
 
-def transport() -> Transport | None:
-    """A transport for one server, or None where proxies are set: `httpx2` knows about these."""
-    return None if getproxies() else Transport()
+def transport(*, secure: bool) -> Transport | None:
+    """A transport for one server, or None where proxies are set: `httpx2` knows about these.
+
+    Args:
+        secure: whether it is reached by https. Without, no certificates are read, which takes
+            longer than many runs.
+    """
+    return None if getproxies() else Transport(_context() if secure else None)
 
 
-def async_transport() -> AsyncTransport | None:
+def async_transport(*, secure: bool) -> AsyncTransport | None:
     """The same for a client that does not block."""
-    return None if getproxies() else AsyncTransport()
+    return None if getproxies() else AsyncTransport(_context() if secure else None)
 
 
 class _Exchange:
@@ -118,10 +123,6 @@ class _Idle(Generic[Connection]):
         return waiting
 
 
-def _secured(url: httpx2.URL, context: ssl.SSLContext) -> ssl.SSLContext | None:
-    return context if url.scheme == "https" else None
-
-
 def _context() -> ssl.SSLContext:
     context = httpx2.create_ssl_context()
     context.set_alpn_protocols(["http/1.1"])
@@ -146,11 +147,11 @@ def _response(head: h11.Response, stream: Any) -> httpx2.Response:
 
 
 class Transport(httpx2.BaseTransport):
-    """Carries requests to one server."""
+    """Carries requests to one server, secured by a context if there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: ssl.SSLContext | None) -> None:
         self._idle: _Idle[_Connection] = _Idle()
-        self._context = _context()
+        self._context = context
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and read its response up to its body."""
@@ -168,10 +169,9 @@ class Transport(httpx2.BaseTransport):
 
 
 class _Connection:
-    def __init__(self, request: httpx2.Request, context: ssl.SSLContext) -> None:
+    def __init__(self, request: httpx2.Request, secured: ssl.SSLContext | None) -> None:
         self.exchange = _Exchange()
         host, port = _address(request.url)
-        secured = _secured(request.url, context)
         try:
             self._socket = socket.create_connection(
                 (host, port), request.extensions["timeout"]["connect"]
@@ -240,11 +240,11 @@ class _Body(httpx2.SyncByteStream):
 
 
 class AsyncTransport(httpx2.AsyncBaseTransport):
-    """Carries requests to one server without blocking."""
+    """Carries requests to one server without blocking; see `Transport`."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: ssl.SSLContext | None) -> None:
         self._idle: _Idle[_AsyncConnection] = _Idle()
-        self._context = _context()
+        self._context = context
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and read its response up to its body."""
@@ -264,7 +264,7 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
             await asyncio.wait([connection.lost for connection in waiting], timeout=_GRACE)
 
 
-async def _connected(request: httpx2.Request, context: ssl.SSLContext) -> _AsyncConnection:
+async def _connected(request: httpx2.Request, secured: ssl.SSLContext | None) -> _AsyncConnection:
     loop, (host, port) = asyncio.get_running_loop(), _address(request.url)
     # Other event loops cannot try several addresses at once.
     more: dict[str, Any] = {}
@@ -273,7 +273,7 @@ async def _connected(request: httpx2.Request, context: ssl.SSLContext) -> _Async
     try:
         async with asyncio.timeout(request.extensions["timeout"]["connect"]):
             _, connection = await loop.create_connection(
-                _AsyncConnection, host, port, ssl=_secured(request.url, context), **more
+                _AsyncConnection, host, port, ssl=secured, **more
             )
     except TimeoutError as error:
         raise httpx2.ConnectTimeout(str(error)) from error

@@ -1,8 +1,6 @@
 """Tools and libraries: making them of functions, binding them to a program, calling them."""
 
 from .binding import bind_agent_tools, explain_binding
-from .from_functions.function_tools import tool_spec_from_function
-from .hello_world import hello_world_tool_library
 from .implementation import Tool
 from .invocation import acall_tool, call_tool, invoke_tool
 from .library import ToolLibrary, empty_tool_library
@@ -17,8 +15,6 @@ __all__ = [
     "call_tool",
     "empty_tool_library",
     "explain_binding",
-    "hello_world_tool_library",
     "invoke_tool",
     "providing",
-    "tool_spec_from_function",
 ]

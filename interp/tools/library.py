@@ -59,12 +59,9 @@ class ToolLibrary(Mapping[str, Tool]):
             ArgumentError: an argument is something else.
             ToolError: a function cannot be made into a tool, or two tools have the same name.
         """
-        # Imported here because it loads all the code that reads functions and docstrings.
-        from .from_functions.function_tools import tool
-
         made: dict[str, Tool] = {}
         for each in _flat(tools):
-            found = each if isinstance(each, Tool) else tool(each)
+            found = each if isinstance(each, Tool) else _made_of(each)
             if found.name in made:
                 raise ToolError(f'two tools are named "{found.name}"')
             made[found.name] = found
@@ -160,6 +157,13 @@ def lookup_tool(name: str, library: ToolLibrary) -> Tool | None:
 def _require_own_name(name: str, tool: Tool) -> None:
     if name != tool.name:
         raise ToolError(f'tool "{tool.name}" cannot be registered as "{name}"')
+
+
+def _made_of(function: Callable[..., Any]) -> Tool:
+    # Imported here because it loads all the code that reads functions and docstrings.
+    from .from_functions.function_tools import tool
+
+    return tool(function)
 
 
 def _flat(tools: Iterable[Any]) -> Iterator[Any]:

@@ -7,6 +7,7 @@ Bounds leave some room, also for what each Python calls of its own. Whoever need
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import threading
 import tracemalloc
@@ -147,6 +148,37 @@ def test_a_message_is_encoded_once() -> None:
     assert first["encode_message"] >= 1_000
     assert second["encode_message"] == 0
     assert second.total() < 1_400
+
+
+def test_a_run_loads_nothing_that_it_does_not_need() -> None:
+    code = """
+import sys
+from interp import ScriptedModel, Tool, ToolLibrary, create_agent_pattern, run
+library = ToolLibrary.of(Tool("look", "Looks", {"type": "object"}, lambda _: 1))
+run(create_agent_pattern("a", "An agent", "A/b", "x"), "Hello", library, model=ScriptedModel(["x"]))
+print(*(name for name in sys.modules if name.startswith("interp.")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = done.stdout.split()
+
+    assert "interp.execution.runs" in loaded
+    rooms = ("cli", "records", "replaying", "views", "experiments", "tools.from_functions")
+    others = ("tools.hello_world", "models.server", "models.rehearsal", "execution.recording")
+    unneeded = tuple(f"interp.{name}" for name in (*rooms, *others))
+    assert not [name for name in loaded if name.startswith(unneeded)]
+
+
+def test_no_certificates_are_read_where_nothing_is_secured(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create() -> None:
+        raise AssertionError("certificates are read")
+
+    monkeypatch.setattr("httpx2.create_ssl_context", create)
+    agent, _ = agent_with(0)
+    model_server.will_say("Hello.")
+
+    assert run(agent, "Hello").content == "Hello."
 
 
 @pytest.fixture
