@@ -146,6 +146,7 @@ from .specification import (
     type_signature_to_json_schema as type_signature_to_json_schema,
     validate_agent_pattern as validate_agent_pattern,
 )
+from .telemetry import Telemetry as Telemetry
 from .tools.binding import (
     bind_agent_tools as bind_agent_tools,
     bind_tool as bind_tool,

@@ -15,6 +15,7 @@ from ..models import LanguageModel
 
 if TYPE_CHECKING:
     from ..records import PathLike, RunFile
+    from ..telemetry import Telemetry
     from .world import World
 
 ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
@@ -66,6 +67,7 @@ class RunOptions(TypedDict, total=False):
         record: a new file in which the run is recorded, see `interp.records.run_file`; what is
             recorded can be resumed and replayed.
         world: what performs the effects, instead of one made of the library and the options.
+        telemetry: makes OpenTelemetry spans of the run, see `interp.telemetry`.
     """
 
     model: ModelChoice
@@ -81,6 +83,7 @@ class RunOptions(TypedDict, total=False):
     watch: Watcher | None
     record: PathLike | RunFile | None
     world: World | None
+    telemetry: Telemetry | None
 
 
 class BeginOptions(RunOptions, total=False):
@@ -122,6 +125,10 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     for name, kind in _KINDS.items():
         if (value := options.get(name)) is not None:
             expect(value, kind, name, by=by)
+    if (telemetry := options.get("telemetry")) is not None:
+        from ..telemetry import Telemetry  # imported late: an extra
+
+        expect(telemetry, Telemetry, "telemetry", by=by)
     for name in ("observe", "watch"):
         if (function := options.get(name)) and inspect.iscoroutinefunction(function):
             raise ConfigurationError(f"{name} must be a plain function, got a coroutine function")

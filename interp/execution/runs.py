@@ -8,10 +8,18 @@ taken, then the watchers are told, so nothing that a watcher does can lose an ev
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from attrs import evolve
 
@@ -46,6 +54,9 @@ from .scheduling import startable
 from .timing import Timed, too_late
 from .unattended import Unattended
 from .world import LiveWorld, Report, World
+
+Around: TypeAlias = Callable[[World], World]
+"""Puts a world around a world."""
 
 if TYPE_CHECKING:
     import asyncio
@@ -88,7 +99,9 @@ class Run:
         check_options(options, by="Run")
         self.state = state if state.run_id else evolve(state, run_id=os.urandom(8).hex())
         self._watchers = watchers(options)
-        self._is_watched = len(self._watchers) > 1 or options.get("record") is not None
+        self._telemetry = options.get("telemetry")
+        is_recorded = options.get("record") is not None or self._telemetry is not None
+        self._is_watched = len(self._watchers) > 1 or is_recorded
         self._recorder: Recorder | None = None
         self._failure: BaseException | None = None
         change = _change(state, options)
@@ -154,8 +167,8 @@ class Run:
         limits = self.state.limits
         is_told = is_read or self._is_watched or limits.run_seconds is None
         unattended_seconds = None if is_told else limits.tool_seconds
-        with self._keeping_state(), self._recording():
-            clock, world, waiting = self._begin()
+        with self._keeping_state(), self._recording() as around:
+            clock, world, waiting = self._begin(around)
             try:
                 while effects := startable(waiting):
                     effect = effects[0]
@@ -239,8 +252,8 @@ class Run:
 
         said: asyncio.Queue[TextDelta] = asyncio.Queue(_BUFFERED)
         running: dict[asyncio.Task[Event], Effect] = {}
-        with self._keeping_state(), self._recording():
-            clock, world, waiting = self._begin()
+        with self._keeping_state(), self._recording() as around:
+            clock, world, waiting = self._begin(around)
             try:
                 while True:
                     for effect in startable(waiting, running.values()) if not self._failure else ():
@@ -310,13 +323,14 @@ class Run:
 
     # --- both
 
-    def _begin(self) -> tuple[Clock, World, list[Effect]]:
+    def _begin(self, around: Iterable[Around]) -> tuple[Clock, World, list[Effect]]:
         """The clock, the world and what is waited for, when the run is taken up."""
         self._failure = None
         clock = Clock(self.state.limits.run_seconds)
         world: World = Timed(self._world, self.state.limits.tool_seconds, clock)
+        for put_around in around:
+            world = put_around(world)
         if self._recorder:
-            world = self._recorder.around(world)
             self._ask_about_what_may_have_run(self._recorder.unanswered)
         return clock, world, list(pending(self.state))
 
@@ -363,11 +377,17 @@ class Run:
         key = "/".join([self.state.run_id, *map(str, effect.at)])
         return ToolContext(_name(self.state.agent), effect.name, self.state.context, key)
 
-    def _recording(self) -> AbstractContextManager[None]:
-        """Hold the file of the run, if it is recorded."""
-        if not self._recorder:
-            return nullcontext()
-        return self._recorder.held(lambda: self.state.status is Status.DONE)
+    @contextmanager
+    def _recording(self) -> Iterator[list[Around]]:
+        """Hold the file of the run and its span, if it has them; gives worlds to put around it."""
+        with ExitStack() as held:
+            around: list[Around] = []
+            if self._telemetry:
+                around.append(held.enter_context(self._telemetry.running(lambda: self.state)))
+            if self._recorder:
+                held.enter_context(self._recorder.held(lambda: self.state.status is Status.DONE))
+                around.append(self._recorder.around)
+            yield around
 
     @contextmanager
     def _keeping_state(self) -> Iterator[None]:

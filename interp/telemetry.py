@@ -1,0 +1,265 @@
+"""Runs as OpenTelemetry spans, by the semantic conventions for generative AI (an extra).
+
+.. code-block:: python
+
+    run(agent, "hi", library, telemetry=Telemetry())
+
+A run is a span ``invoke_agent``, with a span ``chat`` for each request to a model and a span
+``execute_tool`` for each call of a tool inside it. They go to the tracer provider of the process,
+or to the one that is given. What is said, and the arguments and results of tools, are left out
+unless they are asked for. The names of the conventions stand in this module alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from lenses_ext import agent_description, agent_model, agent_name, to_json_value, view
+
+from .errors import ApprovalNeeded, ConfigurationError
+from .json_text import Json, read_json, write_json
+from .machine import (
+    Ask,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Effect,
+    Event,
+    ModelReplied,
+    State,
+    ToolReturned,
+)
+from .messages import FunctionRole, Message, Usage
+from .redaction import redact, redact_error
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, TracerProvider
+
+    from .execution import AsyncReport, Report, World
+
+_OPERATION = "gen_ai.operation.name"
+_PROVIDER = "gen_ai.provider.name"
+_AGENT = "gen_ai.agent.name"
+_AGENT_DESCRIPTION = "gen_ai.agent.description"
+_AGENT_ID = "gen_ai.agent.id"
+_MODEL = "gen_ai.request.model"
+_SERVED_MODEL = "gen_ai.response.model"
+_FINISH_REASONS = "gen_ai.response.finish_reasons"
+_INPUT_TOKENS = "gen_ai.usage.input_tokens"
+_OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+_TOOL = "gen_ai.tool.name"
+_TOOL_TYPE = "gen_ai.tool.type"
+_ERROR = "error.type"
+
+_INSTRUCTIONS = "gen_ai.system_instructions"
+_INPUT = "gen_ai.input.messages"
+_OUTPUT = "gen_ai.output.messages"
+_ARGUMENTS = "gen_ai.tool.call.arguments"
+_RESULT = "gen_ai.tool.call.result"
+
+_SETTINGS = {
+    "frequencyPenalty": "gen_ai.request.frequency_penalty",
+    "maxTokens": "gen_ai.request.max_tokens",
+    "presencePenalty": "gen_ai.request.presence_penalty",
+    "seed": "gen_ai.request.seed",
+    "stop": "gen_ai.request.stop_sequences",
+    "temperature": "gen_ai.request.temperature",
+    "topP": "gen_ai.request.top_p",
+}
+_PROVIDERS = {"Google": "gcp.gemini"}
+"""The names of providers that are not ours in small letters."""
+
+
+class Telemetry:
+    """Makes spans of runs; give it to `run` and the like as ``telemetry``.
+
+    Args:
+        tracer_provider: where the spans go; None for the tracer provider of the process.
+        content: whether spans have what was said, and the arguments and results of tools. Keys are
+            redacted in them.
+
+    Raises:
+        ConfigurationError: the extra ``gram-agents[telemetry]`` is not installed.
+    """
+
+    def __init__(
+        self, tracer_provider: TracerProvider | None = None, *, content: bool = False
+    ) -> None:
+        try:
+            from opentelemetry import trace
+        except ImportError:
+            raise ConfigurationError(
+                "OpenTelemetry is not installed: pip install 'gram-agents[telemetry]'"
+            ) from None
+        self._trace = trace
+        self._tracer = trace.get_tracer("gram-agents", tracer_provider=tracer_provider)
+        self._content = content
+
+    @contextmanager
+    def running(self, state: Callable[[], State]) -> Iterator[Callable[[World], World]]:
+        """The span of a run while it goes on; gives what puts a world inside it.
+
+        Args:
+            state: where the run stands when it is asked.
+        """
+        first = state()
+        name = view(agent_name, first.agent)
+        model = first.model or view(agent_model, first.agent)
+        attributes = {
+            _OPERATION: "invoke_agent",
+            _PROVIDER: _provider(model.provider),
+            _AGENT: name,
+            _AGENT_ID: first.run_id,
+            _MODEL: model.name,
+        }
+        if description := view(agent_description, first.agent):
+            attributes[_AGENT_DESCRIPTION] = description
+        span = self._tracer.start_span(f"invoke_agent {name}", attributes=attributes)
+        if self._content:
+            span.set_attribute(_INPUT, _messages(first.context))
+        try:
+            yield lambda world: _Spanned(world, self, self._trace.set_span_in_context(span))
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            if not isinstance(error, ApprovalNeeded):  # it waits, which is no error
+                self.failed(span, error)
+            raise
+        finally:
+            _set_usage(span, state().usage)
+            if self._content and len(state().context) > len(first.context):
+                span.set_attribute(_OUTPUT, _messages(state().context[-1:]))
+            span.end()
+
+    @contextmanager
+    def performing(self, effect: CallModel | CallTool, within: Any) -> Iterator[Span]:
+        """The span of an effect, current while it is performed."""
+        if isinstance(effect, CallModel):
+            name, kind = f"chat {effect.request.model.name}", self._trace.SpanKind.CLIENT
+        else:
+            name, kind = f"execute_tool {effect.name}", self._trace.SpanKind.INTERNAL
+        with self._tracer.start_as_current_span(
+            name,
+            context=within,
+            kind=kind,
+            attributes=self._asked(effect),
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                yield span
+            except BaseException as error:
+                self.failed(span, error)
+                raise
+
+    def answered(self, span: Span, event: Event) -> None:
+        """Say in the span of an effect how it was answered."""
+        match event:
+            case ModelReplied():
+                _set_usage(span, event.usage)
+                if event.served_model:
+                    span.set_attribute(_SERVED_MODEL, event.served_model)
+                if event.finish_reason:
+                    span.set_attribute(_FINISH_REASONS, [event.finish_reason])
+                if self._content:
+                    span.set_attribute(_OUTPUT, _messages([event.message], event.finish_reason))
+            case ToolReturned() if self._content:
+                span.set_attribute(_RESULT, redact(event.result))
+            case CallFailed():
+                self.failed(span, event.exception, event.error)
+
+    def failed(self, span: Span, error: BaseException | None, said: str | None = None) -> None:
+        """Mark a span as failed; what the error says is content."""
+        span.set_attribute(_ERROR, type(error).__qualname__ if error else "tool_error")
+        words = redact_error(said or str(error)) if self._content else None
+        span.set_status(self._trace.StatusCode.ERROR, words)
+
+    def _asked(self, effect: CallModel | CallTool) -> dict[str, Any]:
+        if isinstance(effect, CallTool):
+            found: dict[str, Any] = {
+                _OPERATION: "execute_tool",
+                _TOOL: effect.name,
+                _TOOL_TYPE: "function",
+            }
+            return found | ({_ARGUMENTS: redact(effect.arguments)} if self._content else {})
+        request = effect.request
+        found = {
+            _OPERATION: "chat",
+            _PROVIDER: _provider(request.model.provider),
+            _MODEL: request.model.name,
+            **dict(_settings(request.settings)),
+        }
+        if self._content:
+            told = [{"type": "text", "content": request.instruction}]
+            found |= {_INSTRUCTIONS: redact(write_json(told)), _INPUT: _messages(request.messages)}
+        return found
+
+
+class _Spanned:
+    """A world that does the same as another, each effect in a span."""
+
+    def __init__(self, world: World, telemetry: Telemetry, within: Any) -> None:
+        self._world, self._telemetry, self._within = world, telemetry, within
+
+    def perform(self, effect: Effect, report: Report | None) -> Event:
+        if isinstance(effect, Ask):
+            return self._world.perform(effect, report)
+        with self._telemetry.performing(effect, self._within) as span:
+            event = self._world.perform(effect, report)
+            self._telemetry.answered(span, event)
+            return event
+
+    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
+        if isinstance(effect, Ask):
+            return await self._world.aperform(effect, report)
+        with self._telemetry.performing(effect, self._within) as span:
+            event = await self._world.aperform(effect, report)
+            self._telemetry.answered(span, event)
+            return event
+
+
+def _provider(name: str) -> str:
+    return _PROVIDERS.get(name, name.lower())
+
+
+def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in settings.items():
+        if name := _SETTINGS.get(key):
+            plain = to_json_value(value)
+            yield name, [plain] if key == "stop" and isinstance(plain, str) else plain
+
+
+def _set_usage(span: Span, usage: Usage) -> None:
+    for name, count in ((_INPUT_TOKENS, usage.input_tokens), (_OUTPUT_TOKENS, usage.output_tokens)):
+        if count is not None:
+            span.set_attribute(name, count)
+
+
+def _messages(messages: Any, finish_reason: str = "") -> str:
+    """Messages as the JSON text of the conventions, without keys."""
+    last = {"finish_reason": finish_reason} if finish_reason else {}
+    return redact(write_json([{**_message(each), **last} for each in messages]))
+
+
+def _message(message: Message) -> dict[str, Json]:
+    if isinstance(message.role, FunctionRole):
+        response = {"type": "tool_call_response", "id": message.call_id}
+        return {"role": "tool", "parts": [{**response, "response": message.content}]}
+    parts: list[Json] = []
+    if message.content:
+        parts.append({"type": "text", "content": message.content})
+    for call in message.tool_calls:
+        arguments = _arguments(call.arguments)
+        parts.append(
+            {"type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments}
+        )
+    return {"role": message.role.name, "parts": parts}
+
+
+def _arguments(text: str) -> Json:
+    try:
+        return read_json(text)
+    except ValueError:
+        return text

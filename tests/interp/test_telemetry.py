@@ -1,0 +1,197 @@
+"""Runs as OpenTelemetry spans, seen through the exporter of the SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from gram import ArgumentError
+from interp import (
+    ApprovalNeeded,
+    ModelError,
+    ScriptedModel,
+    Telemetry,
+    ToolLibrary,
+    arun,
+    ask_all,
+    begin,
+    load_run,
+    resume_run,
+    run,
+    tool,
+)
+from tests.interp.execution.test_recording import AGENT, CALLS, counting
+from tests.interp.model_server import completion
+
+LAST = completion({"content": "done"}, model="b-2026-01")
+
+
+class Spans:
+    """What a process exports."""
+
+    def __init__(self) -> None:
+        self._exporter = InMemorySpanExporter()
+        self.provider = TracerProvider()
+        self.provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+
+    @property
+    def ended(self) -> list[ReadableSpan]:
+        return list(self._exporter.get_finished_spans())
+
+    def named(self, name: str) -> ReadableSpan:
+        """The first span with a name."""
+        return next(each for each in self.ended if each.name == name)
+
+
+@pytest.fixture
+def spans() -> Spans:
+    return Spans()
+
+
+def attributes(span: ReadableSpan) -> dict[str, object]:
+    return dict(span.attributes or {})
+
+
+def test_a_run_is_a_span_with_its_requests_and_calls_inside(spans: Spans) -> None:
+    model = ScriptedModel([CALLS, LAST])
+    run(AGENT, "go", counting([]), model=model, telemetry=Telemetry(spans.provider))
+
+    agent = spans.named("invoke_agent counter")
+    inside = [each for each in spans.ended if each is not agent]
+    assert [each.name for each in inside] == [
+        "chat b",
+        "execute_tool add",
+        "execute_tool add",
+        "chat b",
+    ]
+    assert agent.context is not None
+    assert {each.parent.span_id for each in inside if each.parent} == {agent.context.span_id}
+    assert {each.kind for each in inside} == {SpanKind.CLIENT, SpanKind.INTERNAL}
+    assert attributes(inside[-1]) == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "a",
+        "gen_ai.request.model": "b",
+        "gen_ai.response.model": "b-2026-01",
+        "gen_ai.response.finish_reasons": ("stop",),
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.output_tokens": 5,
+    }
+    assert attributes(inside[1])["gen_ai.tool.name"] == "add"
+    assert attributes(agent)["gen_ai.agent.name"] == "counter"
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_async_runs_and_streams_have_the_same_spans(spans: Spans, words: bool) -> None:
+    async def watch() -> None:
+        model = ScriptedModel([CALLS, LAST])
+        begun = begin(AGENT, "go", counting([]), model=model, telemetry=Telemetry(spans.provider))
+        async for _ in begun.astream(words=words):
+            pass
+
+    with spans.provider.get_tracer("mine").start_as_current_span("mine"):
+        asyncio.run(watch())
+
+    mine, agent = spans.named("mine"), spans.named("invoke_agent counter")
+    assert agent.parent == mine.context
+    assert len(spans.ended) == 6
+    assert all(each.parent for each in spans.ended if each is not mine)
+
+
+def test_what_a_tool_does_is_inside_its_span(spans: Spans) -> None:
+    @tool
+    def add(x: int) -> int:
+        """Adds one."""
+        with spans.provider.get_tracer("mine").start_as_current_span("inside"):
+            return x + 1
+
+    for running in (
+        lambda **more: run(AGENT, "go", ToolLibrary.of(add), **more),
+        lambda **more: asyncio.run(arun(AGENT, "go", ToolLibrary.of(add), **more)),
+    ):
+        running(model=ScriptedModel([CALLS, LAST]), telemetry=Telemetry(spans.provider))
+
+    ids = {each.context.span_id: each.name for each in spans.ended if each.context}
+    inside = [each for each in spans.ended if each.name == "inside"]
+    assert [ids[each.parent.span_id] for each in inside if each.parent] == ["execute_tool add"] * 4
+
+
+def test_content_is_left_out_unless_it_is_asked_for(
+    spans: Spans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
+    said = "secret words and sk-0123456789"
+    other = Spans()
+    for kept, content in ((spans, False), (other, True)):
+        telemetry = Telemetry(kept.provider, content=content)
+        run(AGENT, said, counting([]), model=ScriptedModel([CALLS, said]), telemetry=telemetry)
+
+    assert "secret words" not in str([attributes(each) for each in spans.ended])
+    last, agent = other.ended[-2:]
+    assert json.loads(str(attributes(last)["gen_ai.output.messages"])) == [
+        {
+            "role": "assistant",
+            "parts": [{"type": "text", "content": "secret words and [redacted]"}],
+        }
+    ]
+    asked = json.loads(str(attributes(last)["gen_ai.input.messages"]))
+    assert [each["role"] for each in asked] == ["user", "assistant", "tool", "tool"]
+    assert attributes(other.named("execute_tool add"))["gen_ai.tool.call.result"] == "1"
+    assert "sk-0123456789" not in str([attributes(each) for each in other.ended])
+    assert "secret words" in str(attributes(agent))
+
+
+def test_errors_mark_the_spans_they_happened_in(spans: Spans) -> None:
+    @tool
+    def add(x: int) -> int:
+        """Adds one."""
+        raise ZeroDivisionError("secret words")
+
+    model = ScriptedModel([CALLS, ModelError("down")])
+    with pytest.raises(ModelError):
+        run(AGENT, "go", ToolLibrary.of(add), model=model, telemetry=Telemetry(spans.provider))
+
+    failed = {each.name: attributes(each).get("error.type") for each in spans.ended}
+    assert failed == {
+        "chat b": "ModelError",
+        "execute_tool add": "ZeroDivisionError",
+        "invoke_agent counter": "ModelError",
+    }
+    assert spans.named("execute_tool add").status.status_code is StatusCode.ERROR
+    assert "secret words" not in str([each.to_json() for each in spans.ended])
+
+
+def test_a_run_that_waits_for_approval_has_not_failed(spans: Spans, tmp_path: Path) -> None:
+    file = tmp_path / "run.gram"
+    telemetry = Telemetry(spans.provider)
+    with pytest.raises(ApprovalNeeded):
+        run(
+            AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file,
+            telemetry=telemetry,
+        )  # fmt: skip
+    assert [each.status.status_code for each in spans.ended] == [StatusCode.UNSET] * 2
+
+    model = ScriptedModel([LAST])
+    resume_run(file, counting([]), model=model, approve=lambda _: True, telemetry=telemetry)
+
+    ids = [attributes(each).get("gen_ai.agent.id") for each in spans.ended]
+    assert [each for each in ids if each] == [load_run(file).first.run_id] * 2
+
+
+def test_without_a_provider_spans_go_to_that_of_the_process() -> None:
+    response = run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), telemetry=Telemetry())
+
+    assert response.content == "done"
+    assert trace.get_current_span() is trace.INVALID_SPAN
+
+
+def test_what_is_no_telemetry_is_refused(spans: Spans) -> None:
+    with pytest.raises(ArgumentError, match="telemetry must be a Telemetry"):
+        run(AGENT, "go", counting([]), telemetry=spans.provider)  # type: ignore[arg-type]
