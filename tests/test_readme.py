@@ -25,9 +25,10 @@ def blocks(text: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_of_a_page_runs_from_top_to_bottom(
-    page: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(tmp_path)  # pages write files
+    (tmp_path / "examples").symlink_to(EXAMPLES)
     names: dict[str, object] = {}
 
     for block in blocks(page.read_text(encoding="utf-8"), "python"):

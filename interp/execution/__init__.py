@@ -12,6 +12,7 @@ from .observations import (
 )
 from .options import Answer, BeginOptions, OnToolError, RunOptions
 from .runs import Run, finished
+from .scheduling import startable
 from .world import AsyncReport, LiveWorld, Report, World
 
 __all__ = [
@@ -33,4 +34,5 @@ __all__ = [
     "begin",
     "finished",
     "observations",
+    "startable",
 ]

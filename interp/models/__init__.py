@@ -6,10 +6,12 @@ from .language_model import AnyModel, LanguageModel
 from .reply_reading import read_reply
 from .request_json import request_body
 from .retries import noticing_retries
+from .scripted import ScriptedModel
 
 __all__ = [
     "AnyModel",
     "LanguageModel",
+    "ScriptedModel",
     "call_in_text",
     "connect_model",
     "noticing_retries",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from hashlib import sha256
-from typing import TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 
@@ -13,6 +13,7 @@ from gram import GramError, Pattern, Source, fault, parse
 
 from ..errors import ProtocolError, ReplayError, ValidationError
 from ..machine import At, CallModel, Effect, Event, State, pending, step
+from ..messages import AssistantRole, ToolInvocation, Usage
 from .event_pattern import REQUEST, event_from_pattern
 from .fingerprints import Fingerprints
 from .pattern_parts import Reader
@@ -51,7 +52,7 @@ class Step:
 Entry: TypeAlias = Union[Step, Note]
 
 
-@frozen
+@frozen(repr=False)
 class RecordedRun:
     """A run that was recorded.
 
@@ -74,8 +75,8 @@ class RecordedRun:
     library: tuple[Pattern, ...]
     started: datetime | None = None
     session: str | None = None
-    steps: tuple[Step, ...] = field(init=False, eq=False, repr=False)
-    notes: tuple[Note, ...] = field(init=False, eq=False, repr=False)
+    steps: tuple[Step, ...] = field(init=False, eq=False)
+    notes: tuple[Note, ...] = field(init=False, eq=False)
 
     @steps.default
     def _steps_of_entries(self) -> tuple[Step, ...]:
@@ -84,6 +85,12 @@ class RecordedRun:
     @notes.default
     def _notes_of_entries(self) -> tuple[Note, ...]:
         return tuple(each for each in self.entries if not isinstance(each, Step))
+
+    def __repr__(self) -> str:
+        return repr(self.state).replace("State", "RecordedRun", 1)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))  # IPython and Hypothesis would show all its parts
 
     @property
     def state(self) -> State:
@@ -94,6 +101,23 @@ class RecordedRun:
     def events(self) -> tuple[Event, ...]:
         """The events, in order."""
         return tuple(each.event for each in self.steps)
+
+    @property
+    def content(self) -> str:
+        """What the model has said last; ``""`` before it said anything."""
+        last = self.state.context[-1]
+        return last.content if last.role is AssistantRole else ""
+
+    @property
+    def tools_used(self) -> tuple[ToolInvocation, ...]:
+        """The calls that were answered, in their order, also those of a turn that did not end."""
+        state = self.state
+        return (*state.invocations, *(state.answers[index] for index in sorted(state.answers)))
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens that were used."""
+        return self.state.usage
 
     @property
     def unanswered(self) -> frozenset[At]:

@@ -1,4 +1,4 @@
-"""Strategies for agents, tools, signatures and JSON Schemas."""
+"""Strategies for what is nearly an agent or a tool, for JSON Schemas and for settings."""
 
 from __future__ import annotations
 
@@ -6,123 +6,29 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from gram import Pattern, Subject, Symbol, loads
-from lenses_ext import (
-    Model,
-    Settings,
-    SignatureError,
-    parse_type_signature,
-    signature_text,
-    write_type_signature,
+from gram import Pattern, Subject, Symbol
+from gram.strategies import names, patterns, texts
+from lenses_ext import Settings
+from lenses_ext.strategies import (
+    RESERVED_LIKE,
+    TOOL_NAMES as TOOL_NAMES,
+    agents as agents,
+    filled_texts as filled_texts,
+    json_texts as json_texts,
+    json_values as json_values,
+    models as models,
+    programs as programs,
+    property_names as property_names,
+    signature_texts as signature_texts,
+    tool_specs as tool_specs,
+    type_signatures as type_signatures,
 )
-from lenses_ext.schemas.json_values import Keywords
-from lenses_ext.signatures.values import Parameter, Shape, Type, TypeSignature
-from tests.gram.strategies import names, patterns, texts
+
 
 # --- agents and tools
-TOOL_NAMES = ["sayHello", "add", "look_up", "tell-time", "count"]
-
-
-SIGNATURES = [
-    '(personName::Text {default: "world"})==>(::String)',
-    "()==>(::String)",
-    "(::Integer)",
-    "(a::Int)==>(b::Number {optional: true})==>(::Number)",
-    '(u::User)==>(::Any)\n[User::Object | (name::Text), (tags::Array {elementType: "String"})]',
-    '(u::Object {fields: [{name: "n", type: "Text"}]})==>(::Boolean)',
-    "(a::AB)==>(::String)\n[AB::AnyOf | (::Text), (::Null)]",
-]
-
-
-SIGNATURE_ELEMENTS = {text: loads(text) for text in SIGNATURES}
-
-
-TOOL_NAMED = st.sampled_from(TOOL_NAMES)
-
-
-def filled_texts() -> st.SearchStrategy[str]:
-    """Texts that say something: not empty, and more than blanks."""
-    return st.sampled_from(["Be kind.", "x", "é", "```", "a\nb", '"', "true", " 1 ", "// c"])
-
-
-def models() -> st.SearchStrategy[Model]:
-    """Names of models, slashes in some."""
-    providers = st.sampled_from(["OpenAI", "Offline", "é", "a b"])
-    return st.builds(Model, providers, st.sampled_from(["gpt-5.6-luna", "qwen/qwen3", "/", "x "]))
-
-
-def signature_texts() -> st.SearchStrategy[str]:
-    """Signatures as the lens writes them: the text of a valid tool's elements, without `fields`."""
-    plain = [text for text in SIGNATURES if "fields" not in text]
-    written = st.sampled_from([signature_text_of(SIGNATURE_ELEMENTS[text]) for text in plain])
-    return written | type_signatures().filter(_is_valid).map(write_type_signature)
-
-
-def signature_text_of(elements: tuple[Pattern, ...]) -> str:
-    """The text of the elements of a tool."""
-    return signature_text(Pattern(Subject("", {"ToolSpecification"}), elements))
-
-
-def _is_valid(signature: TypeSignature) -> bool:
-    try:
-        parse_type_signature(write_type_signature(signature))
-    except SignatureError:
-        return False
-    return True
-
-
-def tools(some_names: st.SearchStrategy[str] = TOOL_NAMED) -> st.SearchStrategy[Pattern]:
-    """Valid tools."""
-
-    def tool(name: str, description: str, signature: str, label: str, more: bool) -> Pattern:
-        properties = {"description": description, **({"version": 2} if more else {})}
-        return Pattern(Subject(name, {label}, properties), SIGNATURE_ELEMENTS[signature])
-
-    return st.builds(
-        tool,
-        some_names,
-        filled_texts(),
-        st.sampled_from(SIGNATURES),
-        st.sampled_from(["ToolSpecification", "Tool"]),
-        st.booleans(),
-    )
-
-
-def agents(name: str | None = None, depth: int = 1) -> st.SearchStrategy[Pattern]:
-    """Valid agents: tools of different names, and at times an agent among them."""
-
-    def agent(
-        name: str, properties: dict[str, Any], model: Model, elements: list[Pattern]
-    ) -> Pattern:
-        subject = Subject(name, {"Agent"}, {**properties, "model": str(model)})
-        return Pattern(subject, elements)
-
-    properties = st.fixed_dictionaries(
-        {"instruction": filled_texts()},
-        optional={"description": filled_texts(), "temperature": st.just(0.5)},
-    )
-    elements = st.lists(tools(), max_size=3, unique_by=lambda each: each.value.identity)
-    if depth:
-        inner = agents("inner", depth - 1).map(lambda each: [each])
-        parts = st.tuples(elements, st.just([]) | st.just([]) | inner).map(
-            lambda two: [*two[0], *two[1]]
-        )
-        elements = parts.flatmap(st.permutations).map(list)
-    named = st.just(name) if name else st.sampled_from(["greeter", "a", "é b"])
-    return st.builds(agent, named, properties, models(), elements)
-
-
-def programs() -> st.SearchStrategy[tuple[Pattern, ...]]:
-    """Valid documents: agents of different names, in a group at times, and plain data."""
-    two = st.tuples(agents("first"), agents("second"))
-    grouped = two.map(lambda both: (both[0], Pattern(Subject("team"), both[1:])))
-    data = st.just((Pattern(Subject("note", (), {"by": "someone"})),)) | st.just(())
-    return st.tuples(data, two | grouped).map(lambda parts: (*parts[0], *parts[1]))
-
-
 def like_tools() -> st.SearchStrategy[Pattern]:
     """Tools, and patterns that miss one thing or another to be one."""
-    return tools() | _spoilt("Tool", st.lists(patterns(3), max_size=2))
+    return tool_specs() | _spoilt("Tool", st.lists(patterns(3), max_size=2))
 
 
 def like_agents() -> st.SearchStrategy[Pattern]:
@@ -151,41 +57,6 @@ def agent_forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
 
 
 # --- JSON Schemas and signatures
-RESERVED_LIKE = ["default", "optional", "fields", "of", "elementType", "paramName", "keywords"]
-
-
-ODD_NAMES = ["", "\0", "a\0", "// a", " //", "`", "a b", "1", "-1", "é", "String", "Type", "$ref"]
-
-
-def json_texts() -> st.SearchStrategy[str]:
-    """Any text that JSON can carry in UTF-8, U+0000 too."""
-    return texts() | st.sampled_from(ODD_NAMES) | st.just("x\0y\n")
-
-
-def json_values() -> st.SearchStrategy[Any]:
-    """JSON of every kind."""
-    scalars = (
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.integers(-(10**40), 10**40)
-        | st.floats(allow_nan=False, allow_infinity=False)
-        | json_texts()
-    )
-    return st.recursive(
-        scalars,
-        lambda below: (
-            st.lists(below, max_size=3) | st.dictionaries(property_names(), below, max_size=3)
-        ),
-        max_leaves=5,
-    )
-
-
-def property_names() -> st.SearchStrategy[str]:
-    """Names of properties: short ones often, odd ones, and keys that mean something elsewhere."""
-    return st.sampled_from(["a", "b", "user", *RESERVED_LIKE, *ODD_NAMES]) | json_texts()
-
-
 def json_types() -> st.SearchStrategy[Any]:
     """What the keyword ``type`` may say."""
     names = ["string", "integer", "number", "boolean", "object", "array", "null"]
@@ -361,49 +232,3 @@ def setting_values() -> dict[str, st.SearchStrategy[Any]]:
 def model_settings() -> st.SearchStrategy[Settings]:
     """Valid settings, none of them too."""
     return _some(setting_values()).map(Settings)
-
-
-def type_signatures() -> st.SearchStrategy[TypeSignature]:
-    """Signatures made by hand: aliases, unions, shapes used by name, members in members."""
-    basic = ["Text", "String", "Int", "Integer", "Double", "Bool", "Null", "Array", "Object", "Any"]
-    one = st.sampled_from([*basic, "User", "Node"])
-    keywords = st.sampled_from([{}, {"description": "d"}, {"minimum": 1}, {"enum": ["a", None]}])
-    unions = st.lists(st.sampled_from(basic[:-1]), min_size=1, max_size=3)
-    labels = one.map(lambda label: [label]) | unions
-
-    def plain(parts: tuple[list[str], dict[str, Any], Any]) -> Type:
-        return Type(frozenset(parts[0]), keywords=Keywords.of(parts[1]), foreign=parts[2])
-
-    foreign = st.sampled_from([{}, {"optional": 1}, {"of": "x"}]).map(Keywords.of)
-    leaves = st.tuples(labels, keywords, foreign).map(plain)
-
-    def around(below: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
-        fields = st.lists(_parameters(below), max_size=3, unique_by=lambda each: each.name)
-        unnamed = below.map(lambda type: Parameter(None, type))
-        return st.one_of(
-            fields.map(lambda members: Type(frozenset({"Object"}), members=tuple(members))),
-            unnamed.map(lambda member: Type(frozenset({"Array"}), members=(member,))),
-            one.map(lambda label: Type(frozenset({"Array"}), element_type=label)),
-            st.lists(unnamed, min_size=1, max_size=3).map(
-                lambda members: Type(frozenset({"AnyOf"}), members=tuple(members))
-            ),
-            st.lists(one, min_size=1, max_size=3).map(
-                lambda names: Type(frozenset({"OneOf"}), of=tuple(names))
-            ),
-        )
-
-    types = st.recursive(leaves, around, max_leaves=5)
-    shapes = (
-        Shape("User", Type(frozenset({"String"}), keywords=Keywords.of({"maxLength": 3}))),
-        Shape("Node", Type(frozenset({"Array"}), element_type="Node"), named=True),
-    )
-    return st.builds(
-        TypeSignature,
-        st.lists(_parameters(types), max_size=4, unique_by=lambda each: each.name).map(tuple),
-        types.map(lambda type: Parameter(None, type)),
-        st.just(shapes),
-    )
-
-
-def _parameters(types: st.SearchStrategy[Type]) -> st.SearchStrategy[Parameter]:
-    return st.builds(Parameter, property_names(), types, st.sampled_from([None, True, False]))

@@ -61,12 +61,12 @@ from tests.lenses_ext.strategies import (
     models,
     programs,
     signature_texts,
-    tools,
+    tool_specs,
 )
 
 NAMES = texts().filter(bool)
 SET = st.builds(put, st.just(agent_settings), model_settings(), agents(depth=0))
-SOME_TOOLS = st.lists(tools() | symbols().map(lambda name: Pattern(Subject(name))), max_size=3)
+SOME_TOOLS = st.lists(tool_specs() | symbols().map(lambda name: Pattern(Subject(name))), max_size=3)
 SOME_ANSWERS = st.sampled_from(
     loads("[:Answer:Object | (name::String)] [n:Answer:Integer] [:Answer:Nope]")
 )
@@ -165,12 +165,12 @@ GETTERS: list[tuple[Getter[Any, Any], st.SearchStrategy[Any]]] = [
 ]
 PRISMS = [
     (as_agent, like_agents() | patterns(), agents()),
-    (as_tool, like_tools() | patterns(), tools()),
+    (as_tool, like_tools() | patterns(), tool_specs()),
     (as_workflow, LIKE_WORKFLOWS | patterns(), st.just(Pattern(Subject("w", {"Loop"})))),
 ]
 TRAVERSALS: list[tuple[Traversal[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any]]] = [
     (each_agent, FLAT, agents(depth=0)),
-    (each_agent_tool, like_agents(), tools()),
+    (each_agent_tool, like_agents(), tool_specs()),
     (each_instruction, agent_forests() | programs(), texts()),
     (each_agent & agent_model, agent_forests() | programs(), models()),
     (each_agent_tool & tool_spec_description, like_agents(), texts()),

@@ -48,7 +48,7 @@ from tests.lenses_ext.strategies import (
     models,
     programs,
     signature_texts,
-    tools,
+    tool_specs,
 )
 
 NEW = st.sampled_from(["fresh", "new_one"])
@@ -63,12 +63,12 @@ def tool_names(agent: Pattern) -> list[str]:
 # --- laws
 
 
-@given(agents(), tools(NEW))
+@given(agents(), tool_specs(NEW))
 def test_adding_a_tool_and_removing_it_changes_nothing(agent: Pattern, tool: Pattern) -> None:
     assert remove_tool(add_tool(agent, tool), tool.value.identity) == agent
 
 
-@given(agents(), tools(NEW), st.data())
+@given(agents(), tool_specs(NEW), st.data())
 def test_replacing_a_tool_there_and_back_changes_nothing(
     agent: Pattern, tool: Pattern, data: st.DataObject
 ) -> None:
@@ -146,7 +146,7 @@ def _share(program: tuple[Pattern, ...], name: str) -> tuple[Pattern, ...]:
 # --- validity
 
 
-@given(tools())
+@given(tool_specs())
 def test_the_tools_that_tests_make_are_valid(tool: Pattern) -> None:
     assert validate_tool_spec_pattern(tool) == ()
 
@@ -158,7 +158,12 @@ def test_the_programs_that_tests_make_are_valid(program: tuple[Pattern, ...]) ->
 
 def agent_edits(draw: st.DrawFn) -> list[Callable[[Pattern], Pattern]]:
     """Every edit of an agent that keeps it valid."""
-    text, name, tool, other = (draw(filled_texts()), draw(ODD), draw(tools(ODD)), draw(agents()))
+    text, name, tool, other = (
+        draw(filled_texts()),
+        draw(ODD),
+        draw(tool_specs(ODD)),
+        draw(agents()),
+    )
     signature, model = draw(signature_texts()), draw(models())
     old = draw(st.sampled_from(TOOL_NAMES))
     return [

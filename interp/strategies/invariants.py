@@ -1,0 +1,84 @@
+"""Invariants of runs: held against many, and the smallest that breaks one is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from gram import expect
+from lenses_ext import ProgramLike
+
+from ..machine import CallModel
+from ..records import PathLike, RecordedRun, RunFile
+from ..tools import empty_tool_library
+from .runs import Library, runs
+
+
+def check_runs(
+    program: ProgramLike,
+    invariant: Callable[[RecordedRun], object],
+    library: Library = empty_tool_library,
+    *,
+    failing: PathLike | None = None,
+    **how: Any,
+) -> None:
+    """Hold an invariant against many runs of an agent.
+
+    How many is what the profile of Hypothesis says (``max_examples``).
+
+    Args:
+        program: the program, as for `run`.
+        invariant: takes a run, see `interp.RecordedRun`; it raises (such as by ``assert``) or
+            returns False where the run breaks it.
+        library: the implementations of tools, see `runs`.
+        failing: a file for the smallest run that breaks the invariant, which `gram replay` and
+            `gram trace` show; it is written anew each time, and removed when none does.
+        **how: the other keywords of `runs`.
+
+    Raises:
+        AssertionError: a run returned False. What the invariant raises comes as it is, with a note
+            of where the run is.
+    """
+    expect(invariant, Callable, "invariant", by="check_runs")
+    broken: list[RecordedRun] = []
+
+    def holds(run: RecordedRun) -> None:
+        try:
+            kept = invariant(run)
+            name = getattr(invariant, "__name__", "the invariant")
+            assert kept is not False, f"{name} does not hold"
+        except BaseException:
+            broken[:] = [run]  # the last that Hypothesis tries is the smallest
+            raise
+
+    quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    # Several failures would come as a group, and explaining one runs it many times more.
+    run = settings(
+        report_multiple_bugs=False,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=quiet,
+    )(given(runs(program, library, **how))(holds))
+    if failing is not None:
+        Path(failing).unlink(missing_ok=True)
+    try:
+        run()
+    except Exception as error:
+        if broken and failing is not None:
+            _write(broken[0], failing)
+            error.add_note(f"the smallest run that breaks it: {failing}  (gram trace {failing})")
+        raise
+
+
+def _write(run: RecordedRun, path: PathLike) -> None:
+    Path(path).unlink(missing_ok=True)
+    file = RunFile(path)
+    file.begin(run.first, ())
+    with file.held():
+        for step in run.steps:
+            asked = step.effect.request if isinstance(step.effect, CallModel) else None
+            file.append(step.event, request=asked)
