@@ -16,10 +16,10 @@ from gram import (
     did_you_mean,
 )
 
-from ..labels import AGENT, TOOLS, WORKFLOWS, is_agent, kind_of
+from ..labels import is_agent, kind_of
 from ..signatures import is_typed_path
 from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, workflow_of
-from .scopes import Definition, Program
+from .scopes import Definition, Program, is_defined_there
 
 _KEYS: Final = {
     "PLAIN": {"as"},
@@ -128,7 +128,7 @@ def _wrong_end(
     name, labels = subject.identity, sorted(subject.labels)
     if end.elements:
         return "an arrow goes from one name to another, this is a pattern", None
-    if subject.properties or subject.labels & {AGENT, *TOOLS, *WORKFLOWS}:
+    if is_defined_there(end):
         message = "the ends of an arrow are names, this is a definition"
         return message, f"write it as an element beside the arrows, and here ({name})"
     if not labels or (not name and len(labels) == 1 and is_agent(holder)):

@@ -290,7 +290,7 @@ def _choices(place: _Place) -> Iterator[tuple[str | None, list[FlowArrow], list[
         leaving = [each for each in place.read.arrows if each.source == source]
         tests = [each for each in leaving if each.kind == "WHEN"]
         rest = [each for each in leaving if each.kind == "OTHERWISE"]
-        if tests or rest:
+        if (tests or rest) and all(test.conditions for test in tests):
             yield source, tests, rest
 
 

@@ -111,10 +111,12 @@ def unexpected_element(reading: Reading) -> Iterator[Finding]:
             if labels & {PARAMETERS, DEFINITIONS}:
                 continue
             found = f"the label {', '.join(sorted(labels))}" if labels else "no label"
-            last = f"a {WORKFLOW} or an {ANSWER}" if in_agent else f"or a {WORKFLOW}"
-            message = f"an element of {'an agent' if in_agent else 'a workflow'} is a {TOOL}, "
-            message += f"an {AGENT}, {last}, this has {found}"
-            hint = nearest_label(labels, {AGENT, ANSWER, *TOOLS, *WORKFLOWS})
+            known = [f"a {TOOL}", f"an {AGENT}", f"a {WORKFLOW}", f"an {ANSWER}"]
+            *others, last = known if in_agent else known[:-1]
+            whose = "an agent" if in_agent else "a workflow"
+            message = f"an element of {whose} is {', '.join(others)} or {last}, this has {found}"
+            meant = {AGENT, *TOOLS, *WORKFLOWS} | ({ANSWER} if in_agent else set())
+            hint = nearest_label(labels - {ANSWER}, meant)
             if labels <= RESERVED and labels and not element.value.identity:
                 hint = f"a signature is a path: ()==>(::{min(labels)})"
             yield Finding(message, (*holder.path, index), hint=hint)
@@ -132,7 +134,7 @@ def misspelt_label(reading: Reading) -> Iterator[Finding]:
         if subject.labels & {AGENT, ANSWER, *TOOLS, *WORKFLOWS}:
             continue
         wanted: set[str] = set()
-        if any(map(is_path, pattern.elements)):
+        if program.runnables and any(map(is_path, pattern.elements)):
             wanted.update(WORKFLOWS)
         if "instruction" in subject.properties or "model" in subject.properties:
             wanted.add(AGENT)

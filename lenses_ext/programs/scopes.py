@@ -76,8 +76,14 @@ class Definition:
         """
         for arrow in arrows_in(self.pattern):
             for index, end in enumerate(arrow.pattern.elements if arrow.pattern else ()):
-                if name := min(end.value.labels, default=end.value.identity):
+                name = min(end.value.labels, default=end.value.identity)
+                if name and not is_defined_there(end):
                     yield (*self.path, *arrow.path, index), name, arrow
+
+
+def is_defined_there(end: Pattern) -> bool:
+    """Whether the end of an arrow is a definition, which is a fault, and not a name."""
+    return bool(end.value.properties) or is_runnable(end) or is_tool(end)
 
 
 class Program:

@@ -82,7 +82,7 @@ FLOW_CHECKS: Final = (
     Check("arrow-direction", "error", arrow_rules.arrow_direction),
     Check("arrow-label", "error", arrow_rules.arrow_label),
     Check("arrow-key", "error", arrow_rules.arrow_key),
-    Check("arrow-end", "error", arrow_rules.arrow_end),
+    Check("arrow-end", "error", arrow_rules.arrow_end, DEFINED_TWICE),
     Check("handoff", "error", arrow_rules.handoff),
     Check("handoff-name", "error", arrow_rules.handoff_names),
     Check("empty-workflow", "error", arrow_rules.empty_workflow),
