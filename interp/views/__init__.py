@@ -3,6 +3,16 @@
 from .page import page
 from .plots import Interval, interval_plot
 from .run_drawing import with_counts, without_keys
+from .run_page import run_page
 from .tables import facts, table
 
-__all__ = ["Interval", "facts", "interval_plot", "page", "table", "with_counts", "without_keys"]
+__all__ = [
+    "Interval",
+    "facts",
+    "interval_plot",
+    "page",
+    "run_page",
+    "table",
+    "with_counts",
+    "without_keys",
+]

@@ -1,0 +1,264 @@
+"""A recorded run as a page: what was asked, what was called with what, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
+from attrs import frozen
+
+from gram import Content, Markup, element, expect, highlighted
+from lenses_ext import drawing_of, to_svg
+
+from ..call_text import call_text, shortened
+from ..json_text import read_json
+from ..machine import Status
+from ..prices import shown_price
+from ..records import RecordedRun
+from ..redaction import redactor
+from ..replaying import Entry, timeline
+from .page import page
+from .run_drawing import with_counts, without_keys
+from .tables import facts
+
+_MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000
+_LONGEST_LINE = 160  # characters of what is seen before an entry is opened
+_MOST_NODES = 150  # that are drawn
+
+_KINDS = {"model": "model", "tool": "tool", "agent": "agent", "change": "you", "stop": "stop"}
+_HOW = {
+    "failed": ("bad", "failed"),
+    "refused": ("warn", "refused"),
+    "asked": ("warn", "waits for approval"),
+    "running": ("warn", "began, and has no answer"),
+    "waiting": ("warn", "waits"),
+}
+_STATUS = {Status.DONE: "good", Status.LIMITED: "bad", Status.UNUSABLE: "bad"}
+
+
+def run_page(run: RecordedRun) -> str:
+    """The page of a recorded run: one file of HTML that loads nothing.
+
+    It can be searched, and everything in it opens with a key press. Known keys are replaced, and
+    whatever people, models and tools wrote is text in it. Very long texts are cut.
+
+    Raises:
+        ArgumentError: the argument is no run.
+    """
+    expect(run, RecordedRun, "run", by="run_page")
+    found, clean = timeline(run), redactor()
+    count = sum(1 for _ in _all(found.entries)) or 1
+    longest = max(_LEAST_OF_ONE, min(_MOST_OF_ONE, _MOST_OF_ALL // count))
+    ends = [(each.started or 0) + (each.seconds or 0) for each in found.entries]
+    view = _View(clean, longest, max(ends, default=0))
+    status = element("span", found.status.value, class_=_STATUS.get(found.status, "warn"))
+    told: dict[str, Content] = {
+        "status": status,
+        "model": clean(found.model),
+        "requests": str(found.requests),
+        "calls": str(found.calls),
+        "input tokens": _count(found.usage.input_tokens),
+        "output tokens": _count(found.usage.output_tokens),
+        "cost": _dollars(found.cost),
+        "time": _seconds(found.seconds),
+        "program": clean(found.program),
+    }
+    return page(
+        clean(found.agent) or "a run",
+        facts({name: value for name, value in told.items() if value}),
+        view.said("asked", found.input),
+        view.said("answered", found.answer),
+        view.said("stopped", found.stopped, "bad"),
+        element("h2", "What happened"),
+        _search(),
+        element("ol", map(view.entry, found.entries), class_="timeline"),
+        _drawn(run),
+        _program(clean(run.program)),
+    )
+
+
+def _all(entries: tuple[Entry, ...]) -> Iterator[Entry]:
+    for entry in entries:
+        yield entry
+        yield from _all(entry.children)
+
+
+def _search() -> Markup:
+    field = element(
+        "input",
+        type="search",
+        placeholder="Search what happened",
+        aria_label="Search what happened",
+    )
+    buttons = [
+        element("button", f"{word} all", type="button", data_open=how)
+        for word, how in (("Open", "all"), ("Close", "none"))
+    ]
+    return element("div", field, buttons, element("output"), class_="search", hidden=True)
+
+
+def _drawn(run: RecordedRun) -> Content:
+    drawing = drawing_of(run.first.agent)
+    if len(drawing.nodes) > _MOST_NODES:
+        return None
+    counted = without_keys(with_counts(drawing, timeline(run, has_prices=False)))
+    return [
+        element("h2", "What ran"),
+        element("figure", to_svg(counted, standalone=False), class_="drawing", tabindex=0),
+    ]
+
+
+def _program(text: str) -> Content:
+    pieces = (
+        element("span", piece, class_=f"g-{kind}") if kind else piece
+        for kind, piece in highlighted(text)
+    )
+    return element(
+        "details",
+        element("summary", element("h2", "The program")),
+        element("pre", pieces),
+        class_="source",
+    )
+
+
+@frozen
+class _View:
+    """How the entries of one run are shown.
+
+    Attributes:
+        clean: replaces known keys, which is done before anything is cut or escaped.
+        longest: the most characters of a text.
+        end: when the last entry ended, in seconds after the run began.
+    """
+
+    clean: Callable[[str], str]
+    longest: int
+    end: float
+
+    def said(self, word: str, text: str | None, style: str | None = None) -> Content:
+        """Something said, below a word that says by whom."""
+        if not text:
+            return None
+        shown = element("div", self._cut(self.clean(text)), class_="says")
+        return element("section", element("h2", word), shown, class_=f"said {style or ''}".strip())
+
+    def entry(self, entry: Entry) -> Markup:
+        """An entry: a line, and what opens below it."""
+        style, how = _HOW.get(entry.how, (None, None))
+        at = ".".join(map(str, entry.at))
+        line = [
+            element("span", _KINDS[entry.kind], class_=f"kind k-{entry.kind}"),
+            element("span", self._line(entry), class_="what"),
+            element("span", how, class_=f"how {style}") if how else None,
+            element("span", _seconds(entry.seconds), class_="num took"),
+            self._bar(entry),
+        ]
+        inside = element("ol", map(self.entry, entry.children)) if entry.children else None
+        opened = element("details", element("summary", line), self._parts(entry, at), inside)
+        return element("li", opened, class_="entry")
+
+    def _line(self, entry: Entry) -> Content:
+        """What is seen of an entry before it is opened."""
+        named = self.clean(entry.name)
+        match entry.kind:
+            case "model":
+                said = self._short(entry.result or entry.error or "")
+                calls = f"calls {self.clean(', '.join(entry.calls))}" if entry.calls else ""
+                words = " · ".join(filter(None, (said, calls))) or named
+            case "change":
+                words = f"resumed with {self._short(entry.arguments or '')}"
+            case "stop":
+                words = self._short(entry.error or "stopped")
+            case _:
+                call = self._short(call_text(entry.name, self.clean(entry.arguments or "{}")))
+                came = entry.error if entry.error is not None else entry.result
+                said = "" if came is None else self._short(came)
+                return [
+                    element("code", call),
+                    element("span", " → ", said, class_="quiet") if said else None,
+                ]
+        return element("span", words)
+
+    def _parts(self, entry: Entry, at: str) -> Content:
+        """What opens below the line of an entry."""
+        told = {
+            "position": self.clean(at),
+            "agent": self.clean(entry.who),
+            "model" if entry.kind == "model" else "name": self.clean(entry.name),
+            "answered by": self.clean(entry.served_model),
+            "input tokens": _count(entry.usage and entry.usage.input_tokens),
+            "output tokens": _count(entry.usage and entry.usage.output_tokens),
+            "cost": _dollars(entry.cost),
+            "ended because": self.clean(entry.finish_reason),
+            "began after": _seconds(entry.started),
+            "asked for approval": {None: "", True: "allowed", False: "denied"}[entry.approval],
+            "sent again": self.clean("; ".join(entry.retries)),
+        }
+        result = "said" if entry.kind == "model" else "result"
+        return [
+            facts({name: value for name, value in told.items() if value}),
+            self._block("arguments", entry.arguments),
+            self._block(result, entry.result),
+            self._block("error", entry.error, "bad"),
+        ]
+
+    def _block(self, word: str, text: str | None, style: str | None = None) -> Content:
+        if not text:
+            return None
+        shown = self._cut(self.clean(_plain(text)))
+        return [element("h3", word), element("pre", shown, tabindex=0, class_=style)]
+
+    def _cut(self, text: str) -> str:
+        """A text that is not too long for a page."""
+        if len(text) <= self.longest:
+            return text
+        return f"{text[: self.longest]}\n… {len(text) - self.longest:,} more characters"
+
+    def _short(self, text: str) -> str:
+        return shortened(" ".join(self.clean(text).split()), _LONGEST_LINE)
+
+    def _bar(self, entry: Entry) -> Content:
+        """When an entry happened, as a bar below its line."""
+        if not entry.seconds or not self.end:
+            return None
+        start, width = (entry.started or 0) / self.end * 100, entry.seconds / self.end * 100
+        bar = element("rect", x=f"{start:.2f}", width=f"{max(width, 0.3):.2f}", height=3)
+        return element(
+            "svg",
+            bar,
+            class_="bar",
+            viewBox="0 0 100 3",
+            preserveAspectRatio="none",
+            aria_hidden="true",
+        )
+
+
+def _plain(text: str) -> str:
+    """A JSON text as people read it; any other text as it is."""
+    try:
+        value = read_json(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _count(tokens: int | None) -> str:
+    return "" if tokens is None else f"{tokens:,}"
+
+
+def _dollars(cost: Decimal | None) -> str:
+    return "" if cost is None else f"${shown_price(cost)}"
+
+
+def _seconds(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if 0 < seconds < 0.0005:
+        return "< 1 ms"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
