@@ -166,3 +166,4 @@ from .tools.library import (
     register_tool as register_tool,
 )
 from .tools.tool_context import ToolContext as ToolContext
+from .views.run_page import run_page as run_page

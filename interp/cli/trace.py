@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import click
 
-from gram import Json
+from gram import Json, write_atomically
 
 from ..call_text import call_text, shortened
 from ..messages import Usage
@@ -17,7 +18,7 @@ from ..redaction import redact
 from ..replaying import Entry, Timeline, follow, timeline
 from .completing import complete_files
 from .file_options import json_option
-from .output import Styled, show, show_json
+from .output import Styled, note, show, show_json
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 
@@ -26,7 +27,14 @@ _LONGEST = 100  # characters of what is said and of results; --json has all of i
 @click.argument("file", shell_complete=complete_files)
 @click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
 @json_option
-def command(file: str, is_followed: bool, as_json: bool) -> None:
+@click.option(
+    "--html",
+    "out",
+    metavar="OUT",
+    help="Write the run as one page for a browser.",
+    shell_complete=complete_files,
+)
+def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> None:
     """Show the run that FILE records: who was asked, what was called, how long it took.
 
     FILE is written by gram run --record. A run that is still going on is shown as far as it is;
@@ -35,6 +43,11 @@ def command(file: str, is_followed: bool, as_json: bool) -> None:
 
     A line has the position, the seconds after the run began, the seconds it took, and what it was.
     """
+    if out is not None:
+        if is_followed or as_json:
+            raise click.UsageError("--html is for itself, without --follow and --json")
+        _write_page(file, out)
+        return
     if is_followed:
         _follow(file, as_json)
         return
@@ -44,6 +57,13 @@ def command(file: str, is_followed: bool, as_json: bool) -> None:
         return
     for line in lines(found):
         show(line)
+
+
+def _write_page(file: str, out: str) -> None:
+    from ..views import run_page  # imported late: only pages need it
+
+    write_atomically(Path(out), run_page(load_run(file)), private=True)
+    note(f"gram: the page of the run is in {out}")
 
 
 def _follow(file: str, as_json: bool) -> None:

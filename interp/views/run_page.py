@@ -14,10 +14,11 @@ from lenses_ext import drawing_of, to_svg
 from ..call_text import call_text, shortened
 from ..json_text import read_json
 from ..machine import Status
+from ..messages import Usage
 from ..prices import shown_price
 from ..records import RecordedRun
 from ..redaction import redactor
-from ..replaying import Entry, timeline
+from ..replaying import Entry, Timeline, timeline
 from .page import page
 from .run_drawing import with_counts, without_keys
 from .tables import facts
@@ -62,6 +63,7 @@ def run_page(run: RecordedRun) -> str:
         "output tokens": _count(found.usage.output_tokens),
         "cost": _dollars(found.cost),
         "time": _seconds(found.seconds),
+        "began": f"{found.started:%Y-%m-%d %H:%M:%S %Z}" if found.started else None,
         "program": clean(found.program),
     }
     return page(
@@ -73,7 +75,7 @@ def run_page(run: RecordedRun) -> str:
         element("h2", "What happened"),
         _search(),
         element("ol", map(view.entry, found.entries), class_="timeline"),
-        _drawn(run),
+        _drawn(run, found),
         _program(clean(run.program)),
     )
 
@@ -98,11 +100,11 @@ def _search() -> Markup:
     return element("div", field, buttons, element("output"), class_="search", hidden=True)
 
 
-def _drawn(run: RecordedRun) -> Content:
+def _drawn(run: RecordedRun, found: Timeline) -> Content:
     drawing = drawing_of(run.first.agent)
     if len(drawing.nodes) > _MOST_NODES:
         return None
-    counted = without_keys(with_counts(drawing, timeline(run, has_prices=False)))
+    counted = without_keys(with_counts(drawing, found))
     return [
         element("h2", "What ran"),
         element("figure", to_svg(counted, standalone=False), class_="drawing", tabindex=0),
@@ -173,22 +175,20 @@ class _View:
             case _:
                 call = self._short(call_text(entry.name, self.clean(entry.arguments or "{}")))
                 came = entry.error if entry.error is not None else entry.result
-                said = "" if came is None else self._short(came)
-                return [
-                    element("code", call),
-                    element("span", " → ", said, class_="quiet") if said else None,
-                ]
+                outcome = None if came is None else (" → ", self._short(came))
+                return [element("code", call), element("span", outcome, class_="quiet")]
         return element("span", words)
 
     def _parts(self, entry: Entry, at: str) -> Content:
         """What opens below the line of an entry."""
+        usage = entry.usage or Usage()
         told = {
             "position": self.clean(at),
             "agent": self.clean(entry.who),
             "model" if entry.kind == "model" else "name": self.clean(entry.name),
             "answered by": self.clean(entry.served_model),
-            "input tokens": _count(entry.usage and entry.usage.input_tokens),
-            "output tokens": _count(entry.usage and entry.usage.output_tokens),
+            "input tokens": _count(usage.input_tokens),
+            "output tokens": _count(usage.output_tokens),
             "cost": _dollars(entry.cost),
             "ended because": self.clean(entry.finish_reason),
             "began after": _seconds(entry.started),

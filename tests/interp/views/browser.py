@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -59,6 +60,8 @@ class Browser:
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._from], [], [], 120)
+            assert ready, "the browser does not answer"
             part = os.read(self._from, 1 << 20)
             assert part, "the browser has gone"
             self._buffer += part

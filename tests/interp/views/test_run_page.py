@@ -1,0 +1,267 @@
+"""The page of a run: everything in it is there, whatever it is, and people can use it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from interp import (
+    ApprovalNeeded,
+    Limits,
+    RecordedRun,
+    ScriptedModel,
+    ToolLibrary,
+    ask_all,
+    load_run,
+    run,
+    run_page,
+    tool,
+)
+from lenses_ext import parse
+from tests.gram.test_markup import Reader
+from tests.interp.cli.process import gram
+from tests.interp.model_server import tool_calls
+from tests.interp.views.browser import PHONE, WIDE, Browser, a_browser, needs_a_browser
+
+PROGRAM = """
+[librarian:Agent {instruction: "Find books.", model: "OpenAI/gpt-5"} |
+  [search:Tool {description: "Search"} | (query::Text)==>(::Any)],
+  [pay:Tool {description: "Pay"} | (amount::Integer)==>(::Any)]]
+"""
+
+
+def recorded(
+    file: Path, said: str, result: Any, argument: str = "sea", answer: str = "Found it."
+) -> RecordedRun:
+    """A run that calls a tool that answers, one that fails and one that is not there."""
+    file.unlink(missing_ok=True)
+
+    @tool
+    def search(query: str) -> Any:
+        """Search"""
+        return result
+
+    @tool
+    def pay(amount: int) -> Any:
+        """Pay"""
+        raise ValueError(argument)
+
+    calls = [("1", "search", {"query": argument}), ("2", "pay", {"amount": 4}), ("3", said, {})]
+    replies = [tool_calls(*calls, content=said), answer]
+    library = ToolLibrary.of([search, pay])
+    run(parse(PROGRAM), said, library, model=ScriptedModel(replies), match="name", record=file)
+    return load_run(file)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with a_browser() as found:
+        yield found
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "run.gram"
+
+
+def test_a_page_has_what_was_asked_called_and_answered(file: Path) -> None:
+    text = Reader(run_page(recorded(file, "find a book", {"title": "Deep Sea"}))).text
+
+    for told in (
+        "find a book", "Found it.", "OpenAI/gpt-5", "librarian", 'search(query: "sea")',
+        "Deep Sea", "refused", "failed", "ValueError", "Find books.",
+    ):  # fmt: skip
+        assert told in text
+
+
+hostile = st.text(min_size=1, max_size=40) | st.sampled_from(
+    [
+        "</script><script>alert(1)</script>", "<!--", "]]>", "</pre></details></main>",
+        '" onload="alert(1)', "\u202edlrow", "{{x}}", "&lt;", "\x00",
+        "<style>*{display:none}</style>",
+    ]
+)  # fmt: skip
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(hostile, hostile, hostile)
+def test_whatever_is_said_the_structure_of_the_page_is_the_same(
+    file: Path, said: str, result: str, answer: str
+) -> None:
+    page, plain = (
+        Reader(run_page(recorded(file, *texts)))
+        for texts in ((said, result, said, answer), ("x", "x", "x", "x"))
+    )
+
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
+    assert [set(each) for _, each in page.tags] == [set(each) for _, each in plain.tags]
+
+
+@pytest.mark.parametrize(
+    "key", ["sk-known-key-0123456789", "sk<&\"known\\key'0123456789", "sk-\u05d0known-0123456789"]
+)
+def test_a_key_is_nowhere_in_a_page(file: Path, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = recorded(file, f"key {key}", {"deep": [key, f"{'x' * 199_990}{key}"]}, key, key)
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    page = run_page(kept)
+
+    left = [part for part in ("0123456789", "known") if part in page]
+
+    assert page.count("[redacted]") > 10
+    assert left == []
+
+
+def test_long_results_are_cut_and_it_is_said(file: Path) -> None:
+    page = run_page(recorded(file, "x", "y" * 1_000_000))
+
+    assert "more characters" in page
+    assert len(page) < 700_000
+
+
+def test_a_run_that_waits_says_for_what(file: Path) -> None:
+    model = ScriptedModel([tool_calls(("1", "pay", {"amount": 4}))])
+
+    @tool
+    def search(query: str) -> str:
+        """Search"""
+        return query
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay"""
+        return str(amount)
+
+    with pytest.raises(ApprovalNeeded):
+        run(
+            parse(PROGRAM),
+            "pay",
+            ToolLibrary.of([search, pay]),
+            model=model,
+            match="name",
+            policy=ask_all,
+            limits=Limits(),
+            record=file,
+        )
+    text = Reader(run_page(load_run(file))).text
+
+    assert "waits for approval" in text
+    assert "pay(amount: 4)" in text
+
+
+def test_trace_writes_the_page(file: Path, tmp_path: Path) -> None:
+    recorded(file, "find a book", "Deep Sea")
+    out = tmp_path / "run.html"
+    done = gram("trace", str(file), "--html", str(out))
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert out.read_text("utf-8").startswith("<!doctype html>")
+    assert gram("trace", str(file), "--html", "/nowhere/x.html").returncode == 2
+    assert gram("trace", "/nowhere", "--html", str(tmp_path / "y.html")).returncode == 2
+    assert not (tmp_path / "y.html").exists()
+
+
+# --- in a browser
+
+
+@pytest.fixture
+def show(browser: Browser, file: Path, tmp_path: Path) -> Callable[..., RecordedRun]:
+    """Opens the page of a run."""
+
+    def opened(size: tuple[int, int] = WIDE, *, dark: bool = False, times: int = 1) -> RecordedRun:
+        kept = recorded(file, "find </main> a book", {"title": "Deep <i>Sea</i>" + " long" * 500})
+        page = tmp_path / "page.html"
+        page.write_text(run_page(evolve(kept, entries=kept.entries * times)), "utf-8")
+        browser.open(page, size, dark=dark)
+        return kept
+
+    return opened
+
+
+SEEN = "[...document.querySelectorAll('.timeline > .entry')].filter((e) => !e.hidden).length"
+
+SEARCHED = """new Promise((done) => {
+  const told = document.querySelector('.search output');
+  const look = () => told.textContent ? done() : setTimeout(look, 20);
+  look();
+})"""
+
+
+@needs_a_browser
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["desktop", "phone"])
+def test_a_page_fits_and_complains_of_nothing(
+    browser: Browser, show: Callable[..., RecordedRun], size: tuple[int, int]
+) -> None:
+    show(size)
+    browser.run("document.querySelectorAll('details').forEach((each) => each.open = true)")
+
+    assert browser.complaints == []
+    assert browser.run("document.documentElement.scrollWidth") <= size[0]
+    assert browser.run("document.querySelectorAll('i, b').length") == 0
+    assert all(each.startswith("file:") for each in browser.asked)
+
+
+@needs_a_browser
+def test_a_page_is_searched_and_opened_with_the_keyboard(
+    browser: Browser, show: Callable[..., RecordedRun]
+) -> None:
+    show()
+    before = browser.run(SEEN)
+    browser.press("/")
+    for key in "ValueError":
+        browser.press(key)
+    browser.run(SEARCHED)
+
+    assert (before, browser.run(SEEN)) == (5, 1)
+    assert browser.run("document.querySelector('.search output').textContent") == "1 of 5"
+
+    browser.press("Escape")
+    assert browser.run(SEEN) == 5
+
+    for _ in range(3):  # past the two buttons to the first entry
+        browser.press("Tab")
+    browser.press("Enter")
+    assert browser.run("document.querySelector('.timeline details').open")
+
+
+@needs_a_browser
+def test_without_a_script_everything_still_opens(
+    browser: Browser, show: Callable[..., RecordedRun], tmp_path: Path
+) -> None:
+    show()
+    page = tmp_path / "page.html"
+    text = page.read_text("utf-8")
+    page.write_text(f"{text[: text.index('<script>')]}</body></html>", "utf-8")
+    browser.open(page)
+
+    assert browser.run("document.querySelector('.search').hidden")
+    browser.run("document.querySelector('.timeline summary').click()")
+    assert browser.run("document.querySelector('.timeline details').open")
+
+
+@needs_a_browser
+def test_a_page_of_ten_thousand_entries_opens_and_is_searched(
+    browser: Browser, show: Callable[..., RecordedRun], tmp_path: Path
+) -> None:
+    show(PHONE, times=2000)
+
+    assert browser.run(SEEN) == 10_000
+    assert (tmp_path / "page.html").stat().st_size < 40_000_000
+    browser.run(
+        "document.querySelector('input').value = 'ValueError';"
+        "document.querySelector('input').dispatchEvent(new Event('input'))"
+    )
+    browser.run(SEARCHED)
+    assert browser.run(SEEN) == 2000
+
+
+def test_a_run_is_no_file(file: Path) -> None:
+    with pytest.raises(Exception, match="run_page"):
+        run_page(json.dumps({}))  # type: ignore[arg-type]
