@@ -114,11 +114,12 @@ def _line(x1: float, y1: float, x2: float, y2: float, **how: str | float) -> Mar
 
 def _ticks(low: float, high: float) -> list[float]:
     """Round numbers, four to eight of them, from below the low to above the high one."""
-    if high <= low:
-        low, high = low - 0.5, high + 0.5
+    size = max(abs(low), abs(high))
+    if high - low <= size * 1e-9 or size < 1e-300:  # as good as one number
+        low, high = low - (size / 2 or 0.5), high + (size / 2 or 0.5)
     rough = (high - low) / 5
     unit = 10.0 ** floor(log10(rough))
     step = next(unit * times for times in (1, 2, 5, 10) if unit * times >= rough)
     first = floor(low / step)
     count = next(n for n in range(1, 20) if (first + n) * step >= high)
-    return [round((first + n) * step, 12) for n in range(count + 1)]
+    return [(first + n) * step for n in range(count + 1)]

@@ -81,3 +81,9 @@ def test_any_intervals_can_be_plotted(
 def test_a_number_that_is_not_finite_is_refused() -> None:
     with pytest.raises(ArgumentError, match="finite"):
         interval_plot([Interval("a", 0.0, 0.0, float("inf"))])
+
+
+@pytest.mark.parametrize("low", [0.0, 1e-305, 1e12])
+@pytest.mark.parametrize("width", [0.0, 5e-324, 1.9e-105, 1e-4])
+def test_intervals_that_are_next_to_nothing_can_be_plotted(low: float, width: float) -> None:
+    assert "<circle" in interval_plot([Interval("a", low, low, low + width)])
