@@ -253,7 +253,7 @@ NO_ELEMENTS = ElementList("", first_lead=" ")
 def list_of(
     text: str,
     start: int,
-    parts: Sequence[syntax.Extent],
+    parts: Sequence[syntax.Extent | Span],
     end: int,
     *,
     commas: bool = True,
@@ -277,7 +277,7 @@ def list_of(
     elements: list[ListElement] = []
     at = head
     for index, part in enumerate(parts):
-        span = part.span
+        span = Span(part.start, part.end)
         comma = commas and index < len(parts) - 1
         before_comma = Span(span.end, trivia_end(text, span.end) if comma else span.end)
         past_comma = before_comma.end + comma

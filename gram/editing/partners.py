@@ -18,7 +18,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..reading import Construct, Item, syntax
+from ..reading import Construct, syntax
 from ..trees import Pattern, is_edge, walk_nodes
 from .alignment import PATTERNS
 from .parts import Lists, Part, features_of, likeness
@@ -37,20 +37,20 @@ COMMON = 8
 
 
 def find_partners(
-    old: Iterable[Item],
+    old: Iterable[Pattern],
     new: Iterable[Pattern],
     keeps_form: Callable[[Construct, Part], bool],
 ) -> tuple[list[Part], list[Part]]:
     """Pair the patterns of two documents.
 
     Args:
-        old: the top-level constructs of the old document.
+        old: the top-level patterns of the old document.
         new: the top-level patterns of the new one.
         keeps_form: whether a construct can spell a pattern and stay what it is, as a path does
             for another path; then its parts are not paired.
     """
     search = _Search(keeps_form)
-    old_parts = [Part(item.pattern, index, item) for index, item in enumerate(old)]
+    old_parts = [Part(pattern, index, is_old=True) for index, pattern in enumerate(old)]
     new_parts = [Part(pattern, index) for index, pattern in enumerate(new)]
     search.run(old_parts, new_parts)
     return old_parts, new_parts
@@ -82,7 +82,7 @@ class _Search:
             lambda: self.pair_equal(self.everywhere(), inside=True),
             lambda: self.pair_alike(self.everywhere(), inside=True),
         )
-        while any(step() for step in steps):
+        while any(lists.loose()[0] for lists in self.lists) and any(step() for step in steps):
             pass
         for lists in self.lists:
             for part in lists.new:
@@ -94,6 +94,11 @@ class _Search:
         """Pair the elements of two partners by content, then by name."""
         lists = Lists(old, new)
         self.lists.append(lists)
+        if _have_the_same_names(old, new):
+            for one, other in zip(old, new, strict=True):
+                lists.pairing.pair(one.index, other.index)
+                self.pair(one, other)
+            return
         self.pair_by(lists, lambda part: part.pattern)
         self.pair_by(lists, lambda part: part.name if part.is_definition else None)
 
@@ -110,9 +115,8 @@ class _Search:
 
     def pair(self, old: Part, new: Part) -> None:
         """Make an old and a new pattern partners, and look at their elements."""
-        assert old.construct is not None
         free = not (old.has_partners or new.has_partners)
-        if free and (new.parent is None or not isinstance(old.construct, syntax.Annotated)):
+        if free and (new.parent is None or old.opener != "@"):
             old.is_whole = new.is_whole = old.pattern == new.pattern
         old.partner, new.partner = new, old
         if old.place is None and new.place is None:
@@ -121,7 +125,11 @@ class _Search:
             around = part.parent
             while around is not None and not around.has_partners:
                 around.has_partners, around = True, around.parent
-        if not new.is_whole and not (free and self.keeps_form(old.construct, new)):
+        if new.is_whole:
+            return
+        if free and old.opener == "[" and old.pattern.elements == new.pattern.elements:
+            old.keeps_elements = new.keeps_elements = True
+        elif not (free and old.construct and self.keeps_form(old.construct, new)):
             old.is_open = new.is_open = True
             self.open(old.parts, new.parts)
 
@@ -177,10 +185,12 @@ class _Search:
         found = False
         for lists in self.lists:
             loose, wanted = lists.loose()
-            paths = [
-                (part, part.construct) for part in loose if isinstance(part.construct, syntax.Path)
-            ]
             wanted = [part for part in wanted if is_edge(part.pattern) or _is_walk(part)]
+            paths = [
+                (part, part.construct)
+                for part in (loose if len(wanted) == 1 else ())
+                if isinstance(part.construct, syntax.Path)
+            ]
             if len(paths) == len(wanted) == 1:
                 [(old, path)], [new] = paths, wanted
                 free = old.is_free and new.is_free and _may_be(old.pattern, new.pattern)
@@ -269,6 +279,16 @@ class _Search:
             self.put_in_place(around, new)
 
 
+def _have_the_same_names(old: Sequence[Part], new: Sequence[Part]) -> bool:
+    """Whether two lists define the same names in the same order, each once: these are partners."""
+    names = [part.name for part in old]
+    return (
+        names == [part.name for part in new]
+        and len(set(names)) == len(names)
+        and all(part.is_definition and part.partner is None for part in (*old, *new))
+    )
+
+
 def _is_walk(part: Part) -> bool:
     return walk_nodes(part.pattern) is not None
 
@@ -333,7 +353,7 @@ def _with_below(roots: list[Part]) -> Iterator[Part]:
             continue
         yield part
         is_hop = part.parent is not None and walk_nodes(part.parent.pattern) is not None
-        if part.construct is not None or not is_hop:  # old text for a node breaks no new walk
+        if part.is_old or not is_hop:  # old text for a node breaks no new walk
             pending.extend(reversed(part.parts))
 
 

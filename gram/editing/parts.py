@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
-from ..reading import Construct
-from ..trees import Pattern, exact, is_reference
+from ..reading import Construct, construct_of
+from ..source import Span
+from ..trees import Pattern, exact, is_reference, read_from
 from .alignment import Pairing
 from .comma_list import ElementList
 
@@ -19,7 +20,7 @@ class Part:
 
     Attributes:
         pattern: the pattern.
-        construct: its text, for one of the old document.
+        is_old: whether it is of the old document.
         parent: the pattern whose element it is, or None at the top.
         index: its place among the elements of the parent.
         lists: the lists that it is paired in; None below a pattern without a partner.
@@ -27,18 +28,22 @@ class Part:
         place: the pattern of the other document whose place in its list is the same; comments
             around the old one stay there.
         is_whole: whether it is equal to its partner, and nothing inside belongs elsewhere.
+        keeps_elements: whether its elements are equal to those of its partner, and nothing inside
+            belongs elsewhere; then they are not paired.
         is_open: whether its elements and those of its partner are paired.
         old_list: its elements with the comments around each, once they were asked for.
         has_partners: whether a pattern below it has a partner.
     """
 
     __slots__ = (
+        "_construct",
         "_parts",
-        "construct",
         "has_partners",
         "index",
+        "is_old",
         "is_open",
         "is_whole",
+        "keeps_elements",
         "lists",
         "old_list",
         "parent",
@@ -51,29 +56,63 @@ class Part:
         self,
         pattern: Pattern,
         index: int,
-        construct: Construct | None = None,
         parent: Part | None = None,
+        *,
+        is_old: bool = False,
+        construct: Construct | None = None,
     ) -> None:
-        self.pattern, self.index = pattern, index
-        self.construct, self.parent = construct, parent
+        self.pattern, self.index, self.parent = pattern, index, parent
+        self.is_old, self._construct = is_old, construct
         self.lists: Lists | None = None
         self.partner: Part | None = None
         self.place: Part | None = None
         self.old_list: ElementList | None = None
-        self.is_whole = self.is_open = self.has_partners = False
+        self.is_whole = self.keeps_elements = self.is_open = self.has_partners = False
         self._parts: list[Part] | None = None
 
     @property
     def parts(self) -> list[Part]:
         """Its elements."""
         if self._parts is None:
-            if self.construct is None:
+            if not self.is_old or self.opener == "[":
                 elements = enumerate(self.pattern.elements)
-                self._parts = [Part(each, at, parent=self) for at, each in elements]
-            else:
-                constructs = enumerate(self.construct.elements)
-                self._parts = [Part(each.pattern, at, each, self) for at, each in constructs]
+                self._parts = [Part(each, at, self, is_old=self.is_old) for at, each in elements]
+            else:  # nodes that two hops share are one construct
+                constructs = enumerate(self.construct.elements if self.construct else ())
+                self._parts = [
+                    Part(each.pattern, at, self, is_old=True, construct=each)
+                    for at, each in constructs
+                ]
         return self._parts
+
+    @property
+    def construct(self) -> Construct | None:
+        """Its text, for one of the old document; it is read when it is asked for."""
+        if self._construct is None and self.is_old:
+            self._construct = construct_of(self.pattern)
+        return self._construct
+
+    @property
+    def span(self) -> Span:
+        """Where its text is, for one of the old document."""
+        return _place_of(self.pattern)[1]
+
+    @property
+    def opener(self) -> str:
+        """The first character of its text, for one of the old document: what construct it is."""
+        text, (start, _) = _place_of(self.pattern)
+        return text[start]
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether it has the partner and the place of the one old pattern in one list."""
+        old = self.partner
+        return (
+            old is not None
+            and old is self.place
+            and old.lists is self.lists
+            and old.index == self.index
+        )
 
     @property
     def name(self) -> str:
@@ -105,11 +144,11 @@ class Part:
 
     @property
     def is_taken(self) -> bool:
-        """Whether it has a partner, or is inside a pattern that is equal to its partner."""
+        """Whether it has a partner, or is inside a pattern with the elements of its partner."""
         part: Part | None = self
         while part is not None and part.partner is None:
             part = part.parent
-        return part is self or (part is not None and part.is_whole)
+        return part is self or (part is not None and (part.is_whole or part.keeps_elements))
 
     @property
     def is_free(self) -> bool:
@@ -124,6 +163,13 @@ class Part:
                 yield from part.inside
             else:
                 yield part
+
+
+def _place_of(pattern: Pattern) -> tuple[str, Span]:
+    place = read_from(pattern)
+    assert place is not None, "the pattern was read"
+    source, start, end = place
+    return source.text, Span(start, end)
 
 
 class Lists:

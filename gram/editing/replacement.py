@@ -5,16 +5,19 @@ Only a window around the changes is looked at; all before and after it is copied
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
 
 from attrs import evolve, frozen
 
 from ..errors import GramDecodeError
 from ..reading import (
     Construct,
+    Known,
     comments_in,
     line_break,
-    parse_constructs,
     parse_trees,
     syntax,
     text_start,
@@ -24,7 +27,7 @@ from ..source import Source, Span
 from ..trees import Pattern, is_header, origin
 from ..writing import Style, write_pattern, write_record
 from .alignment import common_ends, longest_increasing
-from .comma_list import list_of
+from .comma_list import ElementList, list_of
 from .partners import find_partners
 from .parts import Part
 from .rewrite import Rewriter, Role, fits_role
@@ -56,12 +59,15 @@ class Replacement:
     Attributes:
         old: the text that was rewritten.
         pieces: what the new text is made of.
+        read: the patterns as they were read: those that were copied in the old text, the others in
+            what was written. None when they were not read back together.
         rescued: the indices of the patterns whose rewritten text did not read back as them, so
             that they were written canonically. There should never be one.
     """
 
     old: str
     pieces: tuple[Piece, ...]
+    read: tuple[Pattern, ...] | None = None
     rescued: tuple[int, ...] = ()
 
     @property
@@ -113,8 +119,9 @@ def replace(
 ) -> Replacement:
     """Rewrite a text so that ``trees`` is read from it.
 
-    What is written is read back, all of it at once. Only when that is not what it should be, each
-    pattern is read back by itself, and what does not read as it should is written canonically.
+    What is written is read back, all of it at once, but for elements of brackets whose text was
+    copied. Only when that is not what it should be, each pattern is read back by itself, and what
+    does not read as it should is written canonically.
 
     Args:
         source: the text.
@@ -123,10 +130,29 @@ def replace(
         style: how new patterns are spelled.
     """
     rewritten, written = _rewrite(source, patterns, trees, style, one_by_one=False)
-    texts, wanted = [text for text, _ in written], tuple(tree for _, tree in written)
-    if _reads_as("\n".join(texts), *wanted):
-        return rewritten
-    return _rewrite(source, patterns, trees, style, one_by_one=True)[0]
+    if (read := _read_back(written)) is None:
+        return _rewrite(source, patterns, trees, style, one_by_one=True)[0]
+    assert rewritten.read is not None
+    patterns = list(rewritten.read)
+    for item, pattern in zip(written, read, strict=True):
+        patterns[item.at] = pattern
+    return evolve(rewritten, read=tuple(patterns))
+
+
+class _Written(NamedTuple):
+    """What was written for a pattern.
+
+    Attributes:
+        at: which of the wanted patterns it is, by index.
+        pattern: the pattern.
+        text: its text.
+        known: the elements in it whose text was copied, by their offset in the text.
+    """
+
+    at: int
+    pattern: Pattern
+    text: str
+    known: Known
 
 
 def _rewrite(
@@ -136,7 +162,7 @@ def _rewrite(
     style: Style | None,
     *,
     one_by_one: bool,
-) -> tuple[Replacement, list[tuple[str, Pattern]]]:
+) -> tuple[Replacement, list[_Written]]:
     """The rewritten text, and what was written for each pattern that changed or is new.
 
     Args:
@@ -151,30 +177,35 @@ def _rewrite(
     wanted = trees[first : len(trees) - after]
     start = _span_of(patterns[first - 1]).end if first else text_start(text)
     end = _span_of(patterns[len(patterns) - after]).start if after else len(text)
-    window = parse_constructs(source, old, start, end)
-
+    window = [_span_of(pattern) for pattern in old]
     writer = Writer(text, line_break(text))
-    head = None if first else end
-    if window and not first:
-        head = _end_of_head(text, start, window[0].start)
-    old_list = evolve(
-        list_of(text, start, window, end, commas=False, new_lead=writer.line_break, head=head),
-        opens_file=not first,
-    )
+
+    @cache
+    def old_list() -> ElementList:
+        """The top-level patterns, with the comments around each."""
+        head = None if first else end
+        if window and not first:
+            head = _end_of_head(text, start, window[0].start)
+        lead = writer.line_break
+        found = list_of(text, start, window, end, commas=False, new_lead=lead, head=head)
+        return evolve(found, opens_file=not first)
+
     rescued: list[int] = []
-    written: list[tuple[str, Pattern]] = []
+    written: list[_Written] = []
 
     def write(new: Part) -> None:
         """Write an item."""
         role: Role = "first" if first + new.index == 0 else "top"
-        old = new.partner.construct if new.partner else None
-        if old is not None and new.is_whole and fits_role(old, role):
-            writer.copy(old.start, old.end)
+        old = new.partner if new.is_whole else None
+        if old is not None and old.construct is not None and fits_role(old.construct, role):
+            writer.copy(*old.span)
             return
         part_writer = Writer(text, writer.line_break)
         Rewriter(part_writer, style, old_list).write(new, role)
-        written.append((text_of(part_writer.pieces, text), new.pattern))
-        if one_by_one and not _reads_as(*written[-1]):
+        new_text = text_of(part_writer.pieces, text)
+        known = _copied(new, part_writer.pieces)
+        written.append(_Written(first + new.index, new.pattern, new_text, known))
+        if one_by_one and _read_back([written[-1]._replace(known={})]) is None:
             rescued.append(first + new.index)
             part_writer = Writer(text, writer.line_break)
             part_writer.put(_canonical(new.pattern, role, style))
@@ -183,13 +214,19 @@ def _rewrite(
     def keeps_form(old: Construct, new: Part) -> bool:
         return isinstance(old, syntax.Path) and hops_of(old, new) is not None
 
-    _, parts = find_partners(window, wanted, keeps_form)
+    _, parts = find_partners(old, wanted, keeps_form)
     writer.copy(0, start)
-    Rewriter(writer, style, old_list).listed(parts, write, old_list)
+    rewriter = Rewriter(writer, style, old_list)
+    if not rewriter.in_place(parts, write, start, end):
+        rewriter.listed(parts, write, old_list())
     if not window and text.endswith("\n"):
         writer.put_trivia(writer.line_break)
     writer.copy(end, len(text))
-    return Replacement(text, tuple(writer.pieces), tuple(rescued)), written
+    read = None
+    if not one_by_one:
+        window_read = (part.partner.pattern if part.partner else part.pattern for part in parts)
+        read = (*patterns[:first], *window_read, *patterns[len(patterns) - after :])
+    return Replacement(text, tuple(writer.pieces), read, tuple(rescued)), written
 
 
 def _end_of_head(text: str, start: int, end: int) -> int:
@@ -205,11 +242,46 @@ def _span_of(pattern: Pattern) -> Span:
     return place.span
 
 
-def _reads_as(text: str, *trees: Pattern) -> bool:
+def _copied(new: Part, pieces: Sequence[Piece]) -> Known:
+    """The elements of a bracket whose text was copied, by their offset in what was written.
+
+    They end as they begin: with a bracket, so that nothing before or after can be a part of them.
+    """
+    old = new.partner
+    if old is None or old.opener != "[":
+        return {}
+    kept = (
+        old.parts if new.keeps_elements else (part.partner for part in new.parts if part.is_whole)
+    )
+    found = sorted((part for part in kept if part and part.opener in "[("), key=lambda p: p.span)
+    starts = [part.span.start for part in found]
+    known: dict[int, Pattern] = {}
+    at = 0
+    for piece in pieces:
+        if isinstance(piece, str):
+            at += len(piece)
+            continue
+        for part in found[bisect_left(starts, piece.start) : bisect_left(starts, piece.end)]:
+            if part.span.end <= piece.end:
+                known[at + part.span.start - piece.start] = part.pattern
+        at += piece.end - piece.start
+    return known
+
+
+def _read_back(written: Sequence[_Written]) -> tuple[Pattern, ...] | None:
+    """The patterns that were written, as they are read; None when they are others."""
+    texts: list[str] = []
+    known: dict[int, Pattern] = {}
+    at = 0
+    for item in written:
+        texts.append(item.text)
+        known.update({at + offset: element for offset, element in item.known.items()})
+        at += len(item.text) + 1
     try:
-        return parse_trees(Source(text)) == trees
+        read = parse_trees(Source("\n".join(texts)), known=known)
     except GramDecodeError:
-        return False
+        return None
+    return read if read == tuple(item.pattern for item in written) else None
 
 
 def _canonical(tree: Pattern, role: Role, style: Style | None) -> str:

@@ -46,13 +46,34 @@ class Rewriter:
     Args:
         writer: receives the text.
         style: how new patterns are spelled.
-        top: the list of the top-level constructs of the old text.
+        top: gives the list of the top-level patterns in the old text.
     """
 
-    def __init__(self, writer: Writer, style: Style | None, top: ElementList) -> None:
+    def __init__(self, writer: Writer, style: Style | None, top: Callable[[], ElementList]) -> None:
         self.writer = writer
         self._style = style
         self._top = top
+
+    def in_place(
+        self, parts: Sequence[Part], write: Callable[[Part], None], start: int, end: int
+    ) -> bool:
+        """Write a list over its old text from ``start`` to ``end``, if each part keeps its place.
+
+        What is between the parts that changed is copied.
+        """
+        if not parts or not all(part.is_in_place for part in parts):
+            return False
+        lists = parts[0].lists
+        if lists is None or len(lists.old) != len(parts):
+            return False
+        for old, new in zip(lists.old, parts, strict=True):
+            if not new.is_whole:
+                span = old.span
+                self.writer.copy(start, span.start)
+                write(new)
+                start = span.end
+        self.writer.copy(start, end)
+        return True
 
     def listed(
         self, parts: Sequence[Part], write: Callable[[Part], None], old_list: ElementList
@@ -73,7 +94,7 @@ class Rewriter:
         if old is None or old.place not in (None, new):
             return [], []
         if old.parent is None:
-            return self._top.comments_around(old.index)
+            return self._top().comments_around(old.index)
         if isinstance(old.parent.construct, syntax.Bracket):
             return self._element_list(old.parent, old.parent.construct).comments_around(old.index)
         return [], []
@@ -81,7 +102,8 @@ class Rewriter:
     def _element_list(self, old: Part, bracket: syntax.Bracket) -> ElementList:
         if old.old_list is None:
             start = bracket.subject.end if bracket.bar is None else bracket.bar + 1
-            old.old_list = list_of(self.writer.old, start, bracket.elements, bracket.end - 1)
+            spans = [part.span for part in old.parts]
+            old.old_list = list_of(self.writer.old, start, spans, bracket.end - 1)
         return old.old_list
 
     def write(self, new: Part, role: Role) -> None:
@@ -138,13 +160,17 @@ class Rewriter:
         """The elements of a bracket that had some; without any left the bar goes too."""
         writer, part = self.writer, new.partner
         assert part is not None
-        old_list = self._element_list(part, old)
-        if new.parts or has_comment(writer.old[old.subject.end : bar]):
+        write = partial(self.write, role="element")
+        if new.pattern.elements or has_comment(writer.old[old.subject.end : bar]):
             writer.copy_trivia(old.subject.end, bar)
-        if new.parts:
+        if new.pattern.elements:
             writer.copy(bar, bar + 1)
-        if new.parts or old_list.comments_left_without():
-            self.listed(new.parts, partial(self.write, role="element"), old_list)
+        if new.keeps_elements:
+            writer.copy(bar + 1, old.end - 1)
+        elif not self.in_place(new.parts, write, bar + 1, old.end - 1):
+            old_list = self._element_list(part, old)
+            if new.parts or old_list.comments_left_without():
+                self.listed(new.parts, write, old_list)
 
     def _new_elements(self, new: Part) -> None:
         """The elements of a bracket that had none; the first may bring comments above it."""

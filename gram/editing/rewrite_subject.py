@@ -98,6 +98,11 @@ def rewrite_labels(
     if old and not spelled and not has_comment(writer.old[start : old[0].start]):
         start = old[0].start
     end = old[-1].end if old else start
+    if len(kept) == len(old) and not added:
+        if old:
+            writer.copy_trivia(start, old[0].start)
+            writer.copy(old[0].start, end)
+        return end
     old_list = list_of(writer.old, start, old, end, commas=False, new_lead="")
     old_list.write(writer, with_additions(kept, added))
     return end
@@ -107,6 +112,16 @@ def rewrite_record(
     writer: Writer, record: syntax.Record | syntax.Map, properties: PMap[str, Value]
 ) -> None:
     """Write the entries of a record or map over the old ones; of a key given twice the last."""
+    effective = {entry.key.text: entry for entry in record.entries}
+    if effective and effective.keys() == properties.keys():
+        at = record.start
+        for key, entry in effective.items():
+            if exact(entry.value.value) != exact(properties[key]):
+                writer.copy(at, entry.value.start)
+                rewrite_value(writer, entry.value, properties[key])
+                at = entry.value.end
+        writer.copy(at, record.end)
+        return
     writer.copy(record.start, record.start + 1)
 
     def new_entry(key: str) -> None:

@@ -1,7 +1,7 @@
 """From text to constructs and trees, and the errors of text."""
 
 from . import syntax
-from .lexer import END, tokens
+from .lexer import END, Known, tokens
 from .literals import QUOTES, needs_fence, quote, refence, write_fence
 from .parser import construct_of, parse_constructs, parse_trees
 from .scalars import scalar_of

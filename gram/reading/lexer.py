@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any, Final, TypeAlias
 
 from ..errors import expect
 from ..grammar import grammar
 from ..source import BOM
+from ..trees import Pattern, read_from
 from .syntax import Token
 
 END = "$END"
@@ -16,6 +18,14 @@ END = "$END"
 
 ERROR = "$ERROR"
 """One character that begins no token."""
+
+ELEMENT = "element"
+"""The rule of an element that is known already, which comes in place of its tokens."""
+
+Known: TypeAlias = Mapping[int, Pattern]
+"""Elements of brackets that are known already, by the offset at which their text begins."""
+
+NOTHING: Final[Known] = {}
 
 KEPT = 64
 """Spellings longer than this are seldom met twice."""
@@ -60,24 +70,42 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
     expect(text, str, "text", by="tokens")
     expect(start, int, "start", by="tokens")
     expect(end, (int, type(None)), "end", by="tokens")
-    return (Token(*match.span(1), name) for name, match in matches(text, start, end))
+    return (Token(match.start(1), match.end(1), name) for name, match in matches(text, start, end))
 
 
-def matches(text: str, start: int, end: int | None) -> Iterator[tuple[str, re.Match[str]]]:
-    """The same as pairs: the name of a terminal, and the match whose group 1 is the token."""
+def matches(
+    text: str, start: int, end: int | None, known: Known = NOTHING
+) -> Iterator[tuple[str, Any]]:
+    """The same as pairs: the name of a terminal, and the match whose group 1 is the token.
+
+    An element that is known comes as it is, under the name `ELEMENT`, and its text is passed over.
+    """
     stop = len(text) if end is None else end
-    known = {literal: name for name, literal in grammar().literals.items()}
-    for match in next_token().finditer(text, first_offset(text, start), stop):
-        spelling = match[1]
-        name = known.get(spelling)
-        if name is None:
-            if not spelling:
-                yield END, match
-                return
-            name = terminal_of(text, match, stop)
-            if len(spelling) <= KEPT:
-                known[spelling] = name
-        yield name, match
+    names = {literal: name for name, literal in grammar().literals.items()}
+    at = first_offset(text, start)
+    while True:
+        for match in next_token().finditer(text, at, stop):
+            spelling = match[1]
+            if known and (element := known.get(match.start(1))) is not None:
+                yield ELEMENT, element
+                at = match.start(1) + length_of(element)
+                break
+            name = names.get(spelling)
+            if name is None:
+                if not spelling:
+                    yield END, match
+                    return
+                name = terminal_of(text, match, stop)
+                if len(spelling) <= KEPT:
+                    names[spelling] = name
+            yield name, match
+
+
+def length_of(element: Pattern) -> int:
+    """How long the text is that a pattern was read from."""
+    place = read_from(element)
+    assert place is not None, "what is known was read"
+    return place[2] - place[1]
 
 
 def terminal_of(text: str, match: re.Match[str], stop: int) -> str:

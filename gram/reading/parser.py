@@ -11,15 +11,16 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError, expect
 from ..grammar import Grammar, grammar, load_grammar, table_of
 from ..source import Source
-from ..trees import Pattern, origin
+from ..trees import Pattern, read_from
 from . import phrases
 from .construct_builder import ConstructBuilder
-from .lexer import matches, tokens
-from .syntax import Construct, Item, Name, Reference, Token
+from .lexer import ELEMENT, NOTHING, Known, matches, tokens
+from .syntax import Bracket, Construct, Item, Name, Reference, Token
 from .tree_builder import TreeBuilder, start_of
 
 # A level of nesting takes at most five places of the parser's stack (`[ subject | elements ,`
@@ -29,8 +30,16 @@ _MAX_STACK = 10 * MAX_LEVELS
 _NO_ACTION = -(10**9)  # less than any reduction
 
 
-def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple[Pattern, ...]:
+def parse_trees(
+    source: Source, start: int = 0, end: int | None = None, *, known: Known = NOTHING
+) -> tuple[Pattern, ...]:
     """The top-level patterns of ``text[start:end]``, a header record first.
+
+    Args:
+        source: the text.
+        start, end: the part of it to read.
+        known: elements that are taken as they are, because their text was copied: each has a
+            place in another text. Where they do not fit, everything is read.
 
     Raises:
         GramDecodeError: the text is not gram; the error has the place of the first token that
@@ -49,12 +58,18 @@ def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple
         return GramDecodeError(str(stop.problem), source.text, at, filename=source.filename)
 
     trees: tuple[Pattern, ...]
+    found: Iterable[tuple[str, Any]]
     if len(source.text) - start >= phrases.LONG:
         with suppress(_TokenByTokenError):
-            read = phrases.phrases(source.text, start, end)
+            found = phrases.phrases(source.text, start, end, known)
             trees = _parse(
-                grammar(), _phrase_states(), read, TreeBuilder(source), _TokenByTokenError
+                grammar(), _phrase_states(), found, TreeBuilder(source), _TokenByTokenError
             )
+            return trees
+    elif known:
+        with suppress(_NotKnownError):
+            found = matches(source.text, start, end, known)
+            trees = _parse(grammar(), _element_states(), found, TreeBuilder(source), _NotKnownError)
             return trees
     found = matches(source.text, start, end)
     trees = _parse(grammar(), _states(), found, TreeBuilder(source), refused)
@@ -63,6 +78,10 @@ def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple
 
 class _TokenByTokenError(Exception):
     """A text with an error, which is read once more without phrases to say what it is."""
+
+
+class _NotKnownError(Exception):
+    """What should be known does not fit into the text."""
 
 
 def parse_constructs(
@@ -149,15 +168,7 @@ def _parse(
 
     A builder may have None for a rule of one part that it leaves as it is.
     """
-    reductions = [
-        (
-            rule.symbol,
-            rule.size,
-            getattr(builder, rule.builder) if rule.builder else None,
-            rule.takes_parts,
-        )
-        for rule in grammar.rules
-    ]
+    reductions = _reductions(grammar, type(builder))
     stack: list[int] = [grammar.start]
     parts: list[Any] = []
     taken: list[Any] = []
@@ -176,20 +187,20 @@ def _parse(
                 if size == 1:
                     if build:
                         taken = parts[-1:]
-                        parts[-1] = build(_flat(taken) if takes_parts else taken)
+                        parts[-1] = build(builder, _flat(taken) if takes_parts else taken)
                     stack[-1] = states[stack[-2]][symbol]
                     continue
                 taken = parts[-size:] if size else []
                 if size:
                     del parts[-size:], stack[-size:]
                 if build:
-                    parts.append(build(_flat(taken) if takes_parts else taken))
+                    parts.append(build(builder, _flat(taken) if takes_parts else taken))
                 else:
                     parts.append(_spliced(taken))
                 stack.append(states[stack[-1]][symbol])
             if action >= len(states):
                 symbol, _, build, _ = reductions[action - len(states)]
-                parts.append(build(token) if build else token)
+                parts.append(build(builder, token) if build else token)
                 stack.append(states[stack[-1]][symbol])
                 continue
             stack.append(action)
@@ -203,21 +214,68 @@ def _parse(
     raise refuse(Stop((_flat(taken) or [token])[0], token, (), problem))
 
 
+def _reductions(
+    grammar: Grammar, kind: type
+) -> Sequence[tuple[str, int, Callable[..., Any] | None, bool]]:
+    """What each rule makes, of how many parts, and the method of a kind of builder that does."""
+    known = _BUILDERS.get(kind)
+    if known is None or known[0] is not grammar:
+        known = _BUILDERS[kind] = (
+            grammar,
+            [
+                (
+                    rule.symbol,
+                    rule.size,
+                    getattr(kind, rule.builder) if rule.builder else None,
+                    rule.takes_parts,
+                )
+                for rule in grammar.rules
+            ],
+        )
+    return known[1]
+
+
+_BUILDERS: WeakKeyDictionary[type, tuple[Grammar, Sequence[Any]]] = WeakKeyDictionary()
+
+
 def construct_of(pattern: Pattern) -> Construct | None:
     """The syntax of a pattern that was read, with offsets of its text; None when it was made.
 
-    Only the pattern's own part of the text is read.
+    Only the pattern's own part of the text is read. The constructs of a bracket's elements are
+    read when they are asked for.
     """
     expect(pattern, Pattern, "pattern", by="construct_of")
-    place = origin(pattern)
+    place = read_from(pattern)
     if place is None:
         return None
-    start, end = place.span
-    if place.source.text[start] in "([{@":
-        return parse_constructs(place.source, [pattern], start, end)[0]
+    source, start, end = place
+    if source.text[start] == "[":
+        return _bracket_of(pattern, source, start, end)
+    if source.text[start] in "({@":
+        return parse_constructs(source, [pattern], start, end)[0]
     reference = Reference(start, end, Name(start, end, pattern.value.identity))
     reference.stand_for(pattern)
     return reference
+
+
+def _bracket_of(pattern: Pattern, source: Source, start: int, end: int) -> Construct:
+    """The syntax of a bracket, that of its elements still to be read."""
+    places = [read_from(element) for element in pattern.elements]
+    known = {
+        place[1]: element
+        for place, element in zip(places, pattern.elements, strict=True)
+        if place is not None and place[0] is source
+    }
+    read = (
+        (kind, token if kind == ELEMENT else Token(token.start(1), token.end(1), kind))
+        for kind, token in matches(source.text, start, end, known)
+    )
+    builder = ConstructBuilder(source.text)
+    with suppress(_NotKnownError):
+        (bracket,) = _parse(grammar(), _element_states(), read, builder, _NotKnownError)
+        if isinstance(bracket, Bracket) and bracket.leave(pattern, construct_of):
+            return bracket
+    return parse_constructs(source, [pattern], start, end)[0]  # of a pattern changed since
 
 
 @cache
@@ -232,8 +290,23 @@ def _states() -> Sequence[dict[str, int]]:
 
 
 @cache
+def _element_states() -> Sequence[dict[str, int]]:
+    """The states with an action for an element that is known, where one can come.
+
+    It is the reduction that whatever an element begins with would lead to.
+    """
+    begins = grammar().first[ELEMENT]
+    wider = [dict(actions) for actions in _states()]
+    for actions in wider:
+        (action, *others) = {actions.get(terminal, 0) for terminal in begins}
+        if action < 0 and not others:
+            actions[ELEMENT] = action
+    return wider
+
+
+@cache
 def _phrase_states() -> Sequence[dict[str, int]]:
-    return phrases.phrase_states(grammar(), _states())
+    return phrases.phrase_states(grammar(), _element_states())
 
 
 def _with_shortcuts(grammar: Grammar) -> Sequence[dict[str, int]]:

@@ -17,7 +17,18 @@ from ..errors import GramEncodeError
 from ..grammar import Grammar, grammar
 from ..phrases import Phrases
 from ..trees import Subject, Value
-from .lexer import END, KEPT, between_and, first_offset, next_token, terminal_of
+from .lexer import (
+    ELEMENT,
+    END,
+    KEPT,
+    NOTHING,
+    Known,
+    between_and,
+    first_offset,
+    length_of,
+    next_token,
+    terminal_of,
+)
 from .scalars import SCALARS, read_name
 
 LONG = 16_384
@@ -37,7 +48,9 @@ def _next_phrase() -> re.Pattern[str]:
     return between_and(_phrases().phrase)
 
 
-def phrases(text: str, start: int, end: int | None) -> Generator[tuple[str, Any], bool, None]:
+def phrases(
+    text: str, start: int, end: int | None, elements: Known = NOTHING
+) -> Generator[tuple[str, Any], bool, None]:
     """What `gram.reading.lexer.matches` gives, but phrases for the tokens that they consist of.
 
     A phrase is named by its marks, and is the parts of its rule: a match that spans all of it in
@@ -54,6 +67,10 @@ def phrases(text: str, start: int, end: int | None) -> Generator[tuple[str, Any]
     while True:
         for match in _next_phrase().finditer(text, at, stop):
             spelling = match[1]
+            if elements and (element := elements.get(match.start(1))) is not None:
+                yield ELEMENT, element
+                at = match.start(1) + length_of(element)
+                break
             if (found := known.get(spelling)) is None:
                 first, identity, labels, record, last = match.group(2, 3, 4, 5, 6)
                 if first:

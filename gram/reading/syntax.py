@@ -15,8 +15,8 @@ one construct and two elements of the tree.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import ClassVar, Literal, TypeAlias, Union
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Literal, TypeAlias, Union
 
 from attrs import define, field
 
@@ -245,7 +245,31 @@ class Bracket(_Bracketed):
     holds = ("subject", "elements")
 
     bar: int | None
-    elements: tuple[Element, ...]
+    _elements: tuple[Any, ...]
+    _read: Callable[[tree.Pattern], Construct | None] | None = field(default=None, init=False)
+
+    @property
+    def elements(self) -> tuple[Construct, ...]:
+        """The constructs of its elements; those that were left are read now."""
+        if self._read is not None:
+            self._elements, self._read = tuple(map(self._read, self._elements)), None
+        return self._elements
+
+    def leave(
+        self, pattern: tree.Pattern, read: Callable[[tree.Pattern], Construct | None]
+    ) -> bool:
+        """Hold the pattern that was read here, and leave its elements to be read when needed.
+
+        Returns:
+            Whether it can: the parser was given each element in place of its tokens.
+        """
+        given = list(map(id, self._elements))
+        if given != list(map(id, pattern.elements)):
+            return False
+        self.pattern, self.subject.subject = pattern, pattern.value
+        _give_values(self.entries, pattern.value.properties)
+        self._read = read
+        return True
 
 
 ArrowKind: TypeAlias = Literal["right", "left", "both", "undirected"]

@@ -200,9 +200,9 @@ def new_errors(before: Document, after: Document) -> tuple[Fault, ...]:
     """
     expect(before, Document, "before", by="new_errors")
     expect(after, Document, "after", by="new_errors")
-    read = Document(after.source)  # once, with the places of the new text
-    if not _errors(read, _touched(before.patterns, after.patterns)):
+    if not _errors(after.patterns_as_read, _touched(before.patterns, after.patterns)):
         return ()
+    read = Document(after.source)  # with the places of the new text
     old, new = list(_errors(before)), list(_errors(read))
     for key in (_words, _spot):
         known = [key(each, before) for each in old]
@@ -212,7 +212,9 @@ def new_errors(before: Document, after: Document) -> tuple[Fault, ...]:
     return tuple(new)
 
 
-def _errors(document: Document, within: Collection[TreePath] | None = None) -> tuple[Fault, ...]:
+def _errors(
+    document: Document | tuple[Pattern, ...], within: Collection[TreePath] | None = None
+) -> tuple[Fault, ...]:
     return only_errors(check(document, checks=_ERRORS, scopes=program_scopes, within=within))
 
 
