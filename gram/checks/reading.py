@@ -195,9 +195,10 @@ class Reading:
 
     def judges(self, path: TreePath) -> bool:
         """Whether the pattern at a path is to be judged."""
-        if self.within is None:
+        within = self.within
+        if within is None or path[:1] in within:
             return True
-        return any(path[:length] in self.within for length in range(1, len(path) + 1))
+        return any(path[:length] in within for length in range(2, len(path) + 1))
 
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
         """A scope and those around it, from the inside out."""

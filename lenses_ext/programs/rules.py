@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import attrs
 from pyrsistent import PMap
@@ -44,6 +44,24 @@ Rule: TypeAlias = Callable[[Pattern], Iterator[Finding]]
 """Finds what is wrong with one agent or tool; the paths of what it yields begin there."""
 
 
+class Properties(NamedTuple):
+    """The properties that mean something in an agent or a tool.
+
+    Attributes:
+        holder: the agent or tool.
+        vocabulary: the words that mean something in it.
+        own: those of its properties that do.
+    """
+
+    holder: Definition
+    vocabulary: Vocabulary
+    own: Mapping[str, Value]
+
+
+PropertyRule: TypeAlias = Callable[[Properties], Iterator[Finding]]
+"""The same, for one of the properties that mean something."""
+
+
 def missing_name(pattern: Pattern) -> Iterator[Finding]:
     """An agent or a tool without a name."""
     if not pattern.value.identity:
@@ -52,13 +70,13 @@ def missing_name(pattern: Pattern) -> Iterator[Finding]:
         yield Finding(f"{_whose(pattern)} needs a name", hint=hint)
 
 
-def missing(key: str) -> Rule:
+def missing(key: str) -> PropertyRule:
     """The rule that a property is there where it has to be."""
 
-    def rule(pattern: Pattern) -> Iterator[Finding]:
-        properties = pattern.value.properties
-        if key in _vocabulary(pattern).needed and key not in properties:
-            slip = nearest(key, sorted(properties))
+    def rule(properties: Properties) -> Iterator[Finding]:
+        if key not in properties.own and key in properties.vocabulary.needed:
+            pattern = properties.holder.pattern
+            slip = nearest(key, sorted(pattern.value.properties))
             hint = f"did you mean {key} instead of {slip}?" if slip else f'add {key}: "…"'
             yield Finding(f"{_whose(pattern)} has no {key}", part=key, hint=hint)
 
@@ -66,42 +84,30 @@ def missing(key: str) -> Rule:
     return rule
 
 
-def not_a_text(key: str) -> Rule:
+def not_a_text(key: str) -> PropertyRule:
     """The rule that a property is a string."""
 
-    def rule(pattern: Pattern) -> Iterator[Finding]:
-        value = _own(pattern, key)
+    def rule(properties: Properties) -> Iterator[Finding]:
+        value = properties.own.get(key)
         if value is not None and not isinstance(value, str):
             found = type(value).__name__
-            message = f"the {key} of {_whose(pattern)} is a string, found {found}"
+            message = f"the {key} of {_whose(properties.holder.pattern)} is a string, found {found}"
             yield Finding(message, part=key)
 
     rule.__doc__ = f"A value of {key} that is not a string."
     return rule
 
 
-def empty(key: str) -> Rule:
+def empty(key: str) -> PropertyRule:
     """The rule that a property says something."""
 
-    def rule(pattern: Pattern) -> Iterator[Finding]:
-        value = _own(pattern, key)
+    def rule(properties: Properties) -> Iterator[Finding]:
+        value = properties.own.get(key)
         if isinstance(value, str) and not value.strip():
-            yield Finding(f"the {key} of {_whose(pattern)} is empty", part=key)
+            yield Finding(f"the {key} of {_whose(properties.holder.pattern)} is empty", part=key)
 
     rule.__doc__ = f"An empty {key}."
     return rule
-
-
-def _vocabulary(pattern: Pattern) -> Vocabulary:
-    if is_workflow(pattern):
-        return WORKFLOW_PARTS
-    return AGENTS if is_agent(pattern) else TOOL_SPECS
-
-
-def _own(pattern: Pattern, key: str) -> Value | None:
-    """The value of a property that means something in a pattern, where it has it."""
-    known = key in _vocabulary(pattern).properties
-    return pattern.value.properties.get(key) if known else None
 
 
 def model_name(agent: Pattern) -> Iterator[Finding]:
@@ -203,35 +209,83 @@ def _whose(pattern: Pattern) -> str:
 
 def agents(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
     """A rule about agents, for every agent that is judged."""
-    return _of_each(rule, lambda program: program.agents.values())
+    return _of_each(rule, _agents)
 
 
 def tools(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
     """A rule about tools, for every tool that is judged."""
-    return _of_each(rule, lambda program: program.tools.values())
+    return _of_each(rule, _tools)
 
 
 def workflows(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
     """A rule about workflows, for every workflow that is judged."""
-    return _of_each(rule, lambda program: program.workflows.values())
+    return _of_each(rule, _workflows)
 
 
 def all_named(rule: Rule) -> Callable[[Reading], Iterator[Finding]]:
     """A rule about agents, workflows and tools, for each of them that is judged."""
-    return _of_each(rule, lambda program: (program.runnables | program.tools).values())
+    return _of_each(rule, _all_named)
+
+
+def properties(rule: PropertyRule) -> Callable[[Reading], Iterator[Finding]]:
+    """A rule about properties, for every agent, workflow and tool that is judged."""
+
+    @wraps(rule)
+    def find(reading: Reading) -> Iterator[Finding]:
+        for each in reading.once(_properties):
+            for finding in rule(each):
+                yield finding._replace(path=(*each.holder.path, *finding.path))
+
+    return find
 
 
 def _of_each(
-    rule: Rule, chosen: Callable[[Program], Iterable[Definition]]
+    rule: Rule, chosen: Callable[[Reading], Iterable[Definition]]
 ) -> Callable[[Reading], Iterator[Finding]]:
     @wraps(rule)
     def find(reading: Reading) -> Iterator[Finding]:
-        for each in chosen(reading.once(Program.of)):
-            if reading.judges(each.path):
-                for finding in rule(each.pattern):
-                    yield finding._replace(path=(*each.path, *finding.path))
+        for each in reading.once(chosen):
+            for finding in rule(each.pattern):
+                yield finding._replace(path=(*each.path, *finding.path))
 
     return find
+
+
+def _agents(reading: Reading) -> list[Definition]:
+    return _judged(reading, reading.once(Program.of).agents)
+
+
+def _tools(reading: Reading) -> list[Definition]:
+    return _judged(reading, reading.once(Program.of).tools)
+
+
+def _workflows(reading: Reading) -> list[Definition]:
+    return _judged(reading, reading.once(Program.of).workflows)
+
+
+def _all_named(reading: Reading) -> list[Definition]:
+    program = reading.once(Program.of)
+    return _judged(reading, program.runnables | program.tools)
+
+
+def _judged(reading: Reading, found: Mapping[TreePath, Definition]) -> list[Definition]:
+    return [each for path, each in found.items() if reading.judges(path)]
+
+
+def _properties(reading: Reading) -> list[Properties]:
+    found = []
+    for holder in reading.once(_all_named):
+        vocabulary = _vocabulary(holder.pattern)
+        written = holder.pattern.value.properties.items()
+        own = {key: value for key, value in written if key in vocabulary.properties}
+        found.append(Properties(holder, vocabulary, own))
+    return found
+
+
+def _vocabulary(pattern: Pattern) -> Vocabulary:
+    if is_workflow(pattern):
+        return WORKFLOW_PARTS
+    return AGENTS if is_agent(pattern) else TOOL_SPECS
 
 
 # --- what is wrong with signatures
@@ -312,10 +366,10 @@ def _tool_faults(tool: Pattern) -> tuple[Fault, ...]:
 def pattern(reading: Reading) -> Iterator[Finding]:
     """A pattern for texts that is not a regular expression, so that no call can be checked."""
     program = reading.once(Program.of)
-    for tool in program.tools.values():
-        if not reading.judges(tool.path):
-            continue
+    for tool in reading.once(_tools):
         completed, _ = program.completed(tool)
+        if not _may_say(completed, "pattern"):
+            continue
         try:
             schema = type_signature_to_json_schema(completed)
         except SignatureError:
@@ -327,6 +381,12 @@ def pattern(reading: Reading) -> Iterator[Finding]:
                 message = f'"{text}" ({where}) is not a regular expression: no call can be checked'
                 path, part = _where_written(program, tool, text)
                 yield Finding(message, path, part)
+
+
+def _may_say(tool: Pattern, key: str) -> bool:
+    """Whether a key is somewhere in a tool, or may be in one of its arrays and maps."""
+    subjects = (each.value for _, each in walk(tool))
+    return any(subject.levels or key in subject.properties for subject in subjects)
 
 
 def _where_written(program: Program, tool: Definition, text: str) -> tuple[TreePath, str]:

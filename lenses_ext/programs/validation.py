@@ -64,6 +64,7 @@ from .rules import (
     nearest_label,
     not_a_text,
     pattern,
+    properties,
     second_signature,
     setting_value,
     settings_type,
@@ -106,7 +107,7 @@ FLOW_CHECKS: Final = (
 LANGUAGE_CHECKS: Final = (
     Check("missing-name", "error", all_named(missing_name)),
     *(
-        Check(code, "error", all_named(rule))
+        Check(code, "error", properties(rule))
         for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
         if key != "settings"  # a map, with rules of its own
         for code, rule in (

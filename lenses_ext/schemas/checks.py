@@ -5,7 +5,7 @@ The validator is imported when it is first needed; it may not fetch anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -75,27 +75,31 @@ def _is_plainly_valid(schema: object) -> bool:
     )
 
 
-def default_misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[str | None]:
+def default_misfits(
+    root: Callable[[], dict[str, Any]], schemas: Sequence[dict[str, Any]]
+) -> list[str | None]:
     """For each schema with a ``default``, how that fails the schema, or None when it fits.
 
     A default that would take too long to validate (see `validation_visits`) counts as fitting.
 
     Args:
-        root: the schema whose definitions the schemas may refer to.
+        root: makes the schema whose definitions the schemas may refer to.
         schemas: schemas that have a default.
 
-    >>> default_misfits({}, [{"type": "integer", "default": "18"}])
+    >>> default_misfits(dict, [{"type": "integer", "default": "18"}])
     ['is a string, but its type is integer']
     """
     reasons = [_plain_misfit(schema) for schema in schemas]
     rest = [
         index
         for index, schema in enumerate(schemas)
-        if reasons[index] is None
-        and not schema.keys() <= ANNOTATIONS | {"type", "enum"}
-        and _is_soon_judged(schema, root)
+        if reasons[index] is None and not schema.keys() <= ANNOTATIONS | {"type", "enum"}
     ]
-    for index, reason in zip(rest, _misfits(root, [schemas[i] for i in rest]), strict=True):
+    if not rest:
+        return reasons
+    whole = root()
+    rest = [index for index in rest if _is_soon_judged(schemas[index], whole)]
+    for index, reason in zip(rest, _misfits(whole, [schemas[i] for i in rest]), strict=True):
         reasons[index] = reason
     return reasons
 

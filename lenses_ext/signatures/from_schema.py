@@ -196,7 +196,7 @@ class _SchemaReader:
         }
         self.name_of = {reference_to(name): name for name in self.definitions}
         with_default = [each for _, each in subschemas(root) if "default" in each]
-        reasons = default_misfits(root, with_default)
+        reasons = default_misfits(lambda: root, with_default)
         self.misfits = {
             id(each): reason for each, reason in zip(with_default, reasons, strict=True) if reason
         }

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from gram import format_text
+from gram import Pattern, format_text
 from gram.reading import parser, phrases
+from gram.reading.tree_builder import TreeBuilder
 from interp.program_checks import check_program
 from interp.providers import table
 from lenses_ext import agent_model, each_agent, edit, new_errors, parse
-from lenses_ext.programs import validation
+from lenses_ext.programs import rules, validation
 from lenses_ext.signatures import parsing
 
 
@@ -81,8 +82,8 @@ def test_an_edit_is_judged_where_it_can_matter(counts: Counter[str]) -> None:
     assert new == ()
     assert counts["check"] == 1
     assert counts["signature"] <= 1
-    assert counts["ConstructBuilder"] == 1  # the window around what changed
-    assert counts["TreeBuilder"] == 2  # what was written, and the new text
+    assert counts["ConstructBuilder"] == 1  # of the agent that changed, its tools left out
+    assert counts["TreeBuilder"] == 1  # what was written
 
 
 def test_an_edit_of_all_agents_is_read_back_at_once(counts: Counter[str]) -> None:
@@ -94,8 +95,45 @@ def test_an_edit_of_all_agents_is_read_back_at_once(counts: Counter[str]) -> Non
     assert new == ()
     assert after.text.count('"A/b"') == 30
     assert counts["check"] == 1
-    assert counts["TreeBuilder"] == 3  # the old text, what was written, and the new text
-    assert counts["ConstructBuilder"] == 1
+    assert counts["TreeBuilder"] == 2  # the old text, and what was written
+    assert counts["ConstructBuilder"] == 30  # of each agent, its tools left out
+
+
+def test_what_an_edit_copies_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = parse(agents(30))
+    tools = {id(agent.elements[0]) for agent in before.patterns}
+    built: list[object] = []
+    bracket = TreeBuilder.bracket
+    monkeypatch.setattr(
+        TreeBuilder, "bracket", lambda self, parts: built.append(parts) or bracket(self, parts)
+    )
+    monkeypatch.setattr(parser, "_BUILDERS", {})
+
+    after = edit(before, each_agent & agent_model, "A/b")
+
+    assert len(built) == 30  # the agents, not their tools
+    assert {id(agent.elements[0]) for agent in after.patterns_as_read} == tools
+    assert new_errors(before, after) == ()
+
+
+def test_schemas_are_only_made_of_signatures_that_may_have_a_pattern(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = 0
+    schema = rules.type_signature_to_json_schema
+
+    def counted(tool: Pattern) -> object:
+        nonlocal made
+        made += 1
+        return schema(tool)
+
+    monkeypatch.setattr(rules, "type_signature_to_json_schema", counted)
+    text = agents(30).replace("name7::Text", 'name7::Text {pattern: "("}')
+
+    faults = check_program(parse(text))
+
+    assert [fault.code for fault in faults] == ["pattern"]
+    assert made == 1
 
 
 def test_an_error_elsewhere_that_an_edit_causes_is_still_found() -> None:

@@ -1,6 +1,7 @@
 """What an edited document says of itself."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -84,9 +85,9 @@ def test_unchanged_patterns_are_shared_and_keep_their_origin() -> None:
 def test_only_the_item_that_changed_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def reading(source: Source) -> tuple[Pattern, ...]:
+    def reading(source: Source, **known: Any) -> tuple[Pattern, ...]:
         read.append(source.text)
-        return parse_trees(source)
+        return parse_trees(source, **known)
 
     document = parse("".join(f"(n{number} {{k: 1}})\n" for number in range(1000)))
     wanted = list(document.patterns)

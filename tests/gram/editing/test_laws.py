@@ -7,7 +7,18 @@ from random import Random
 
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from gram import Document, GramEncodeError, Pattern, Span, Spelling, Subject, loads, parse
+from gram import (
+    Document,
+    GramEncodeError,
+    Pattern,
+    Span,
+    Spelling,
+    Subject,
+    loads,
+    origin,
+    parse,
+    walk,
+)
 from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
 from tests.paths import CORPUS
 
@@ -98,6 +109,24 @@ def test_the_text_of_an_edit_reads_back_as_its_trees(text: str, editor: TreeEdit
         assert document.patterns == wanted
         assert loads(document.text) == wanted
         assert document.rescued == ()
+
+
+@given(gram_texts(), tree_editors())
+def test_the_patterns_as_read_are_those_of_the_new_text(text: str, editor: TreeEditor) -> None:
+    document = parse(text)
+    edit = document.replace(edited(editor, edited(editor, document.patterns)))
+
+    as_read = walk(edit.patterns_as_read)
+    for (path, pattern), (again, other) in zip(as_read, walk(loads(edit.text)), strict=True):
+        assert (path, pattern) == (again, other)
+        assert spelling(pattern) == spelling(other)
+
+
+def spelling(pattern: Pattern) -> str:
+    """The text that a pattern was read from."""
+    place = origin(pattern)
+    assert place is not None
+    return place.source.text[slice(*place.span)]
 
 
 @given(gram_texts(), tree_editors(), st.sampled_from([True, False, None]))

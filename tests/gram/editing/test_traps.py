@@ -114,6 +114,10 @@ TRAPS = {
         "[x | a,  a,   a]", "[x | a, b, a]", "[x | a,  b,   a]"),
     "a new element stands on its own line as the others do": (
         "[x |\n  a\n]", "[x | a, b]", "[x |\n  a,\n  b\n]"),
+    "an equal pattern elsewhere does not take the text of what is renamed around it": (
+        '[a:A {k: "one two"} | (x::T {n: 0x0F}), (y)]',
+        '[b:A {k: "one two"} | (x:T {n: 15}), (y)] (x:T {n: 15})',
+        '[b:A {k: "one two"} | (x::T {n: 0x0F}), (y)]\n(x:T {n: 15})'),
     "an element moves with its comments": (
         "[x |\n  // about a\n  a, // one\n  b\n]",
         "[x | b, a]",

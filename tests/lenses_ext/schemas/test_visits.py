@@ -68,8 +68,8 @@ def test_a_default_of_alternatives_in_alternatives_is_not_judged() -> None:
     root = chain(40)
     schema = {"$ref": "#/$defs/D0", "default": nested(40)}
 
-    assert default_misfits(root, [schema]) == [None]
-    assert default_misfits(root, [{"$ref": "#/$defs/D0", "default": "x"}]) != [None]
+    assert default_misfits(lambda: root, [schema]) == [None]
+    assert default_misfits(lambda: root, [{"$ref": "#/$defs/D0", "default": "x"}]) != [None]
 
 
 @given(st.recursive(st.integers(), lambda below: st.lists(below, max_size=3), max_leaves=10))
