@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 COMMANDS = {
+    "ab": "Run the same cases through several programs, and compare them.",
     "add": "Add a tool, a property or a pattern at a path.",
     "chat": "Talk to an agent, line by line.",
     "check": "Report the faults in gram files.",

@@ -6,7 +6,7 @@ from .comparing import Comparison, Estimate
 from .experiment import Experiment, before_running
 from .intervals import Interval
 from .judging import judged_by
-from .metrics import NAMES, Metric, matches_schema
+from .metrics import NAMES, Metric, MetricLike, matches_schema
 from .plan import Plan
 from .power import cases_needed, power_of
 from .trials import Score, Trial
@@ -19,6 +19,7 @@ __all__ = [
     "Experiment",
     "Interval",
     "Metric",
+    "MetricLike",
     "Plan",
     "Score",
     "Trial",

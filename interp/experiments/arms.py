@@ -226,8 +226,8 @@ def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:
     for edit in arm.edits:
         try:
             agent = edit(agent)
-        except GramError:
-            raise
+        except GramError as error:
+            raise ValidationError(f"an edit failed: {error}") from error
         except Exception as error:
             raise ConfigurationError(f"an edit failed: {said_by(error)}") from error
         if not isinstance(agent, Pattern):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from math import inf
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -104,7 +105,15 @@ class Comparison:
         return smallest_p(self.cases)
 
 
-def estimate(arm: str, metric: str, scores: Scores, *, is_rate: bool, seed: int) -> Estimate:
+def estimate(
+    arm: str,
+    metric: str,
+    scores: Scores,
+    *,
+    is_rate: bool,
+    seed: int,
+    least: float = -inf,
+) -> Estimate:
     """What an arm scores, with an interval.
 
     Args:
@@ -113,6 +122,7 @@ def estimate(arm: str, metric: str, scores: Scores, *, is_rate: bool, seed: int)
         scores: its scores.
         is_rate: whether they are all 0 or 1.
         seed: draws the cases for the bootstrap.
+        least: the least that a score can be.
     """
     means = [fmean(row) for row in scores]
     value = fmean(means)
@@ -123,7 +133,7 @@ def estimate(arm: str, metric: str, scores: Scores, *, is_rate: bool, seed: int)
     if is_rate and found is None:  # all cases alike: each counts as one run
         interval, method = wilson(sum(means), len(means)), "Wilson on cases"
     else:
-        interval = _within(found, 0, 1) if is_rate else found or _point(means)
+        interval = _within(found or _point(means), 0 if is_rate else least, 1 if is_rate else inf)
         method = _bootstrap_name(means, "BCa")
     return Estimate(arm, metric, value, interval, method, is_rate)
 

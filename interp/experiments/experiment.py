@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import inf
 from pathlib import Path
 
 from ..json_text import Json
@@ -50,7 +51,14 @@ class Experiment:
     def estimates(self) -> tuple[Estimate, ...]:
         """What each arm scores, for each metric and for what every run is measured by."""
         return tuple(
-            estimate(arm, metric.name, rows, is_rate=is_rate, seed=self.plan.seed)
+            estimate(
+                arm,
+                metric.name,
+                rows,
+                is_rate=is_rate,
+                seed=self.plan.seed,
+                least=0.0 if metric.name in MEASURES else -inf,
+            )
             for metric, is_rate, scores in self._measured()
             for arm, rows in scores.items()
         )

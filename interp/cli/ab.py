@@ -1,0 +1,334 @@
+"""``gram ab``: run the same cases through several arms, and compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from attrs import evolve
+
+from .completing import (
+    complete_files,
+    complete_limit,
+    complete_model,
+    complete_setting,
+    complete_tools,
+)
+from .file_options import agent_option, json_option
+from .options import POLICIES, match_option, read_limits, read_settings
+from .output import is_quiet, note, show, show_json, tell
+from .process import interruptible
+
+if TYPE_CHECKING:
+    from gram import Pattern
+
+    from ..experiments import Arm, Experiment, MetricLike, Plan, Trial
+
+_FOLDER = ".ab"  # the ending of folders that nobody has named
+
+
+@click.command("ab")
+@click.argument("files", nargs=-1, shell_complete=complete_files)
+@click.option(
+    "--cases", metavar="FILE", shell_complete=complete_files, help="The cases: .jsonl, .csv, .gram."
+)
+@click.option(
+    "--arm",
+    "named",
+    multiple=True,
+    shell_complete=complete_files,
+    metavar="NAME[=FILE]",
+    help="An arm by name; without a file, the program is the one that the cases name.",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    shell_complete=complete_model,
+    metavar="[ARM:]PROVIDER/NAME",
+    help="Use this model instead of the program's, in all arms or in one.",
+)
+@click.option("--offline", is_flag=True, help="Rehearse without a model, key or network.")
+@click.option("--base-url", metavar="URL", help="The address of the server to use.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    shell_complete=complete_setting,
+    metavar="[ARM:]NAME=VALUE",
+    help="A setting of the model, such as temperature=0.2, in all arms or in one.",
+)
+@click.option(
+    "--edit",
+    "edits",
+    multiple=True,
+    metavar="[ARM:]PATH=VALUE",
+    help="Change the agent as gram set does, in all arms or in one; no file changes.",
+)
+@click.option(
+    "--tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="[ARM:]FILE.py[:NAME]",
+    help="A Python file with the tools, of all arms or of one; it is run anew for each run.",
+)
+@match_option
+@agent_option
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    shell_complete=complete_limit,
+    metavar="NAME=NUMBER",
+    help="A limit of each run, such as iterations=3 or run_seconds=60.",
+)
+@click.option(
+    "--approve",
+    type=click.Choice(["all", "none"]),
+    default="all",
+    help="Which tool calls may run: all (the default) or none.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="What is tested: passed (the default), exact, calls, rounds, tokens, cost, seconds, or a "
+    "function of a run as FILE.py:NAME.",
+)
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    shell_complete=complete_files,
+    metavar="FILE",
+    help="An agent that judges each answer: its typed answer is a boolean or a number.",
+)
+@click.option("--primary", metavar="NAME", help="The metric that decides; the first by default.")
+@click.option(
+    "--checks",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the functions that cases name as checks.",
+)
+@click.option(
+    "--repeats", type=click.IntRange(1), default=1, help="How often each arm runs a case."
+)
+@click.option("--seed", type=click.IntRange(0), help="Draws the order; drawn itself by default.")
+@click.option(
+    "--difference", type=float, help="The smallest difference that would matter, such as 0.1."
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    shell_complete=complete_files,
+    help="The folder of the experiment; named after the arms by default.",
+)
+@click.option("--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once.")
+@click.option(
+    "--html", metavar="FILE", shell_complete=complete_files, help="Write a report to this file."
+)
+@json_option
+def command(
+    files: tuple[str, ...], cases: str | None, html: str | None, as_json: bool, **given: Any
+) -> None:
+    """Run the same cases through several programs, and compare what comes out.
+
+    Each of FILES is an arm, the first is what the others are compared with: gram ab A.gram B.gram
+    --cases cases.jsonl. One file can be several arms: --arm NAME=FILE, with --model, --set, --edit
+    and --tools for one of them.
+
+    A plan is written before anything runs, and every run is recorded. After Ctrl-C the same
+    command goes on. gram ab DIR shows an experiment again, without running anything.
+    """
+    with interruptible():
+        found = _shown_again(files) if cases is None else _run(files, cases, **given)
+    if html is not None:
+        from gram import write_atomically
+
+        write_atomically(Path(html), found.to_html(Path(html).parent))
+    if as_json:
+        show_json(found.to_json())
+    else:
+        from ..redaction import redact
+
+        show(redact(found.table()))
+
+
+def _shown_again(files: tuple[str, ...]) -> Experiment:
+    if len(files) != 1 or not Path(files[0]).is_dir():
+        raise click.UsageError("name the cases with --cases FILE, or the folder of an experiment")
+    from ..experiments import load_experiment  # imported late: completion needs the options alone
+
+    return load_experiment(files[0])
+
+
+def _run(
+    files: tuple[str, ...],
+    cases: str,
+    *,
+    named: tuple[str, ...],
+    metrics: tuple[str, ...],
+    judges: tuple[str, ...],
+    primary: str | None,
+    checks: tuple[str, ...],
+    repeats: int,
+    seed: int | None,
+    difference: float | None,
+    out: str | None,
+    jobs: int,
+    **of_arms: Any,
+) -> Experiment:
+    from ..experiments import ab
+    from .inputs import read_checks
+
+    arms = _arms(files, named, **of_arms)
+    folder = out or f"{'-'.join(arms)}{_FOLDER}".replace("/", "-")
+    try:
+        return ab(
+            cases,
+            arms,
+            [*(_metrics(metrics) or ([] if judges else ["passed"])), *map(_judge, judges)],
+            primary=primary,
+            checks=read_checks(checks),
+            repeats=repeats,
+            seed=seed,
+            difference=difference,
+            out=folder,
+            jobs=jobs,
+            progress=False if is_quiet() else None,
+            on_plan=partial(_tell_plan, folder),
+        )
+    except BaseException as stopped:
+        for each in getattr(stopped, "__notes__", ()):
+            tell(each.replace("the same call", "the same command"))
+        raise
+
+
+def _tell_plan(folder: str, plan: Plan, done: tuple[Trial, ...]) -> None:
+    from ..experiments import before_running
+
+    left = len(plan.keys) - len(done)
+    begun = f", {len(done)} of them are done" if done else ""
+    note(f"{len(plan.keys)} runs{begun}; plan {plan.hash[:8]} (seed {plan.seed}) in {folder}")
+    for each in before_running(plan) if left else ():
+        note(f"note: {each}")
+
+
+# --- the arms
+
+
+def _arms(
+    files: tuple[str, ...],
+    named: tuple[str, ...],
+    *,
+    models: tuple[str, ...],
+    offline: bool,
+    base_url: str | None,
+    settings: tuple[str, ...],
+    edits: tuple[str, ...],
+    tools: tuple[str, ...],
+    match: Any,
+    agent: str | None,
+    limits: tuple[str, ...],
+    approve: str,
+) -> dict[str, Arm]:
+    if offline and models:
+        raise click.UsageError("--offline cannot be used together with --model")
+    from ..experiments import Arm
+    from ..providers import OFFLINE
+
+    programs = _programs(files, named)
+    arms = {}
+    for name, program in programs.items():
+        mine = partial(_of_arm, name=name, names=programs)
+        model = [*mine(models), *([str(OFFLINE)] if offline else [])]
+        arms[name] = Arm(
+            program,
+            partial(_library, tuple(mine(tools))),
+            model[-1] if model else None,
+            read_settings(tuple(mine(settings))) or None,
+            [_edit(each) for each in mine(edits)],
+            agent,
+            base_url,
+            read_limits(limits),
+            match,
+            POLICIES[approve],
+        )
+    return arms
+
+
+def _programs(files: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str | None]:
+    """The file of each arm by its name; None where the cases name the program."""
+    given: list[tuple[str, str | None]] = [(Path(each).stem, each) for each in files]
+    for each in named:
+        name, _, file = each.partition("=")
+        given.append((name, file or None))
+    found = dict(given)
+    if not found:
+        raise click.UsageError("name the arms: FILES, or --arm NAME=FILE")
+    if len(found) < len(given):
+        names = [name for name, _ in given]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise click.UsageError(f"two arms are named {twice}; name them with --arm NAME=FILE")
+    return found
+
+
+def _of_arm(options: Iterable[str], *, name: str, names: Iterable[str]) -> Iterable[str]:
+    """The values of an option that are for one arm, or for all of them; its own come last."""
+    shared, own = [], []
+    for each in options:
+        arm, colon, value = each.partition(":")
+        if not colon or arm not in names:
+            shared.append(each)
+        elif arm == name:
+            own.append(value)
+    return [*shared, *own]
+
+
+def _library(files: tuple[str, ...]) -> Any:
+    from .inputs import read_libraries
+
+    return read_libraries(files)
+
+
+def _edit(given: str) -> Any:
+    path, equals, text = given.partition("=")
+    if not equals:
+        raise click.UsageError(f"--edit {given}: write PATH=VALUE")
+
+    def edited(agent: Pattern) -> Pattern:
+        from lenses_ext import change_places, find_places
+
+        from .edits import read_value
+
+        places = find_places((agent,), path)
+        (new,) = change_places((agent,), [(each, partial(read_value, text)) for each in places])
+        return new
+
+    return edited
+
+
+# --- the metrics
+
+
+def _metrics(names: tuple[str, ...]) -> list[MetricLike]:
+    from .inputs import read_checks
+
+    found: list[MetricLike] = []
+    for each in names:
+        is_file = each.endswith(".py") or ".py:" in each
+        found += read_checks([each]).values() if is_file else [each]
+    return found
+
+
+def _judge(file: str) -> MetricLike:
+    from ..experiments import judged_by
+    from .inputs import read_document
+
+    metric = judged_by(read_document(file), _library(()))
+    return evolve(metric, name=Path(file).stem)

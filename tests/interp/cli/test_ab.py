@@ -1,0 +1,207 @@
+"""``gram ab`` as people use it."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
+from tests.interp.model_server import ModelServer
+from tests.paths import EXAMPLES, ROOT
+
+CASES = "".join(
+    json.dumps({"name": name, "input": f"Hello, I'm {name}!", "expected": f"Hi {name}."}) + "\n"
+    for name in ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay", "Gil", "Hal")
+)
+TOOLS = '''
+from interp import tool
+
+@tool(name="sayHello", description="Returns a friendly greeting message for the given name")
+def briefly(personName: str = "world") -> str:
+    """Greets in two words."""
+    return f"Hi {personName}."
+
+def short(run):
+    return len(run.content) < 10
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "A.gram").write_text((EXAMPLES / "hello_world.gram").read_text())
+    (tmp_path / "cases.jsonl").write_text(CASES)
+    (tmp_path / "brief.py").write_text(TOOLS)
+    return tmp_path
+
+
+COMPARED = ("ab", "--cases", "cases.jsonl", "--offline", "--seed", "1")
+TWO = (*COMPARED, "--arm", "long=A.gram", "--arm", "brief=A.gram", "--tools", "brief:brief.py")
+
+
+def test_arms_of_one_file_differ_in_their_tools(folder: Path) -> None:
+    done = gram(*TWO, "--metric", "passed", "--metric", "brief.py:short", cwd=folder)
+
+    assert (done.returncode, done.stderr.splitlines()[0][:8]) == (0, "16 runs;")
+    assert "passed *: brief − long  +100.0 points" in done.stdout
+    assert "brief is better" in done.stdout
+    assert sorted(each.name for each in (folder / "long-brief.ab").iterdir()) == [
+        "plan.gram",
+        "results.gram",
+        "runs",
+    ]
+
+
+def test_an_experiment_is_shown_again_and_as_json_and_html(folder: Path) -> None:
+    first = gram(*TWO, "--out", "x", cwd=folder)
+    again = gram("ab", "x", "--html", "report.html", cwd=folder)
+    same = gram(*TWO[:-5], *TWO[-5:], "--out", "x", "-q", cwd=folder)
+    found = json.loads(gram("ab", "x", "--json", cwd=folder).stdout)
+
+    assert first.stdout == again.stdout == same.stdout
+    assert same.stderr == ""
+    (one,) = found["comparisons"]
+    assert (one["difference"], one["significant"], one["better"]) == (1.0, True, 8)
+    page = (folder / "report.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert 'href="x/runs/0001-1-2-brief.run.gram"' in page
+    for link in ("0001-1-1-long", "0008-1-2-brief"):
+        assert (folder / "x" / "runs" / f"{link}.run.gram").exists()
+
+
+def test_settings_models_and_edits_are_for_one_arm(folder: Path, model_server: ModelServer) -> None:
+    model_server.takes_any_path = True
+    model_server.will_say(*["Hi"] * 2)
+    (folder / "one.csv").write_text("input\nHello\n")
+
+    done = gram(
+        *("ab", "--cases", "one.csv", "--arm", "a=A.gram", "--arm", "b=A.gram", "--jobs", "1"),
+        *("--set", "temperature=0", "--set", "b:temperature=1", "--model", "b:OpenAI/other"),
+        *("--edit", "b:hello_world_agent.instruction=Be brief."),
+        cwd=folder,
+        **at(model_server),
+    )
+
+    assert done.returncode == 0, done.stderr
+    asked = {each["model"]: each for each in model_server.requests}
+    assert asked["gpt-5.6-luna"]["temperature"] == 0
+    assert asked["other"]["temperature"] == 1
+    assert asked["other"]["messages"][0]["content"] == "Be brief."
+    written = "".join(each.read_text() for each in folder.rglob("*.gram"))
+    assert KEY not in written + done.stdout
+
+
+def test_an_arm_that_does_not_bind_is_refused_before_anything_runs(folder: Path) -> None:
+    (folder / "B.gram").write_text(
+        (folder / "A.gram").read_text().replace("personName", "someoneElse")
+    )
+
+    done = gram(*COMPARED, "A.gram", "B.gram", cwd=folder)
+
+    assert done.returncode == 3
+    assert "arm B: " in done.stderr
+    assert "B.gram:7:" in done.stderr
+    assert not (folder / "A-B.ab").exists()
+
+
+def test_a_changed_program_is_refused_with_the_difference(folder: Path) -> None:
+    gram(*COMPARED, "A.gram", cwd=folder)
+    program = folder / "A.gram"
+    program.write_text(program.read_text().replace("friendly conversations", "quarrels"))
+
+    done = gram(*COMPARED, "A.gram", cwd=folder)
+
+    assert done.returncode in (2, 3)
+    lines = done.stderr.splitlines()
+    assert [each[0] for each in lines if "conversations" in each or "quarrels" in each] == [
+        "-",
+        "+",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["ab"], 2, "name the cases with --cases"),
+        (["ab", "A.gram"], 2, "or the folder of an experiment"),
+        (["ab", "--cases", "cases.jsonl"], 2, "name the arms"),
+        (["ab", "--cases", "no.jsonl", "A.gram"], 2, "no.jsonl"),
+        (["ab", "--cases", "cases.jsonl", "A.gram", "./A.gram"], 2, "two arms are named A"),
+        (["ab", "--cases", "cases.jsonl", "A.gram", "--metric", "pased"], 4, "did you mean"),
+        (["ab", "--cases", "cases.jsonl", "A.gram", "--edit", "x"], 2, "write PATH=VALUE"),
+        (["ab", "--cases", "cases.jsonl", "A.gram", "--edit", "x=1", "--offline"], 2, "arm A"),
+        (["ab", "--cases", "cases.jsonl", "A.gram", "--repeats", "0"], 2, "repeats"),
+        (["ab", "--cases", "cases.jsonl", "--arm", "a"], 4, "arm a: there is no program"),
+        (["ab", "--cases", "cases.jsonl", "A.gram"], 4, "arm A: OPENAI_API_KEY is not set"),
+        (["ab", "."], 4, "no experiment is in this folder"),
+    ],
+)
+def test_misuse_is_told_with_what_to_do(
+    folder: Path, arguments: list[str], code: int, message: str
+) -> None:
+    done = gram(*arguments, cwd=folder)
+
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(
+    folder: Path, model_server: ModelServer
+) -> None:
+    from tests.interp.model_server import Answer
+
+    model_server.takes_any_path = True
+    model_server.will_say("Hi Ada.", "Hi Bob.", Answer({"x": 1}, silence=120))
+    command = ["ab", "A.gram", "--cases", "cases.jsonl", "--jobs", "1", "--out", "x"]
+    process = subprocess.Popen(
+        [*COMMAND, *command],
+        cwd=folder,
+        env={**without_keys(), "PYTHONPATH": str(ROOT), **at(model_server)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 100
+    while len(model_server.requests) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert "2 of 8 runs are kept in x; the same command goes on with them" in told
+    assert "Traceback" not in told
+    model_server.will_say(*["Hi."] * 6)
+    done = gram(*command, cwd=folder, **at(model_server))
+    assert (done.returncode, len(model_server.requests)) == (0, 9)
+    assert "8 runs, 2 of them are done" in done.stderr
+
+
+def test_a_full_disk_keeps_what_was_done(folder: Path) -> None:
+    """A limit of the size of files stands in for a disk that is full."""
+
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2600, 2600))
+
+    done = subprocess.run(
+        [*COMMAND, *TWO, "--out", "x", "--jobs", "1"],
+        cwd=folder,
+        env={**without_keys(), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+        preexec_fn=small,
+    )
+
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 2, done.stderr
+    assert "too large" in done.stderr
+    if (folder / "x" / "results.gram").exists():
+        assert gram(*TWO, "--out", "x", cwd=folder).returncode == 0
