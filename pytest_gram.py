@@ -38,12 +38,7 @@ def _gram_runs(request: pytest.FixtureRequest) -> Iterator[RunsOfTest]:
     is_recorded = "gram_recording" in request.fixturenames
 
     def refuse(where: str) -> NoReturn:
-        how = (
-            "what is recorded is replayed; pytest --gram-record=all records anew"
-            if is_recorded
-            else "use the fixture gram_recording to record what models answer"
-        )
-        pytest.fail(f"a test of an agent may not connect to {where}: {how}", pytrace=False)
+        pytest.fail(_refused(where, is_recorded), pytrace=False)
 
     runs = RunsOfTest(Network(refuse, has_loopback=not is_recorded))
     if is_recorded:
@@ -57,6 +52,15 @@ def _gram_runs(request: pytest.FixtureRequest) -> Iterator[RunsOfTest]:
         yield runs
 
 
+def _refused(where: str, is_recorded: bool) -> str:
+    how = (
+        "what is recorded is replayed; pytest --gram-record=all records anew"
+        if is_recorded
+        else "use the fixture gram_recording to record what models answer"
+    )
+    return f"a test of an agent may not connect to {where}: {how}"
+
+
 @pytest.fixture
 def gram_agent(
     request: pytest.FixtureRequest, _gram_runs: RunsOfTest
@@ -67,7 +71,7 @@ def gram_agent(
     what `ToolLibrary.of` takes, and other keywords are those of `interp.run`. While the test
     runs, nothing outside of this machine can be connected to.
     """
-    from interp import ToolLibrary, load
+    from interp import ToolLibrary, bind_agent_tools, load
     from interp.testing import AgentUnderTest
 
     def agent(
@@ -75,6 +79,8 @@ def gram_agent(
     ) -> AgentUnderTest:
         pattern = load(request.path.parent / path, agent)
         library = tools if isinstance(tools, ToolLibrary) else ToolLibrary.of(tools)
+        if library:  # a replayed run needs no tools, but those that are given have to bind
+            bind_agent_tools(pattern, library, match=options.get("match", "full"))
         return AgentUnderTest(pattern, library, _gram_runs, options)
 
     return agent
@@ -104,13 +110,14 @@ def _stem(request: pytest.FixtureRequest) -> Path:
     return request.path.parent / FOLDER / request.path.stem / name
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item,
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the runs of a test that failed."""
-    report = yield
+@pytest.hookimpl(hookwrapper=True)  # the newer kind of wrapper would break older versions of pytest
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """Show the runs of a test that failed; one in which a tool was refused the network fails."""
+    report: pytest.TestReport = (yield).get_result()
     runs = item.stash.get(_RUNS, None)
+    if report.when == "call" and report.passed and runs is not None and runs.network.refused:
+        report.outcome = "failed"
+        report.longrepr = _refused(runs.network.refused[0], runs.stem is not None)
     if report.failed and runs is not None:
         from interp.cli.output import unstyled
         from interp.cli.trace import lines
@@ -119,4 +126,3 @@ def pytest_runtest_makereport(
         for run in runs.runs:
             shown = map(unstyled, lines(timeline(run)))
             report.sections.append(("Run of the agent", "\n".join(shown)))
-    return report

@@ -147,6 +147,7 @@ from .specification import (
     validate_agent_pattern as validate_agent_pattern,
 )
 from .telemetry import Telemetry as Telemetry
+from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest
 from .tools.binding import (
     bind_agent_tools as bind_agent_tools,
     bind_tool as bind_tool,

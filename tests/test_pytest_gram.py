@@ -199,6 +199,7 @@ def test_each_test_and_each_run_has_a_file_with_a_safe_and_readable_name(project
 
 
 GUARDED = """
+import asyncio
 import socket
 
 def connect(port):
@@ -222,13 +223,34 @@ def test_other_tests():
     assert "guarded" not in socket.socket.connect.__qualname__
     assert socket.getaddrinfo.__module__ == "socket"
 
+def test_by_asyncio(gram_agent):
+    async def ask():
+        await asyncio.open_connection("192.0.2.1", 80)
+    asyncio.run(ask())
+
+def test_by_datagram(gram_agent):
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"", ("192.0.2.1", 80))
+
+def test_by_a_tool(gram_agent):
+    @tool(description="Returns a friendly greeting message for the given name")
+    def sayHello(personName: str = "world") -> str:
+        socket.create_connection(("example.invalid", 80))
+    gram_agent("hello.gram", model="Offline/rehearsal", tools=sayHello).run("Hi, I'm Al")
+
+def test_by_a_model(gram_agent):
+    gram_agent("hello.gram", tools=TOOLS, base_url="http://192.0.2.1/v1").run("hi")
+
+def test_by_a_model_without_blocking(gram_agent):
+    agent = gram_agent("hello.gram", tools=TOOLS, base_url="http://192.0.2.1/v1")
+    asyncio.run(agent.arun("hi"))
+
 def test_what_is_swallowed(gram_agent):
     try:
         socket.create_connection(("example.invalid", 80))
     except Exception:
         pass
 
-from interp import hello_world_tool_library as TOOLS
+from interp import hello_world_tool_library as TOOLS, tool
 """
 
 
@@ -238,7 +260,9 @@ def test_the_network_is_refused_in_tests_that_use_the_fixtures_alone(project: Pr
 
     done = project.pytest("-rA")
 
-    for test in ("with_a_recording", "by_name", "by_address", "what_is_swallowed"):
+    refusing = ["by_name", "by_address", "by_asyncio", "by_datagram", "by_a_tool", "by_a_model"]
+    refusing += ["with_a_recording", "by_a_model_without_blocking", "what_is_swallowed"]
+    for test in refusing:
         assert f"FAILED test_hello.py::test_{test}" in done.stdout
     refused = "a test of an agent may not connect to"
     assert f"{refused} {host}: what is recorded is replayed" in done.stdout
@@ -246,6 +270,31 @@ def test_the_network_is_refused_in_tests_that_use_the_fixtures_alone(project: Pr
     assert f"{refused} 192.0.2.1:80" in done.stdout
     for test in ("with_an_agent", "other_tests"):
         assert f"PASSED test_hello.py::test_{test}" in done.stdout
+
+
+KEPT = """
+from interp import hello_world_tool_library as TOOLS, run
+
+def test_one(gram_agent, gram_recording):
+    assert gram_agent("hello.gram", tools=TOOLS).run("hi").content == "one"
+
+def test_two(gram_recording):
+    run(load("hello.gram"), "hi", TOOLS)
+
+from interp import load
+"""
+
+
+def test_a_connection_that_a_recording_has_opened_is_not_used_by_other_tests(
+    project: Project,
+) -> None:
+    project.write(KEPT)
+    project.server.will_say("one", "two")
+
+    done = project.pytest()
+
+    assert "1 failed, 1 passed" in done.stdout
+    assert len(project.server.requests) == 1
 
 
 IMPORTS = """
@@ -309,7 +358,8 @@ def test_a_recording_that_was_edited_is_used_or_refused(project: Project) -> Non
     file = project.folder / RECORDED
     text = file.read_text()
     edited = {
-        text.replace("Hello, Al!", "Bye"): "assert 'Bye' == 'Hello, Al!'",
+        "Bye".join(text.rsplit("Hello, Al!", 1)): "assert 'Bye' == 'Hello, Al!'",
+        text.replace("Hello, Al!", "Bye"): "ReplayError: the reply at position",
         text.replace("[1]", "[7]"): "test_greets.run.gram:",
         text[: len(text) // 2]: "test_greets.run.gram",
         "": "no run is recorded in it",

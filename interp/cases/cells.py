@@ -39,7 +39,7 @@ def case_of(row: Row, faults: list[Fault]) -> Case | None:
         else:
             columns[column] = value
     if "input" not in row.values and not found:
-        hint = "input is what is said to the agent"
+        hint = f"it has {', '.join(row.values)}" if row.values else "write input: what is said"
         found.append(row.fault("missing-input", "the case has no input", hint=hint))
     if "program" in cells:
         program = Path(row.source.filename or "").parent / cells["program"]

@@ -165,7 +165,7 @@ def _checked(name: str, check: Check, response: AgentResponse, case: Case) -> st
         is_yes = not isinstance(answer, str) and bool(answer)
     except AssertionError as error:
         return f"check {name} fails" + (f": {error}" if str(error) else "")
-    except Exception as error:  # noqa: BLE001  # user code may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # user code may raise anything
         return f"check {name} raised {said_by(error)}"
     if answer is None:
         return f"check {name} returned None: return True or False"

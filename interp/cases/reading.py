@@ -30,6 +30,8 @@ _FORMS: Mapping[str, Callable[[Source, list[Fault]], Iterable[Row]]] = {
 _OF_ALL = {"program", "agent"}
 """What a first row without anything else says for all cases."""
 
+_FORM_HINT = "write each case as a JSON object on a line of its own, in a file .jsonl"
+
 _LONGEST_NAME = 60  # characters of the input that name a case without a name
 
 
@@ -66,7 +68,7 @@ def read_cases(path: PathLike) -> tuple[Case, ...]:
             refuse("no-cases", found, "a case has at least an input")
     else:
         forms = ", ".join(_FORMS)
-        refuse("unknown-form", f"the ending of the file is not one of {forms}", "rename the file")
+        refuse("unknown-form", f"the ending of the file is not one of {forms}", _FORM_HINT)
     cases = _named([made for row in rows if (made := case_of(row, faults))], faults)
     if faults:
         each_once = dict.fromkeys(faults)  # what is wrong for all cases is said once

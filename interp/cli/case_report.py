@@ -40,8 +40,7 @@ class Report:
         self._cases, self._as_json, self._junit = cases, as_json, junit
         self._results: list[CaseResult] = []
         self._began = monotonic()
-        if junit is not None:
-            Path(junit).open("a").close()  # before anything runs
+        self._write_junit()  # what an earlier command wrote is never taken for this one's
 
     def __enter__(self) -> Report:
         return self
@@ -55,9 +54,7 @@ class Report:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with uninterrupted():
-            if self._junit is not None:
-                text = junit_xml(self._cases, self._results, _shown_run)
-                write_atomically(Path(self._junit), redact(text))
+            self._write_junit()
             if self._as_json:
                 show_json(self._as_object())
             else:
@@ -65,6 +62,11 @@ class Report:
                 show(self._closing())
         if kind is None and not all(each.is_passed for each in self._results):
             sys.exit(NO)
+
+    def _write_junit(self) -> None:
+        if self._junit is not None:
+            text = junit_xml(self._cases, self._results, _shown_run)
+            write_atomically(Path(self._junit), redact(text))
 
     def _show_failures(self) -> None:
         for result in self._results:

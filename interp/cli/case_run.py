@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -123,8 +125,8 @@ class CaseRun:
         with report:
             for each in self._all():
                 options = {**self.options.of_new_run, "observe": spending.count}
-                report.add(
-                    run_case(
+                with redirect_stdout(sys.stderr):  # what tools and checks print
+                    result = run_case(
                         each.case,
                         each.agent,
                         self.library,
@@ -132,7 +134,7 @@ class CaseRun:
                         each.recording,
                         **options,  # type: ignore[arg-type]  # the keys are those of RunOptions
                     )
-                )
+                report.add(result)
         if self.options.usage or is_verbose():
             tell(spending.text())
 

@@ -2,6 +2,7 @@
 
 from .calls_in_text import call_in_text
 from .connect import connect_model
+from .connections import close_connections
 from .language_model import AnyModel, LanguageModel
 from .reply_reading import read_reply
 from .request_json import request_body
@@ -13,6 +14,7 @@ __all__ = [
     "LanguageModel",
     "ScriptedModel",
     "call_in_text",
+    "close_connections",
     "connect_model",
     "noticing_retries",
     "read_reply",

@@ -150,7 +150,8 @@ async def _closed_with_the_loop(clients: _Clients[_AsyncClosable]) -> AsyncGener
 
 
 @atexit.register
-def _close() -> None:
+def close_connections() -> None:
+    """Close the connections that block; the next requests open new ones."""
     for client in _clients.clear():
         client.close()
 

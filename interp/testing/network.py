@@ -5,10 +5,11 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NoReturn
+from unittest.mock import patch
 
-_GUARDED = ("connect", "connect_ex", "sendto")
+from ..models import close_connections
 
 
 class Network:
@@ -20,11 +21,15 @@ class Network:
     Args:
         refuse: called with where somebody wants to connect to; it raises.
         has_loopback: whether servers on this machine may be connected to.
+
+    Attributes:
+        refused: where somebody wanted to connect to; tools tell their model alone.
     """
 
     def __init__(self, refuse: Callable[[str], NoReturn], *, has_loopback: bool) -> None:
         self.refuse = refuse
         self.has_loopback = has_loopback
+        self.refused: list[str] = []
         self._opened = 0
 
     @contextmanager
@@ -38,42 +43,42 @@ class Network:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Inside, the network is guarded."""
-        names = (*_GUARDED, "getaddrinfo")
-        owners: dict[str, Any] = {**dict.fromkeys(_GUARDED, socket.socket), "getaddrinfo": socket}
-        inherited = {name: name not in vars(owners[name]) for name in names}
-        kept = {name: getattr(owners[name], name) for name in names}
+        """Inside, the network is guarded; connections that models have kept are closed before."""
+        close_connections()
+        getaddrinfo, socketpair = socket.getaddrinfo, socket.socketpair
 
-        def method(name: str) -> Callable[..., Any]:
-            def guarded_method(connection: socket.socket, *given: Any) -> Any:
-                if connection.family in (socket.AF_INET, socket.AF_INET6):
-                    host, port = given[-1][:2]
-                    self._check(host, port)
-                return kept[name](connection, *given)
-
-            return guarded_method
-
-        def getaddrinfo(host: Any, port: Any, *given: Any, **options: Any) -> Any:
+        def guarded_getaddrinfo(host: Any, port: Any, *given: Any, **options: Any) -> Any:
             self._check(host, port)
-            return kept["getaddrinfo"](host, port, *given, **options)
+            return getaddrinfo(host, port, *given, **options)
 
-        for name in _GUARDED:
-            setattr(socket.socket, name, method(name))
-        socket.getaddrinfo = getaddrinfo
-        try:
+        def open_socketpair(*given: Any) -> Any:
+            with self.opened():  # event loops need one, and Windows makes it over loopback
+                return socketpair(*given)
+
+        with ExitStack() as stack:
+            for name in ("connect", "connect_ex", "sendto"):
+                stack.enter_context(patch.object(socket.socket, name, self._method(name)))
+            stack.enter_context(patch.object(socket, "getaddrinfo", guarded_getaddrinfo))
+            stack.enter_context(patch.object(socket, "socketpair", open_socketpair))
             yield
-        finally:
-            for name in names:
-                if inherited[name]:
-                    delattr(owners[name], name)
-                else:
-                    setattr(owners[name], name, kept[name])
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        unguarded = getattr(socket.socket, name)
+
+        def guarded(connection: socket.socket, *given: Any) -> Any:
+            if connection.family in (socket.AF_INET, socket.AF_INET6):
+                host, port = given[-1][:2]
+                self._check(host, port)
+            return unguarded(connection, *given)
+
+        return guarded
 
     def _check(self, host: object, port: object) -> None:
         if self._opened or (self.has_loopback and _is_loopback(host)):
             return
         name = host.decode(errors="replace") if isinstance(host, bytes) else host
-        self.refuse(f"{name}:{port}")
+        self.refused.append(f"{name}:{port}")
+        self.refuse(self.refused[-1])
 
 
 def _is_loopback(host: object) -> bool:

@@ -93,7 +93,7 @@ WRONG = {
     "no key": (["cases.jsonl"], 4, "OPENAI_API_KEY is not set"),
     "nobody to ask": (["cases.jsonl", "--approve", "ask"], 2, "nobody is asked"),
     "recordings without record": (["cases.jsonl", "--recordings", "x"], 2, "needs --record"),
-    "a report that cannot be written": (["cases.jsonl", "--junit", "no/x.xml"], 2, "no/x.xml"),
+    "a report that cannot be written": (["cases.jsonl", "--junit", "no/x.xml"], 2, "no: No such directory"),
     "recordings in a file": (
         ["cases.jsonl", "--record", "once", "--recordings", "checks.py"],
         2,
