@@ -72,11 +72,11 @@ class Recording:
         with TemporaryDirectory(prefix="gram-") as folder:
             file = Path(folder) / f"this{SUFFIX}"
             added: BeginOptions = {"record": file}
-            if self.is_replayed:
-                added["world"] = recorded(self._existing())
-            else:
-                self.prepare()
             try:
+                if self.is_replayed:
+                    added["world"] = recorded(self._existing())
+                else:
+                    self.prepare()
                 yield {**options, **added}
             except ReplayError as error:
                 raise self._told(error) from None
@@ -106,7 +106,7 @@ class Recording:
     def _existing(self) -> Path:
         assert self.path
         if not self.path.exists():
-            raise ReplayError(f"there is no recording {self.path}{self.hint}")
+            raise ReplayError("there is no recording")
         return self.path
 
     def _told(self, error: ReplayError) -> ReplayError:

@@ -93,7 +93,11 @@ WRONG = {
     "no key": (["cases.jsonl"], 4, "OPENAI_API_KEY is not set"),
     "nobody to ask": (["cases.jsonl", "--approve", "ask"], 2, "nobody is asked"),
     "recordings without record": (["cases.jsonl", "--recordings", "x"], 2, "needs --record"),
-    "a report that cannot be written": (["cases.jsonl", "--junit", "no/x.xml"], 2, "no: No such directory"),
+    "a report that cannot be written": (
+        ["cases.jsonl", "--junit", "no/x.xml"],
+        2,
+        "no: No such directory",
+    ),
     "recordings in a file": (
         ["cases.jsonl", "--record", "once", "--recordings", "checks.py"],
         2,
@@ -136,7 +140,7 @@ def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelSe
     stale = run_cases(folder, model_server, "--record", "none")
 
     assert (missing.returncode, first.returncode, again.returncode) == (1, 0, 0)
-    assert "there is no recording recordings/cases.jsonl/greets.run.gram" in missing.stdout
+    assert "recordings/cases.jsonl/greets.run.gram: there is no recording" in missing.stdout
     assert len(model_server.requests) == 3
     recorded = sorted(each.name for each in (folder / "recordings" / "cases.jsonl").iterdir())
     assert [each for each in recorded if each.startswith("greets")] == ["greets.run.gram"]
