@@ -75,13 +75,18 @@ from .machine.fold import (
     step as step,
 )
 from .machine.forms import FORMS as FORMS
+from .machine.frames import (
+    AgentFrame as AgentFrame,
+    Status as Status,
+    WorkflowFrame as WorkflowFrame,
+)
 from .machine.limits import Limits as Limits
 from .machine.readings import (
     interrupted_context as interrupted_context,
     pending as pending,
     response as response,
 )
-from .machine.state import State as State, Status as Status
+from .machine.state import State as State
 from .messages import (
     AgentResponse as AgentResponse,
     AssistantRole as AssistantRole,

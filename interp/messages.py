@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar, Union, overload
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from pyrsistent import PVector, pvector
 
 from gram import ArgumentError, expect
@@ -91,6 +91,8 @@ class Message:
         refused: whether the model refused to answer; ``content`` is its explanation.
         echo: provider fields to send back with a reply that calls tools, such as its
             reasoning: the text of a JSON object, or None.
+        speaker: the name of the agent that said it, where a conversation is handed over between
+            several; else None.
 
     Raises:
         ArgumentError: a part is of the wrong type.
@@ -102,12 +104,18 @@ class Message:
     call_id: str | None = field(default=None, validator=_is(str, _NONE))
     refused: bool = field(default=False, validator=_is(bool))
     echo: str | None = field(default=None, validator=_is(str, _NONE))
+    speaker: str | None = field(default=None, validator=_is(str, _NONE))
+
+    def said_by(self, speaker: str) -> Message:
+        """The same, said by an agent."""
+        return evolve(self, speaker=speaker)
 
     def __repr__(self) -> str:
         calls = [call_text(call.name, call.arguments) for call in self.tool_calls]
         said = [repr(shortened(self.content, _MOST_SHOWN))] if self.content or not calls else []
         parts = [*said, *_listed(calls), *(["refused"] if self.refused else [])]
-        return f"<Message {self.role.name}: {', '.join(parts)}>"
+        who = f"{self.role.name} {self.speaker}" if self.speaker else self.role.name
+        return f"<Message {who}: {', '.join(parts)}>"
 
 
 @frozen(init=False)

@@ -46,6 +46,7 @@ from .language.answer import answer_schema as answer_schema, answer_signature as
 from .language.callable import (
     agent_type_signature as agent_type_signature,
     tool_spec_of as tool_spec_of,
+    written_signature as written_signature,
 )
 from .language.model import Model as Model
 from .language.settings import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import click
-from attrs import evolve
 
 from ..execution import LiveWorld, Run, World
+from ..machine import begun_with
 from ..programs import the_agent
 from ..records import load_run
 from ..replaying import Replay, recorded
@@ -48,7 +48,7 @@ def command(
         with interruptible():
             terminal.show_answer(Replay(kept), lambda _: None)
         return
-    state = evolve(kept.first, agent=the_agent(read_document(program), agent, by="replay"))
+    state = begun_with(kept.first, the_agent(read_document(program), agent, by="replay"))
     world: World | None = None
     if live:
         world = LiveWorld.of(state, read_libraries(tools), {"approve": terminal.ask})

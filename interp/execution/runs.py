@@ -21,8 +21,6 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from attrs import evolve
-
 from gram import expect
 from lenses_ext import Memo, agent_name, view
 
@@ -97,7 +95,7 @@ class Run:
         expect(state, State, "state", by="Run")
         expect(library, ToolLibrary, "library", by="Run")
         check_options(options, by="Run")
-        self.state = state if state.run_id else evolve(state, run_id=os.urandom(8).hex())
+        self.state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
         self._watchers = watchers(options)
         self._telemetry = options.get("telemetry")
         is_recorded = options.get("record") is not None or self._telemetry is not None

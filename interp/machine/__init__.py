@@ -18,36 +18,57 @@ from .effects import (
     ToolEffect,
     ToolReturned,
 )
-from .fold import first_state, fold, resume, start, step
+from .fold import Given, begun_with, first_state, fold, resume, start, step
+from .frames import AgentFrame, Called, Ended, Frame, Status, Step, WorkflowFrame
 from .limits import Limits
-from .readings import interrupted_context, newly_answered, pending, response
-from .state import State, Status
+from .offers import definition
+from .readings import (
+    frame_at,
+    interrupted_context,
+    newly_answered,
+    pending,
+    response,
+    waits_for,
+)
+from .shared import Shared
+from .state import State
 
 __all__ = [
     "FORBIDDEN",
+    "AgentFrame",
     "ApprovalPolicy",
     "Ask",
     "At",
     "CallFailed",
     "CallModel",
     "CallTool",
+    "Called",
     "Decided",
     "Effect",
+    "Ended",
     "Event",
+    "Frame",
+    "Given",
     "Limits",
     "ModelReplied",
     "Request",
     "Resumed",
+    "Shared",
     "State",
     "Status",
+    "Step",
     "TimeUp",
     "ToolEffect",
     "ToolReturned",
+    "WorkflowFrame",
     "allow_all",
     "ask_all",
+    "begun_with",
+    "definition",
     "deny_all",
     "first_state",
     "fold",
+    "frame_at",
     "interrupted_context",
     "newly_answered",
     "pending",
@@ -55,4 +76,5 @@ __all__ = [
     "resume",
     "start",
     "step",
+    "waits_for",
 ]

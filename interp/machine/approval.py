@@ -59,7 +59,7 @@ class ApprovalRule:
 
     Attributes:
         decision: what happens to the calls it fits: ``allow``, ``ask`` or ``deny``.
-        tool: a glob for the tool's name, ``*`` for any.
+        tool: a glob for the tool's name, ``*`` for any; ``agent/tool`` for the calls of one agent.
         arguments: globs for arguments by name, all of which have to fit. A text is compared as it
             is, any other value as compact JSON; an argument that is not there fits no glob.
 
@@ -71,9 +71,10 @@ class ApprovalRule:
     tool: str = field(default="*", validator=_glob)
     arguments: PMap[str, str] = field(factory=pmap, converter=_texts)
 
-    def fits(self, tool: str, args: Mapping[str, Json]) -> bool:
-        """Whether the rule applies to a call."""
-        return fnmatchcase(tool, self.tool) and all(
+    def fits(self, tool: str, args: Mapping[str, Json], by: str = "") -> bool:
+        """Whether the rule applies to a call, by an agent or workflow of that name."""
+        fits = fnmatchcase(tool, self.tool) or fnmatchcase(f"{by}/{tool}", self.tool)
+        return fits and all(
             name in args and fnmatchcase(_as_text(args[name]), glob)
             for name, glob in self.arguments.items()
         )
@@ -102,10 +103,10 @@ class ApprovalPolicy:
     rules: tuple[ApprovalRule, ...] = field(default=(), converter=_rules)
     otherwise: Decision = field(default="allow", validator=_known)
 
-    def decide(self, tool: str, args: Mapping[str, Json]) -> Decision:
-        """What happens to a call."""
+    def decide(self, tool: str, args: Mapping[str, Json], by: str = "") -> Decision:
+        """What happens to a call, by an agent or workflow of that name."""
         for rule in self.rules:
-            if rule.fits(tool, args):
+            if rule.fits(tool, args, by):
                 return rule.decision
         return self.otherwise
 

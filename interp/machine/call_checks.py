@@ -5,25 +5,20 @@ A call is run, asked about, or refused with a reason. A result of the wrong type
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 
 from gram import Pattern
-from lenses_ext import Memo, result_schema, tool_spec_name, tool_spec_schema, view, wire_name
+from lenses_ext import Memo, result_schema, tool_spec_of, tool_spec_schema, view, wire_name
 
-from ..contracts import (
-    check_against,
-    has_strict_form,
-    parameters_of,
-    read_arguments,
-    without_stand_ins,
-)
+from ..contracts import check_against, has_strict_form, parameters_of, read_arguments, without_stand_ins
 from ..errors import ValidationError
 from ..json_text import JsonText, write_json
 from ..messages import ToolCall, ToolInvocation
 from .effects import Ask, CallTool
-from .forms import offered_tools
-from .state import State
+from .frames import AgentFrame
+from .offers import Offer, offers_of
+from .requests import settings_of
+from .shared import Shared
 
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
@@ -34,59 +29,72 @@ INTERRUPTED = "interrupted: the run ended before this call was answered; it may 
 _CUT_OFF = "the reply was cut off at its length limit, so this call may be incomplete: not run"
 
 
-def checked_call(state: State, index: int, call: ToolCall) -> CallTool | Ask | ToolInvocation:
+DEEPEST = 32
+"""How many parts the place of a frame has at most: 16 agents that call each other."""
+
+_TOO_DEEP = "agents call each other more than 16 deep: not run"
+
+
+def checked_call(
+    shared: Shared, frame: AgentFrame, index: int, call: ToolCall
+) -> CallTool | Ask | ToolInvocation:
     """The effect of a call, or the invocation that tells the model what is wrong with it."""
-    if state.truncated:
+    if frame.truncated:
         return ToolInvocation(call.name, call.arguments, error=_CUT_OFF)
-    tools = _by_wire_name(state.agent)
-    tool = tools.get(wire_name(call.name))
-    if tool is None:
-        known = ", ".join(sorted(tools)) or "none"
+    offer = offer_of(shared, frame, call.name)
+    if offer is None:
+        offers = offers_of(shared.program, frame.agent).by_wire_name
+        known = ", ".join(sorted(offers)) or "none"
         error = f'there is no tool "{call.name}"; the tools are: {known}'
         return ToolInvocation(call.name, call.arguments, error=error)
-    name = _name(tool)
+    name, tool = offer.name, offer.spec
     try:
         given = read_arguments(name, call.arguments)
     except ValidationError as error:
         return ToolInvocation(name, call.arguments, error=str(error))
-    if state.model_settings.get("strictTools", "off") != "off" and has_strict_form(tool):
+    settings = settings_of(shared, frame.agent)
+    if settings.get("strictTools", "off") != "off" and has_strict_form(tool):
         given = without_stand_ins(view(tool_spec_schema, tool), given)
     try:
         args = parameters_of(tool).checked(given)
     except ValidationError as error:
-        return ToolInvocation(name, given, error=f'arguments of "{name}" are refused:\n{error}')
-    decision = state.policy.decide(name, args)
+        return ToolInvocation(name, given, error=refused(name, error))
+    if offer.use == "inside" and len(frame.place) > DEEPEST:
+        return ToolInvocation(name, args, error=_TOO_DEEP)
+    decision = shared.policy.decide(name, args, by=frame.agent.value.identity)
     if decision == "deny":
         return ToolInvocation(name, args, error=denied(FORBIDDEN))
     effect = CallTool if decision == "allow" else Ask
-    return effect((*state.at, index), name, write_json(args))
+    return effect((*frame.at, index), name, write_json(args))
 
 
-def checked_result(state: State, call: CallTool, result: JsonText) -> ToolInvocation:
-    """The invocation of a call that has returned.
+def offer_of(shared: Shared, frame: AgentFrame, name: str) -> Offer | None:
+    """What an agent offers under a name, if it does."""
+    return offers_of(shared.program, frame.agent).by_wire_name.get(wire_name(name))
 
-    A result that is not of the type the program declares is told to the model as an error, unless
-    the run allows it.
+
+def refused(name: str, error: ValidationError) -> str:
+    """What is said of arguments that are not of the declared types."""
+    return f'arguments of "{name}" are refused:\n{error}'
+
+
+def result_problem(shared: Shared, tool: Pattern, result: JsonText) -> str | None:
+    """Why what a tool, an agent or a workflow gave is not of the type it declares, or None.
+
+    Nothing is wrong with any result where the run allows all.
     """
-    if state.check_results:
-        try:
-            _check_result(_by_wire_name(state.agent)[wire_name(call.name)])(result)
-        except ValidationError as error:
-            message = f'the result of "{call.name}" is not what it declares:\n{error}'
-            return ToolInvocation.of_texts(call.name, call.arguments, error=message)
-    return ToolInvocation.of_texts(call.name, call.arguments, result)
-
-
-_name = Memo(partial(view, tool_spec_name))
-_by_wire_name: Memo[Pattern, Mapping[str, Pattern]] = Memo(
-    lambda agent: {wire_name(_name(tool)): tool for tool in offered_tools(agent)}
-)
-"""The tools of an agent by the names that a model knows; a valid agent has one of each name."""
+    if not shared.check_results:
+        return None
+    try:
+        _check_result(tool)(result)
+    except ValidationError as error:
+        return f'the result of "{tool.value.identity}" is not what it declares:\n{error}'
+    return None
 
 
 def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
     """The check of a tool's results; one that declares no type has nothing to parse them for."""
-    schema = result_schema(tool)
+    schema = result_schema(tool_spec_of(tool))
     if not schema:
         return lambda _: None
     text = write_json(schema)

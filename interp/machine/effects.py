@@ -23,8 +23,11 @@ from ..messages import ConversationContext, Message, Usage
 from .approval import ApprovalPolicy
 from .limits import Limits
 
-At: TypeAlias = tuple[int, ...]
-"""A position in a run: the turn, and for a call its index in the reply."""
+At: TypeAlias = tuple[Union[int, str], ...]
+"""A position in a run: the turn, and for a call its index in the reply.
+
+What is inside an agent or workflow that was called begins with the place of the call, what is
+inside a node of a workflow with the node's name, in a loop with the number of the round before."""
 
 
 @frozen

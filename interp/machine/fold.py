@@ -4,37 +4,34 @@ A run begins with `start` and goes from State to State by `step`, one event at a
 return the effects that are new to do; a driver performs these and feeds the events back. Whatever
 changes a State is an event, what a caller changes when it resumes the run included, so a State is
 always ``fold(start, events)``. Nothing here does I/O, reads a clock or draws a random number, and
-nothing is compiled: at every turn the agent's pattern is read through lenses.
+nothing is compiled: at every turn the program's pattern is read through lenses.
+
+An event belongs to the frame that its position is in. That frame takes it; where it has ended, the
+frame around it takes what it gave, and so on outwards.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, Union
 
 from attrs import frozen
 from pyrsistent import pmap
 
 from gram import Pattern, expect
-from lenses_ext import Model, ProgramLike
+from lenses_ext import Model, NotJson, ProgramLike, is_agent, tool_spec_of, written_signature
 
+from ..contracts import parameters_of
 from ..errors import ProtocolError, ValidationError
-from ..json_text import JsonText
-from ..messages import (
-    ConversationContext,
-    Message,
-    ToolInvocation,
-    Usage,
-    UserRole,
-    empty_context,
-)
+from ..json_text import Json, write_json
+from ..messages import ConversationContext, empty_context
 from ..programs import the_agent
-from .answers import answer_problem, correction
+from . import agent_frame, workflow_frame
 from .approval import ApprovalPolicy, allow_all
-from .call_checks import FORBIDDEN, checked_call, checked_result, denied, not_run_again
+from .call_checks import refused
 from .effects import (
     Ask,
-    At,
     CallFailed,
     CallTool,
     Decided,
@@ -43,21 +40,26 @@ from .effects import (
     ModelReplied,
     Resumed,
     TimeUp,
-    ToolEffect,
     ToolReturned,
     checked_settings,
 )
-from .limits import Limits, limit_reached, time_is_up
-from .readings import answer_schema_of, pending, told
-from .state import State, Status
+from .forms import form_of, form_of_frame
+from .frames import Begin, Frame, New, Status
+from .limits import Limits, time_is_up
+from .readings import pending
+from .requests import input_of, parameter_names_of
+from .shared import Shared
+from .state import State
 
 Step: TypeAlias = tuple[State, tuple[Effect, ...]]
-_Waiting = TypeVar("_Waiting", CallTool, Ask)
+
+Given: TypeAlias = Union[str, Mapping[str, Any]]
+"""What an agent or workflow is called with: a text for its only parameter, or the arguments."""
 
 
 def start(
     program: ProgramLike,
-    text: str,
+    given: Given,
     context: ConversationContext = empty_context,
     *,
     agent: str | None = None,
@@ -68,12 +70,13 @@ def start(
     check_results: bool = True,
     run_id: str = "",
 ) -> Step:
-    """Begin a run: the user says ``text`` to an agent.
+    """Begin a run: say something to an agent, or call an agent or a workflow with arguments.
 
     Args:
-        program: a document, its patterns, or the pattern of an agent that is valid and has its
-            references resolved.
-        text: what the user says; not empty.
+        program: a document, its patterns, or the pattern of an agent or workflow that is valid and
+            has its references resolved.
+        given: what the user says, which is the only parameter's, or the arguments by name; a text
+            is not empty.
         context: the conversation before.
         agent: the name of the agent, where the program has several.
         model: the model to ask instead of the one the program names.
@@ -84,16 +87,16 @@ def start(
         run_id: a name for the run, see `State`.
 
     Raises:
-        ValidationError: the pattern cannot be run, the text is empty or not well-formed, or a
-            setting is wrong.
+        ValidationError: the pattern cannot be run, the text is empty or not well-formed, the
+            arguments are not of the declared types, or a setting is wrong.
     """
     pattern = the_agent(program, agent, by="start")
-    expect(text, str, "text", by="start")
+    expect(given, (str, Mapping), "given", by="start")
     expect(context, ConversationContext, "context", by="start")
     expect(limits, Limits, "limits", by="start")
     state = first_state(
         pattern,
-        text,
+        given,
         context,
         model=model,
         limits=limits,
@@ -106,8 +109,8 @@ def start(
 
 
 def first_state(
-    agent: Pattern,
-    text: str,
+    program: Pattern,
+    given: Given,
     context: ConversationContext,
     *,
     model: Model | None,
@@ -117,23 +120,54 @@ def first_state(
     check_results: bool,
     run_id: str,
 ) -> State:
-    """The State in which a run of a valid agent begins; see `start`."""
-    if not text.strip():
-        raise ValidationError("the user's message is empty")
+    """The State in which a run of a valid program begins; see `start`."""
+    changes = checked_settings(settings) or pmap()
+    shared = Shared(program, model, limits, policy, changes, check_results, run_id=run_id)
+    return _begun(shared, Begin((), program, _input(program, given), context))
+
+
+def _begun(shared: Shared, begin: Begin) -> State:
+    if is_agent(begin.pattern):  # what it asks is read of the State
+        return State(shared, agent_frame.first_frame(shared, begin))
+    shared, frame, _ = _settled(*form_of(begin.pattern).begin(shared, begin))
+    return State(shared, frame)
+
+
+def _input(pattern: Pattern, given: Given) -> Json:
+    """What a program is begun with, if it is what it takes."""
+    if isinstance(given, str):
+        if not given.strip():
+            raise ValidationError("the user's message is empty")
+        try:
+            given.encode()
+        except UnicodeEncodeError:  # lone surrogates, as for what was typed in another encoding
+            message = "the user's message is not UTF-8: no request can carry it"
+            raise ValidationError(message) from None
+        if written_signature(pattern) is None:
+            return given
+    names = parameter_names_of(pattern)
+    if isinstance(given, str) and len(names) != 1:
+        several = ", ".join(names) or "nothing"
+        name = pattern.value.identity
+        raise ValidationError(f'"{name}" takes {several}: give the arguments by name, not a text')
+    args = {names[0]: given} if isinstance(given, str) else dict(given)
     try:
-        text.encode()
-    except UnicodeEncodeError:  # lone surrogates, as for what was typed in another encoding
-        raise ValidationError("the user's message is not UTF-8: no request can carry it") from None
-    return State(
-        agent,
-        model,
-        limits,
-        context.append(Message(UserRole, text)),
-        policy,
-        settings=checked_settings(settings) or pmap(),
-        check_results=check_results,
-        run_id=run_id,
-    )
+        write_json(args)
+    except NotJson as error:
+        raise ValidationError(f"arguments are JSON: {error}") from None
+    try:
+        checked = parameters_of(tool_spec_of(pattern)).checked(args)
+    except ValidationError as error:
+        raise ValidationError(refused(pattern.value.identity, error)) from None
+    return input_of(pattern, checked)
+
+
+def begun_with(state: State, program: Pattern) -> State:
+    """A State that a run began with, for another program with the same input."""
+    shared = state.shared.changed(program=program)
+    given = getattr(state.frame, "given", None)
+    said = state.context[-1].content if given is None else given.value
+    return _begun(shared, Begin((), program, said, state.context[:-1]))
 
 
 def step(state: State, event: Event) -> Step:
@@ -146,11 +180,16 @@ def step(state: State, event: Event) -> Step:
         ProtocolError: the event answers nothing that the state waits for.
     """
     expect(state, State, "state", by="step")
-    transition = TRANSITIONS[state.status].get(type(event))
-    if transition is None:
-        raise ProtocolError(f"{event!r} answers nothing: the run is {state.status.value}")
-    _expect_position(state, event)
-    return transition.take(state, event)
+    if isinstance(event, TimeUp | Resumed):
+        return _whole_run(state, event)
+    if not isinstance(event.at, tuple):
+        raise ProtocolError(f"{event!r} has no position")
+    return _stepped(*_taken(state.shared, state.frame, event))
+
+
+def _stepped(shared: Shared, frame: Frame, effects: tuple[Effect, ...]) -> Step:
+    """A State, and what is new to do: nothing where a limit has been reached."""
+    return State(shared, frame), () if shared.limit is not None else effects
 
 
 def fold(state: State, events: Iterable[Event]) -> State:
@@ -166,18 +205,6 @@ def fold(state: State, events: Iterable[Event]) -> State:
     return state
 
 
-def _expect_position(state: State, event: Event) -> None:
-    if isinstance(event, TimeUp | Resumed):
-        expected, place = event.at == (), "()"
-    elif isinstance(event, ModelReplied):
-        expected, place = event.at == state.at, str(state.at)
-    else:
-        in_turn = isinstance(event.at, tuple) and event.at[:-1] == state.at
-        expected, place = in_turn, f"({state.turn}, the call's index)"
-    if not expected:
-        raise ProtocolError(f"{event!r} is at the wrong position: expected {place}")
-
-
 def resume(state: State, limits: Limits | None = None) -> Step:
     """Go on from a state, past the limit it stopped at; see `Resumed` for what else may change."""
     expect(state, State, "state", by="resume")
@@ -185,186 +212,152 @@ def resume(state: State, limits: Limits | None = None) -> Step:
     return step(state, Resumed(limits))
 
 
-def _resumed(state: State, event: Resumed) -> Step:
-    """Make the changes; a run that stopped at a limit waits again for what it waited for."""
+# --- the tree of frames
+
+Settled: TypeAlias = tuple[Shared, Frame, tuple[Effect, ...]]
+
+
+def _taken(shared: Shared, frame: Frame, event: Event) -> Settled:
+    """Hand an event to the frame that it is for, and what that gave to the frames around it."""
+    inner = frame.inner(event.at)
+    if inner is None:
+        shared, frame, new = _transition(frame, event).take(shared, frame, event)
+        return _settled(shared, frame, new)
+    shared, inner, effects = _taken(shared, inner, event)
+    return _placed(shared, frame, inner, effects)
+
+
+def _placed(shared: Shared, frame: Frame, inner: Frame, effects: tuple[Effect, ...]) -> Settled:
+    """Put a frame that went on in its place; where it has ended, take what it gave."""
+    outcome = form_of_frame(inner).outcome(inner)
+    if outcome is None:
+        return shared, frame.with_inner(inner), effects
+    ended = form_of_frame(frame).inner_ended(shared, frame, inner.place, outcome)
+    return _settled(*ended)
+
+
+def _settled(shared: Shared, frame: Frame, new: tuple[New, ...]) -> Settled:
+    """Begin the frames that a step begins; what is left to do are effects.
+
+    Of a frame that has ended nothing is left to do.
+    """
+    if not any(isinstance(each, Begin) for each in new):
+        return shared, frame, new  # type: ignore[return-value]  # no Begin is left
+    effects: list[Effect] = []
+    left = deque(new)
+    while left:
+        each = left.popleft()
+        if not isinstance(each, Begin):
+            effects.append(each)
+            continue
+        shared, inner, more = _settled(*form_of(each.pattern).begin(shared, each))
+        outcome = form_of_frame(inner).outcome(inner)
+        if outcome is None:
+            frame = frame.with_inner(inner)
+            effects.extend(more)
+            continue
+        form = form_of_frame(frame)
+        shared, frame, following = form.inner_ended(shared, frame, each.at, outcome)
+        if form.outcome(frame) is not None:
+            return shared, frame, ()
+        left.extendleft(reversed(following))
+    return shared, frame, tuple(effects)
+
+
+def _transition(frame: Frame, event: Event) -> Transition:
+    transition = TRANSITIONS[frame.status].get(type(event))
+    if transition is None:
+        raise ProtocolError(f"{event!r} answers nothing: it is {frame.status.value}")
+    return transition
+
+
+# --- the whole run
+
+
+def _whole_run(state: State, event: TimeUp | Resumed) -> Step:
+    """Take what is about the whole run: it stops, or goes on with changes."""
+    if type(event) not in TRANSITIONS[state.status]:
+        raise ProtocolError(f"{event!r} answers nothing: the run is {state.status.value}")
+    if event.at != ():
+        raise ProtocolError(f"{event!r} is at the wrong position: expected ()")
+    shared = state.shared
+    if isinstance(event, TimeUp):
+        return State(shared.changed(limit=time_is_up(shared.limits)), state.frame), ()
     given = {name: getattr(event, name) for name in ("limits", "model", "policy", "check_results")}
     changes = {name: value for name, value in given.items() if value is not None}
     if event.settings:
-        changes["settings"] = state.settings.update(event.settings)
-    state = state.changed(**changes) if changes else state
-    if state.status is Status.LIMITED:
-        state = state.changed(stopped=None)
-        if state.calls and not state.waiting:
-            return _call_tools(state)
-        # Its time was up while it waited.
-        status = Status.AWAITING_TOOLS if state.waiting else Status.AWAITING_MODEL
-        state = state.changed(status=status)
-    if event.policy is not None:
-        for ask in state.asks:
-            decision = event.policy.decide(ask.name, ask.args)
-            if decision != "ask":
-                state, _ = _decided(state, Decided(ask.at, decision == "allow", FORBIDDEN))
-    for at in event.ask_about:
-        call = _waiting(state, event, at, CallTool)
-        ask = Ask(at, call.name, call.arguments, may_have_run=True)
-        state = state.changed(waiting=state.waiting.set(at[-1], ask))
-    return state, pending(state)
+        changes["settings"] = shared.settings.update(event.settings)
+    waiting = {each.at for each in pending(State(shared.changed(limit=None), state.frame))}
+    if unknown := [at for at in event.ask_about if at not in waiting]:
+        raise ProtocolError(f"{event!r} asks about what is not waited for: {unknown}")
+    shared, frame = _gone_on(shared.changed(**changes, limit=None), state.frame, event)
+    after = State(shared, frame)
+    return after, pending(after)
 
 
-# --- the model has replied
+def _gone_on(shared: Shared, frame: Frame, event: Resumed) -> tuple[Shared, Frame]:
+    """Let a frame and all in it go on, those inside first."""
+    for part in frame.parts:
+        place = part.at if isinstance(part, CallTool | Ask) else part.place
+        inner = frame.inner((*place, 0))
+        if inner is not None:
+            shared, inner = _gone_on(shared, inner, event)
+            shared, frame, _ = _placed(shared, frame, inner, ())
+    shared, frame, new = _transition(frame, event).take(shared, frame, event)
+    shared, frame, _ = _settled(shared, frame, new)
+    return shared, frame
 
 
-def _model_replied(state: State, event: ModelReplied) -> Step:
-    state = state.changed(
-        context=state.context.append(event.message),
-        usage=state.usage + event.usage,
-        counted=state.counted + _known(event.usage),
-        calls=event.message.tool_calls,
-        truncated=event.truncated,
-        status=Status.DONE,  # unless it calls tools, or is no answer
-    )
-    return _call_tools(state) if state.calls else _finished(state)
-
-
-def _known(usage: Usage) -> Usage:
-    return Usage(usage.input_tokens or 0, usage.output_tokens or 0)
-
-
-def _finished(state: State) -> Step:
-    """The reply is the answer: done, unless it is not of the type that the agent declares."""
-    reply = state.context[-1]
-    schema = None if reply.refused else answer_schema_of(state.agent)
-    problem = None if schema is None else answer_problem(schema, reply.content)
-    if schema is None or problem is None:
-        return state, ()
-    if state.truncated:
-        problem = f"the reply was cut off at its length limit\n{problem}"
-    if state.corrected:
-        return state.changed(status=Status.UNUSABLE, stopped=problem), ()
-    context = state.context.append(correction(schema, problem))
-    status = Status.AWAITING_MODEL
-    state = state.changed(status=status, turn=state.turn + 1, context=context, corrected=True)
-    return state, pending(state)
-
-
-def _call_tools(state: State) -> Step:
-    """Ask for the calls of the last reply; those that cannot be run are answered at once."""
-    if stopped := state.stopped or limit_reached(state):
-        return _at_limit(state, stopped)
-    asked = {index: checked_call(state, index, call) for index, call in enumerate(state.calls)}
-    refused = {index: each for index, each in asked.items() if isinstance(each, ToolInvocation)}
-    waiting = {index: each for index, each in asked.items() if not isinstance(each, ToolInvocation)}
-    if not waiting:
-        return _answered(state, refused)
-    state = state.changed(
-        status=Status.AWAITING_TOOLS, waiting=pmap(waiting), answers=pmap(refused)
-    )
-    return state, tuple(waiting.values())
-
-
-def _at_limit(state: State, limit: str) -> Step:
-    """Stop, or tell the model that its calls are not run and ask for an answer without tools."""
-    if state.limits.on_limit == "raise" or state.stopped:
-        return state.changed(status=Status.LIMITED, stopped=limit), ()
-    error = f"not run: the run has reached {limit}; answer with what you have"
-    refused = (ToolInvocation(call.name, call.arguments, error=error) for call in state.calls)
-    return _answered(state.changed(stopped=limit), dict(enumerate(refused)))
-
-
-# --- a tool has answered
-
-
-def _tool_returned(state: State, event: ToolReturned) -> Step:
-    call = _waiting(state, event, event.at, CallTool)
-    return _with_answer(state, call, checked_result(state, call, JsonText.read(event.result)))
-
-
-def _call_failed(state: State, event: CallFailed) -> Step:
-    call = _waiting(state, event, event.at, CallTool)
-    invocation = ToolInvocation.of_texts(
-        call.name, call.arguments, error=event.error, exception=event.exception
-    )
-    return _with_answer(state, call, invocation)
-
-
-def _decided(state: State, event: Decided) -> Step:
-    ask = _waiting(state, event, event.at, Ask)
-    if event.allowed:
-        call = CallTool(ask.at, ask.name, ask.arguments)
-        return state.changed(waiting=state.waiting.set(ask.at[-1], call)), (call,)
-    error = not_run_again(event.reason) if ask.may_have_run else denied(event.reason)
-    invocation = ToolInvocation.of_texts(ask.name, ask.arguments, error=error)
-    return _with_answer(state, ask, invocation)
-
-
-def _waiting(state: State, event: Event, at: At, kind: type[_Waiting]) -> _Waiting:
-    found = state.waiting.get(at[-1]) if at and at[:-1] == state.at else None
-    if not isinstance(found, kind):
-        waiting = [state.waiting[index] for index in sorted(state.waiting)]
-        raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {waiting}")
-    return found
-
-
-def _with_answer(state: State, call: ToolEffect, invocation: ToolInvocation) -> Step:
-    index = call.at[-1]
-    if len(state.waiting) == 1:
-        return _answered(state, dict(state.answers.iteritems()) | {index: invocation})
-    waiting, answers = state.waiting.remove(index), state.answers.set(index, invocation)
-    return state.changed(waiting=waiting, answers=answers), ()
-
-
-def _answered(state: State, answers: Mapping[int, ToolInvocation]) -> Step:
-    """All calls of the turn are answered: tell the model, in the order of the calls."""
-    invocations = [answers[index] for index in range(len(state.calls))]
-    state = state.changed(
-        status=Status.AWAITING_MODEL,
-        turn=state.turn + 1,
-        context=state.context + told(state.calls, answers),
-        calls=(),
-        waiting=pmap(),
-        answers=pmap(),
-        invocations=state.invocations.extend(invocations),
-    )
-    return state, pending(state)
-
-
-def _time_up(state: State, _: TimeUp) -> Step:
-    return state.changed(status=Status.LIMITED, stopped=time_is_up(state.limits)), ()
+def _unchanged(shared: Shared, frame: Frame, _: Event) -> tuple[Shared, Frame, tuple[New, ...]]:
+    return shared, frame, ()
 
 
 @frozen
 class Transition:
-    """What an event does in a status.
+    """What an event does to a frame in a status.
 
     Attributes:
         take: the step it leads to.
         leads_to: the statuses that it may lead to.
     """
 
-    take: Callable[[State, Any], Step]
+    take: Callable[[Shared, Any, Any], tuple[Shared, Any, tuple[New, ...]]]
     leads_to: tuple[Status, ...]
 
 
 _TO_TOOLS_OR_MODEL = (Status.AWAITING_TOOLS, Status.AWAITING_MODEL)
-_STOP = Transition(_time_up, (Status.LIMITED,))
+_TO_STEPS = (Status.AWAITING_STEPS, Status.DONE, Status.FAILED, Status.LIMITED)
+_STOP = Transition(_unchanged, (Status.LIMITED,))
 
 TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
     Status.AWAITING_MODEL: {
-        ModelReplied: Transition(_model_replied, tuple(Status)),
+        ModelReplied: Transition(
+            agent_frame.model_replied,
+            tuple(each for each in Status if each is not Status.AWAITING_STEPS),
+        ),
         TimeUp: _STOP,
-        Resumed: Transition(_resumed, (Status.AWAITING_MODEL,)),
+        Resumed: Transition(_unchanged, (Status.AWAITING_MODEL,)),
     },
     Status.AWAITING_TOOLS: {
-        ToolReturned: Transition(_tool_returned, _TO_TOOLS_OR_MODEL),
-        CallFailed: Transition(_call_failed, _TO_TOOLS_OR_MODEL),
-        Decided: Transition(_decided, _TO_TOOLS_OR_MODEL),
+        ToolReturned: Transition(agent_frame.tool_returned, _TO_TOOLS_OR_MODEL),
+        CallFailed: Transition(agent_frame.call_failed, _TO_TOOLS_OR_MODEL),
+        Decided: Transition(agent_frame.decided, _TO_TOOLS_OR_MODEL),
         TimeUp: _STOP,
-        Resumed: Transition(_resumed, _TO_TOOLS_OR_MODEL),
+        Resumed: Transition(agent_frame.resumed, _TO_TOOLS_OR_MODEL),
+    },
+    Status.AWAITING_STEPS: {
+        ToolReturned: Transition(workflow_frame.tool_returned, _TO_STEPS),
+        CallFailed: Transition(workflow_frame.call_failed, _TO_STEPS),
+        Decided: Transition(workflow_frame.decided, _TO_STEPS),
+        TimeUp: _STOP,
+        Resumed: Transition(workflow_frame.resumed, _TO_STEPS),
     },
     Status.LIMITED: {
-        Resumed: Transition(_resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED)),
+        Resumed: Transition(agent_frame.resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED)),
     },
-    Status.DONE: {Resumed: Transition(_resumed, (Status.DONE,))},
-    Status.UNUSABLE: {Resumed: Transition(_resumed, (Status.UNUSABLE,))},
+    Status.DONE: {Resumed: Transition(_unchanged, (Status.DONE,))},
+    Status.UNUSABLE: {Resumed: Transition(_unchanged, (Status.UNUSABLE,))},
+    Status.FAILED: {Resumed: Transition(_unchanged, (Status.FAILED,))},
 }
-"""What may follow what: in each status, the events that may come and what they lead to."""
+"""What may follow what: in each status of a frame, the events that may come and what they lead to.
+`TimeUp` and `Resumed` are about the whole run: they come to all of its frames."""

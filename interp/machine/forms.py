@@ -1,51 +1,58 @@
 """What a label means to the interpreter: one table.
 
-The machine looks a pattern's label up here whenever it has to know what to do with it, so a new
-kind of pattern is a new row.
+The machine looks a pattern's label up here when it begins it, so a new kind of pattern is a new
+row. A tool has no frame: calling it is an effect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from attrs import frozen
 
 from gram import Pattern
-from lenses_ext import AGENT, ANSWER, TOOLS, Memo
+from lenses_ext import AGENT, LOOP, WORKFLOW
+
+from .agent_frame import agent_outcome, begin_agent, inner_ended as agent_ended
+from .effects import At
+from .frames import AgentFrame, Begin, Frame, Outcome, Taken, WorkflowFrame
+from .shared import Shared
+from .workflow_frame import begin_workflow, inner_ended as workflow_ended, workflow_outcome
 
 
 @frozen
 class Form:
-    """What can be done with a pattern of some label.
+    """How a pattern of some label is run.
 
     Attributes:
-        runs: it can be started: it answers messages by asking a model.
-        is_offered: as an element of what runs, it is offered to the model as a function.
+        begin: begins a frame of it.
+        inner_ended: takes how a frame inside it has ended.
+        outcome: how it has ended, or None.
     """
 
-    runs: bool = False
-    is_offered: bool = False
+    begin: Callable[[Shared, Begin], Taken]
+    inner_ended: Callable[[Shared, Any, At, Outcome], Taken]
+    outcome: Callable[[Any], Outcome | None]
 
 
-FORMS: Final[Mapping[str, Form]] = {
-    AGENT: Form(runs=True),
-    ANSWER: Form(),  # neither: the type of the answer, read through `agent_answer`
-    **{label: Form(is_offered=True) for label in sorted(TOOLS)},
+_AN_AGENT: Final = Form(begin_agent, agent_ended, agent_outcome)
+_A_WORKFLOW: Final = Form(begin_workflow, workflow_ended, workflow_outcome)
+
+FORMS: Final[Mapping[str, Form]] = {AGENT: _AN_AGENT, WORKFLOW: _A_WORKFLOW, LOOP: _A_WORKFLOW}
+"""How what carries a label is run."""
+
+_OF_FRAMES: Final[Mapping[type[Frame], Form]] = {
+    AgentFrame: _AN_AGENT,
+    WorkflowFrame: _A_WORKFLOW,
 }
-
-_UNKNOWN = Form()
 
 
 def form_of(pattern: Pattern) -> Form:
     """The form of a pattern, by the first of its labels that has one."""
-    for label in sorted(pattern.value.labels):
-        if label in FORMS:
-            return FORMS[label]
-    return _UNKNOWN
+    return next(FORMS[label] for label in sorted(pattern.value.labels) if label in FORMS)
 
 
-offered_tools: Memo[Pattern, tuple[Pattern, ...]] = Memo(
-    lambda agent: tuple(each for each in agent.elements if form_of(each).is_offered)
-)
-"""The elements of a running pattern that the model may call."""
+def form_of_frame(frame: Frame) -> Form:
+    """The form of what a frame runs."""
+    return _OF_FRAMES[type(frame)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import field, frozen
@@ -10,9 +10,12 @@ from attrs import field, frozen
 from lenses_ext import wire_name
 
 from ..errors import ValidationError
+from ..messages import Usage
 
 if TYPE_CHECKING:
-    from .state import State
+    from .effects import At
+    from .frames import AgentFrame
+    from .shared import Shared
 
 
 def _count(least: int) -> Any:
@@ -57,8 +60,9 @@ class Limits:
     or resumes it, without the time that people take to approve.
 
     Attributes:
-        iterations: rounds of tool calls; one more reply that calls tools is over the limit.
-        tool_calls: calls of tools in all.
+        iterations: rounds of tool calls of each agent; one more reply that calls tools is over
+            the limit.
+        tool_calls: calls of tools in all, by all agents and workflows of the run.
         calls_per_tool: calls of any one tool.
         tokens: tokens in all, input and output together.
         input_tokens: tokens of the requests.
@@ -85,16 +89,15 @@ class Limits:
     on_limit: Literal["raise", "answer"] = field(default="raise", validator=_choice)
 
 
-def limit_reached(state: State) -> str | None:
-    """The limit that keeps the calls of the last reply from being run, or None."""
-    limits, counted = state.limits, state.counted
-    rounds = state.turn - state.corrected  # a turn without calls, which asked for another answer
-    if rounds >= limits.iterations:
-        return f"{limits.iterations} rounds of tool calls (limit: iterations)"
-    if len(state.invocations) + len(state.calls) > limits.tool_calls:
+def limit_reached(shared: Shared) -> str | None:
+    """The limit, shared by all of a run, that keeps more from being begun, or None."""
+    limits, counted = shared.limits, shared.counted
+    if shared.calls > limits.tool_calls:
         return f"{limits.tool_calls} tool calls (limit: tool_calls)"
-    if tool := _called_too_often(state):
-        return f'{limits.calls_per_tool} calls of "{tool}" (limit: calls_per_tool)'
+    if shared.calls > limits.calls_per_tool:
+        most, tool = max((count, name) for name, count in shared.called.items())
+        if most > limits.calls_per_tool:
+            return f'{limits.calls_per_tool} calls of "{tool}" (limit: calls_per_tool)'
     for name, used in (
         ("tokens", counted.total_tokens),
         ("input_tokens", counted.input_tokens),
@@ -105,15 +108,33 @@ def limit_reached(state: State) -> str | None:
     return None
 
 
+def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
+    """The limit of an agent's own rounds, if it has been reached."""
+    rounds = frame.turn - frame.corrected  # a turn without calls, which asked for another answer
+    if rounds < limits.iterations:
+        return None
+    return f"{limits.iterations} rounds of tool calls (limit: iterations)"
+
+
+def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
+    """The same with more used: the tokens of a reply, and the tools that are called."""
+    known = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
+    called = shared.called
+    for name in map(wire_name, names):
+        called = called.set(name, called.get(name, 0) + 1)
+    return shared.changed(
+        usage=shared.usage + usage,
+        counted=shared.counted + known,
+        calls=shared.calls + len(names),
+        called=called,
+    )
+
+
+def is_under_an_agent(place: At) -> bool:
+    """Whether the outermost frame of a place is an agent's: a turn, and the index of a call."""
+    return all(isinstance(part, int) for part in place[:2])
+
+
 def time_is_up(limits: Limits) -> str:
     """What to say of a run whose time is up."""
     return f"{limits.run_seconds} seconds (limit: run_seconds)"
-
-
-def _called_too_often(state: State) -> str | None:
-    if len(state.invocations) + len(state.calls) <= state.limits.calls_per_tool:
-        return None
-    counts = Counter(wire_name(each.tool_name) for each in state.invocations)
-    counts.update(wire_name(call.name) for call in state.calls)
-    name, most = counts.most_common(1)[0]
-    return name if most > state.limits.calls_per_tool else None

@@ -3,71 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 from gram import expect
-from lenses_ext import (
-    Memo,
-    agent_answer,
-    agent_answer_schema,
-    agent_instruction,
-    agent_model,
-    view,
-)
 
-from ..messages import (
-    AgentResponse,
-    ConversationContext,
-    FunctionRole,
-    Message,
-    ToolCall,
-    ToolInvocation,
-)
+from ..json_text import write_json
+from ..messages import AgentResponse, ConversationContext, ToolInvocation
+from .agent_frame import told
 from .call_checks import INTERRUPTED
-from .effects import At, CallModel, Effect, Request
-from .forms import offered_tools
-from .state import State, Status
+from .effects import Ask, At, CallModel, CallTool, Effect
+from .frames import AgentFrame, Frame, Status
+from .requests import answer_of, ask_model
+from .shared import Shared
+from .state import State
 
 
 def pending(state: State) -> tuple[Effect, ...]:
     """The effects that a state still needs, such as after it was loaded to go on."""
     expect(state, State, "state", by="pending")
-    if state.status is Status.AWAITING_MODEL:
-        return (CallModel(state.at, _request(state)),)
-    if state.status is Status.AWAITING_TOOLS:
-        return tuple(state.waiting[index] for index in sorted(state.waiting))
-    return ()
+    if state.status is Status.LIMITED:
+        return ()
+    return tuple(_pending(state.shared, state.frame))
 
 
-def _request(state: State) -> Request:
-    agent = state.agent
-    return Request(
-        model=state.model or _model(agent),
-        instruction=_instruction(agent),
-        messages=state.context,
-        tools=() if state.stopped else offered_tools(agent),
-        settings=state.model_settings,
-        answer=_answer(agent),
-    )
+def _pending(shared: Shared, frame: Frame) -> Iterator[Effect]:
+    if isinstance(frame, AgentFrame) and frame.status is Status.AWAITING_MODEL:
+        yield ask_model(shared, frame)
+    for part in frame.parts:
+        if isinstance(part, CallTool | Ask):
+            yield part
+        else:
+            yield from _pending(shared, part)
 
 
-# What is read of an agent at every turn is read once for each agent.
-_instruction = Memo(partial(view, agent_instruction))
-_model = Memo(partial(view, agent_model))
-_answer = Memo(partial(view, agent_answer))
-answer_schema_of = Memo(partial(view, agent_answer_schema))
+def waits_for(state: State, effect: Effect) -> bool:
+    """Whether the answer to an effect is still waited for.
+
+    It is not when a workflow has failed meanwhile that the effect was a part of.
+    """
+    frame = frame_at(state, effect.at)
+    if isinstance(effect, CallModel):
+        is_asked = isinstance(frame, AgentFrame) and frame.status is Status.AWAITING_MODEL
+        return is_asked and frame.at == effect.at
+    return any(part == effect for part in frame.parts)
+
+
+def frame_at(state: State, at: At) -> Frame:
+    """The innermost frame that a position is in."""
+    frame = state.frame
+    while (inner := frame.inner(at)) is not None:
+        frame = inner
+    return frame
 
 
 def response(state: State) -> AgentResponse:
     """What a finished run gives."""
     expect(state, State, "state", by="response")
+    last, frame = state.context[-1], state.frame
+    if isinstance(frame, AgentFrame):
+        is_typed = answer_of(frame.agent) is not None and not last.refused
+    else:
+        is_typed = frame.result is not None and frame.result != write_json(last.content)
     return AgentResponse(
-        content=state.context[-1].content,
+        content=last.content,
         tools_used=tuple(state.invocations),
         context=state.context,
         usage=state.usage,
-        is_typed=_answer(state.agent) is not None and not state.context[-1].refused,
-        truncated=state.truncated,
+        is_typed=is_typed,
+        truncated=isinstance(frame, AgentFrame) and frame.truncated,
     )
 
 
@@ -86,28 +88,28 @@ def interrupted_context(state: State) -> ConversationContext:
     return state.context + told(state.calls, answers)
 
 
-def told(calls: tuple[ToolCall, ...], answers: Mapping[int, ToolInvocation]) -> Iterator[Message]:
-    """The messages that tell a model how its calls were answered, in the order of the calls."""
-    for index, call in enumerate(calls):
-        answer = answers[index]
-        yield Message(FunctionRole(answer.tool_name), _answer_text(answer), call_id=call.id)
-
-
-def _answer_text(invocation: ToolInvocation) -> str:
-    """What the model is told: a text as it is, other results as JSON, an error after its word."""
-    if invocation.error is not None:
-        return f"error: {invocation.error}"
-    text = invocation.result_text
-    assert text is not None
-    result: str = text.value if text.startswith('"') else str(text)
-    return result
-
-
-def newly_answered(before: State, after: State) -> Iterator[tuple[At, ToolInvocation]]:
-    """The calls that a step has answered, with their positions.
+def newly_answered(before: State, after: State, at: At = ()) -> Iterator[tuple[At, ToolInvocation]]:
+    """The calls that a step has answered, with their positions, the innermost first.
 
     Their tools did, or they are not to be run: refused, denied or over a limit.
+
+    Args:
+        before: the State before the step.
+        after: the State after it.
+        at: the position of the event; those of the frames around it are looked at, too.
     """
+    frames: list[tuple[Frame, Frame | None]] = [(before.frame, after.frame)]
+    old: Frame | None = before.frame
+    new: Frame | None = after.frame
+    while old is not None and (old := old.inner(at)) is not None:
+        new = None if new is None else new.inner((*old.place, 0))
+        frames.append((old, new))
+    for old, new in reversed(frames):
+        if isinstance(old, AgentFrame) and isinstance(new, AgentFrame):
+            yield from _newly_answered(old, new)
+
+
+def _newly_answered(before: AgentFrame, after: AgentFrame) -> Iterator[tuple[At, ToolInvocation]]:
     if after.turn == before.turn:
         answers: Mapping[int, ToolInvocation] = after.answers
     else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NoReturn
+from typing import NoReturn, TypeGuard
 
 from pyrsistent import PVector, pvector
 
@@ -129,10 +129,11 @@ class Reader:
 
     def _position(self, value: Value, key: str) -> At:
         if isinstance(value, PVector):
-            found = tuple(each for each in value if type(each) is int and each >= 0)
+            found = tuple(each for each in value if _is_part(each))
             if len(found) == len(value):
                 return found
-        self.refuse("ill-typed", f"{key} of {self.label} must be an array of whole numbers", key)
+        message = f"{key} of {self.label} must be an array of whole numbers and names"
+        self.refuse("ill-typed", message, key)
 
     def seconds(self, key: str = "seconds") -> float | None:
         """A number of seconds, or None if the property is missing."""
@@ -163,6 +164,10 @@ class Reader:
     ) -> NoReturn:
         """Raise an error about this pattern."""
         raise ValidationError.of([fault(code, message, self.pattern, part, hint=hint)])
+
+
+def _is_part(value: Value) -> TypeGuard[int | str]:
+    return isinstance(value, str) or (type(value) is int and value >= 0)
 
 
 def expect_one_of(labels: Iterable[str], pattern: Pattern) -> str:

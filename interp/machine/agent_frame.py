@@ -1,0 +1,329 @@
+"""How an agent goes on: what it does with a reply of its model, and with the answers to its calls.
+
+Each function takes what the run shares, the frame of the agent and an event, and returns both as
+they are then, with what is new to do. An agent or workflow that is called begins in a frame of its
+own; what that gives is the answer to the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, TypeVar
+
+from pyrsistent import pmap
+
+from gram import Pattern
+
+from ..errors import ProtocolError
+from ..json_text import JsonText, write_json
+from ..messages import (
+    AssistantRole,
+    FunctionRole,
+    Message,
+    ToolCall,
+    ToolInvocation,
+    UserRole,
+)
+from .answers import answer_problem, correction
+from .call_checks import (
+    FORBIDDEN,
+    checked_call,
+    denied,
+    not_run_again,
+    offer_of,
+    result_problem,
+)
+from .effects import (
+    Ask,
+    At,
+    CallFailed,
+    CallTool,
+    Decided,
+    Event,
+    ModelReplied,
+    Resumed,
+    ToolReturned,
+)
+from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status
+from .limits import is_under_an_agent, limit_reached, rounds_reached, spent
+from .offers import hands_over, last_speaker
+from .requests import answer_of, answer_schema_of, ask_model, input_of
+from .shared import Shared
+
+_Waiting = TypeVar("_Waiting", CallTool, Ask)
+
+HANDED_OVER: Final = "the conversation is handed over"
+"""What a call says that has handed the conversation over, with the name of who goes on."""
+
+_NOT_RUN = "not run: a reply that hands the conversation over calls nothing else"
+
+
+def begin_agent(shared: Shared, begin: Begin) -> AgentTaken:
+    """Begin with what the user, or whoever calls the agent, says."""
+    frame = first_frame(shared, begin)
+    return shared, frame, (ask_model(shared, frame),)
+
+
+def first_frame(shared: Shared, begin: Begin) -> AgentFrame:
+    """The frame of an agent that begins.
+
+    A conversation that was handed over before goes on with who spoke last.
+    """
+    speaker = next((each.speaker for each in reversed(begin.context) if each.speaker), None)
+    agent = last_speaker(shared.program, begin.pattern, speaker)
+    given = begin.given
+    text = given if isinstance(given, str) else write_json(given)
+    return AgentFrame(begin.at, agent, begin.context.append(Message(UserRole, text)))
+
+
+def agent_outcome(frame: AgentFrame) -> Outcome | None:
+    """How an agent inside another frame has ended; None while it goes on."""
+    if frame.status is Status.DONE:
+        reply = frame.context[-1]
+        if reply.refused:
+            return Outcome(None, f"refused: {reply.content}")
+        if answer_of(frame.agent) is None:
+            return Outcome(write_json(reply.content), context=frame.context)
+        return Outcome(JsonText.read(reply.content), context=frame.context)
+    if frame.status in (Status.FAILED, Status.UNUSABLE):
+        return Outcome(None, frame.stopped)
+    return None
+
+
+# --- the model has replied
+
+
+def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> AgentTaken:
+    """Take what the model says: it calls tools, or that is the answer."""
+    if event.at != frame.at:
+        raise ProtocolError(f"{event!r} is at the wrong position: expected {frame.at}")
+    message = event.message
+    if message.role == AssistantRole and hands_over(shared.program, frame.agent):
+        message = message.said_by(frame.agent.value.identity)
+    frame = frame.changed(
+        context=frame.context.append(message),
+        calls=message.tool_calls,
+        truncated=event.truncated,
+        status=Status.DONE,  # unless it calls tools, or is no answer
+    )
+    shared = spent(shared, event.usage, [call.name for call in frame.calls])
+    return call_tools(shared, frame) if frame.calls else _finished(shared, frame)
+
+
+def _finished(shared: Shared, frame: AgentFrame) -> AgentTaken:
+    """The reply is the answer: done, unless it is not of the type that the agent declares."""
+    reply = frame.context[-1]
+    schema = None if reply.refused else answer_schema_of(frame.agent)
+    problem = None if schema is None else answer_problem(schema, reply.content)
+    if schema is None or problem is None:
+        return shared, frame, ()
+    if frame.truncated:
+        problem = f"the reply was cut off at its length limit\n{problem}"
+    if frame.corrected:
+        return shared, frame.changed(status=Status.UNUSABLE, stopped=problem), ()
+    context = frame.context.append(correction(schema, problem))
+    status = Status.AWAITING_MODEL
+    frame = frame.changed(status=status, turn=frame.turn + 1, context=context, corrected=True)
+    return shared, frame, (ask_model(shared, frame),)
+
+
+def call_tools(shared: Shared, frame: AgentFrame) -> AgentTaken:
+    """Ask for the calls of the last reply; those that cannot be run are answered at once."""
+    rounds = rounds_reached(shared.limits, frame)
+    if limit := frame.stopped or rounds or shared.limit or limit_reached(shared):
+        return _at_limit(shared, frame, limit, is_own=limit is rounds)
+    asked: dict[int, CallTool | Ask | ToolInvocation] = {}
+    handover = _handover(shared, frame)
+    for index, call in enumerate(frame.calls):
+        if handover is None or index == handover:
+            asked[index] = checked_call(shared, frame, index, call)
+        else:
+            asked[index] = ToolInvocation(call.name, call.arguments, error=_NOT_RUN)
+    refused = {index: each for index, each in asked.items() if isinstance(each, ToolInvocation)}
+    waiting = {index: each for index, each in asked.items() if not isinstance(each, ToolInvocation)}
+    if not waiting:
+        return _answered(shared, frame, refused)
+    frame = frame.changed(
+        status=Status.AWAITING_TOOLS, waiting=pmap(waiting), answers=pmap(refused)
+    )
+    if handover is not None and isinstance(allowed := waiting[handover], CallTool):
+        return _begun(shared, frame, allowed)
+    new = (_new(shared, frame, each) for each in waiting.values())
+    return shared, frame, tuple(new)
+
+
+def _handover(shared: Shared, frame: AgentFrame) -> int | None:
+    """The index of the call that hands the conversation over, the only one that is run then."""
+    for index, call in enumerate(frame.calls):
+        offer = offer_of(shared, frame, call.name)
+        if offer is not None and offer.use == "handover":
+            return index
+    return None
+
+
+def _at_limit(shared: Shared, frame: AgentFrame, limit: str, *, is_own: bool) -> AgentTaken:
+    """Stop, fail where only this agent is to stop, or ask for an answer without tools."""
+    answers = shared.limits.on_limit == "answer" and is_under_an_agent(frame.place)
+    if frame.place and (is_own or answers):
+        return shared, frame.changed(status=Status.FAILED, stopped=f"stopped after {limit}"), ()
+    if not answers or frame.stopped:
+        frame = frame.changed(status=Status.LIMITED, stopped=limit)
+        return shared.changed(limit=shared.limit or limit), frame, ()
+    error = f"not run: the run has reached {limit}; answer with what you have"
+    refused = (ToolInvocation(call.name, call.arguments, error=error) for call in frame.calls)
+    return _answered(shared, frame.changed(stopped=limit), dict(enumerate(refused)))
+
+
+def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
+    """Go on where a limit was reached; what is asked about may be decided by another policy."""
+    if frame.status is Status.LIMITED:
+        return call_tools(shared, frame.changed(stopped=None))
+    new: list[New] = []
+    for ask in frame.parts if event.policy else ():
+        if isinstance(ask, Ask):
+            decision = shared.policy.decide(ask.name, ask.args, by=frame.agent.value.identity)
+            if decision != "ask":
+                event_of_it = Decided(ask.at, decision == "allow", FORBIDDEN)
+                shared, frame, more = decided(shared, frame, event_of_it)
+                new.extend(more)
+    for at in event.ask_about:
+        if at[:-1] == frame.at:
+            call = _waiting(frame, event, at, CallTool)
+            ask = Ask(at, call.name, call.arguments, may_have_run=True)
+            frame = frame.changed(waiting=frame.waiting.set(_index(at), ask))
+    return shared, frame, tuple(new)
+
+
+# --- what was called has answered
+
+
+def tool_returned(shared: Shared, frame: AgentFrame, event: ToolReturned) -> AgentTaken:
+    """Take the result of a tool."""
+    call = _waiting(frame, event, event.at, CallTool)
+    return _with_result(shared, frame, call, JsonText.read(event.result))
+
+
+def call_failed(shared: Shared, frame: AgentFrame, event: CallFailed) -> AgentTaken:
+    """Take the failure of a tool."""
+    call = _waiting(frame, event, event.at, CallTool)
+    invocation = ToolInvocation.of_texts(
+        call.name, call.arguments, error=event.error, exception=event.exception
+    )
+    return _with_answer(shared, frame, call.at, invocation)
+
+
+def inner_ended(shared: Shared, frame: AgentFrame, place: At, outcome: Outcome) -> AgentTaken:
+    """Take what an agent or workflow gave that was called: the answer to the call."""
+    index = place[-1]
+    assert isinstance(index, int)
+    called = frame.waiting[index]
+    call = called.call if isinstance(called, Called) else called
+    assert isinstance(call, CallTool)
+    if outcome.said is not None:
+        return _with_result(shared, frame, call, outcome.said)
+    error = outcome.error or "failed"
+    invocation = ToolInvocation.of_texts(call.name, call.arguments, error=error)
+    return _with_answer(shared, frame, place, invocation)
+
+
+def decided(shared: Shared, frame: AgentFrame, event: Decided) -> AgentTaken:
+    """Begin what was asked about, or tell the model that it is denied."""
+    ask = _waiting(frame, event, event.at, Ask)
+    if event.allowed:
+        return _begun(shared, frame, CallTool(ask.at, ask.name, ask.arguments))
+    error = not_run_again(event.reason) if ask.may_have_run else denied(event.reason)
+    invocation = ToolInvocation.of_texts(ask.name, ask.arguments, error=error)
+    return _with_answer(shared, frame, ask.at, invocation)
+
+
+def _begun(shared: Shared, frame: AgentFrame, call: CallTool) -> AgentTaken:
+    """Begin a call that is allowed."""
+    offer = offer_of(shared, frame, call.name)
+    if offer is not None and offer.use == "handover":
+        said = write_json(f'{HANDED_OVER} to "{offer.name}"')
+        invocation = ToolInvocation.of_texts(call.name, call.arguments, said)
+        answers = frame.answers.set(_index(call.at), invocation)
+        return _answered(shared, frame, answers, speaker=offer.pattern)
+    frame = frame.changed(waiting=frame.waiting.set(_index(call.at), call))
+    return shared, frame, (_new(shared, frame, call),)
+
+
+def _new(shared: Shared, frame: AgentFrame, call: CallTool | Ask) -> CallTool | Ask | Begin:
+    """What is to be done for a call: of a tool, of an agent, or to ask about it first."""
+    offer = offer_of(shared, frame, call.name)
+    if isinstance(call, Ask) or offer is None or offer.use != "inside":
+        return call
+    return Begin(call.at, offer.pattern, input_of(offer.pattern, call.args))
+
+
+def _waiting(frame: AgentFrame, event: Event, at: At, kind: type[_Waiting]) -> _Waiting:
+    found = frame.waiting.get(_index(at)) if at and at[:-1] == frame.at else None
+    if not isinstance(found, kind):
+        raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {_own(frame)}")
+    return found
+
+
+def _own(frame: AgentFrame) -> list[CallTool | Ask]:
+    return [each for each in frame.parts if isinstance(each, CallTool | Ask)]
+
+
+def _index(at: At) -> int:
+    index = at[-1]
+    return index if isinstance(index, int) else -1
+
+
+def _with_result(shared: Shared, frame: AgentFrame, call: CallTool, result: JsonText) -> AgentTaken:
+    """A result that is not of the declared type is told to the model as an error."""
+    offer = offer_of(shared, frame, call.name)
+    problem = None if offer is None else result_problem(shared, offer.pattern, result)
+    given = (result, None) if problem is None else (None, problem)
+    invocation = ToolInvocation.of_texts(call.name, call.arguments, *given)
+    return _with_answer(shared, frame, call.at, invocation)
+
+
+def _with_answer(
+    shared: Shared, frame: AgentFrame, at: At, invocation: ToolInvocation
+) -> AgentTaken:
+    index = _index(at)
+    if len(frame.waiting) == 1:
+        return _answered(shared, frame, {**frame.answers, index: invocation})
+    waiting, answers = frame.waiting.remove(index), frame.answers.set(index, invocation)
+    return shared, frame.changed(waiting=waiting, answers=answers), ()
+
+
+def _answered(
+    shared: Shared,
+    frame: AgentFrame,
+    answers: Mapping[int, ToolInvocation],
+    speaker: Pattern | None = None,
+) -> AgentTaken:
+    """All calls of the turn are answered: tell the model, in the order of the calls."""
+    invocations = [answers[index] for index in range(len(frame.calls))]
+    frame = frame.changed(
+        agent=speaker or frame.agent,
+        status=Status.AWAITING_MODEL,
+        turn=frame.turn + 1,
+        context=frame.context + told(frame.calls, answers),
+        calls=(),
+        waiting=pmap(),
+        answers=pmap(),
+        invocations=frame.invocations.extend(invocations),
+    )
+    return shared, frame, (ask_model(shared, frame),)
+
+
+def told(calls: tuple[ToolCall, ...], answers: Mapping[int, ToolInvocation]) -> Iterator[Message]:
+    """The messages that tell a model how its calls were answered, in the order of the calls."""
+    for index, call in enumerate(calls):
+        answer = answers[index]
+        yield Message(FunctionRole(answer.tool_name), _answer_text(answer), call_id=call.id)
+
+
+def _answer_text(invocation: ToolInvocation) -> str:
+    """What the model is told: a text as it is, other results as JSON, an error after its word."""
+    if invocation.error is not None:
+        return f"error: {invocation.error}"
+    text = invocation.result_text
+    assert text is not None
+    result: str = text.value if text.startswith('"') else str(text)
+    return result

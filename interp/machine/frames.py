@@ -1,0 +1,269 @@
+"""Frames: where each agent and each workflow of a run stands.
+
+A run is a tree of frames. The outermost one is what was started; a frame inside another is an agent
+or a workflow that was called by a model, or that is a step of a workflow. Each has its own place,
+with which all its positions begin.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, TypeAlias, Union
+
+from attrs import field, frozen
+from pyrsistent import PMap, PVector, pmap, pvector
+
+from gram import Pattern
+from lenses_ext import is_loop, workflow_of
+
+from ..json_text import Json, JsonText
+from ..messages import ConversationContext, ToolCall, ToolInvocation, empty_context
+from .effects import Ask, At, CallTool, Effect
+from .shared import Shared, changed
+
+
+class Status(Enum):
+    """What a frame waits for, and what a run does."""
+
+    AWAITING_MODEL = "awaiting the model's reply"
+    AWAITING_TOOLS = "awaiting tools"
+    AWAITING_STEPS = "awaiting its steps"
+    DONE = "done"
+    LIMITED = "stopped at a limit"
+    UNUSABLE = "stopped at an answer that is not of the declared type"
+    FAILED = "failed"
+
+
+@frozen
+class AgentFrame:
+    """Where one agent stands.
+
+    Attributes:
+        place: what all its positions begin with.
+        agent: who speaks; another one than at first once it has handed over.
+        context: the conversation so far.
+        status: what it waits for.
+        turn: how many times the model has been asked before; the next part of its positions.
+        calls: the tool calls of this turn, in the order of the reply.
+        truncated: the last reply was cut off at its length limit, so none of its calls is run.
+        waiting: what has been begun for these calls and is not answered yet, by index: tools to
+            be run, or to be asked about first, and agents and workflows.
+        answers: the invocations of the calls that are answered, by index.
+        invocations: the invocations of the turns before.
+        stopped: which limit was reached, or what is wrong with the answer, or None. Where the
+            model is still awaited, it is asked for a last answer without tools.
+        corrected: the model has been told what was wrong with its answer.
+    """
+
+    place: At
+    agent: Pattern
+    context: ConversationContext
+    status: Status = Status.AWAITING_MODEL
+    turn: int = 0
+    calls: tuple[ToolCall, ...] = ()
+    truncated: bool = False
+    waiting: PMap[int, CallTool | Ask | Called] = field(factory=pmap)
+    answers: PMap[int, ToolInvocation] = field(factory=pmap)
+    invocations: PVector[ToolInvocation] = field(factory=pvector)
+    stopped: str | None = None
+    corrected: bool = False
+
+    def changed(self, **changes: Any) -> AgentFrame:
+        """The same with other parts."""
+        return changed(self, changes)
+
+    @property
+    def at(self) -> At:
+        """The position of this turn."""
+        return (*self.place, self.turn)
+
+    @property
+    def parts(self) -> tuple[CallTool | Ask | Frame, ...]:
+        """What is under way in it, in the order of the calls."""
+        waiting = (self.waiting[index] for index in sorted(self.waiting))
+        return tuple(each.frame if isinstance(each, Called) else each for each in waiting)
+
+    def inner(self, at: At) -> Frame | None:
+        """The frame in it that a position is in, or None where it is its own."""
+        below = len(self.place) + 2
+        if len(at) <= below or at[: below - 1] != self.at:
+            return None
+        index = at[below - 1]
+        found = self.waiting.get(index) if isinstance(index, int) else None
+        return found.frame if isinstance(found, Called) else None
+
+    def with_inner(self, frame: Frame) -> AgentFrame:
+        """The same with a frame in it that has begun, or has gone on."""
+        index = frame.place[-1]
+        assert isinstance(index, int)
+        found = self.waiting[index]
+        assert not isinstance(found, Ask)
+        call = found.call if isinstance(found, Called) else found
+        return self.changed(waiting=self.waiting.set(index, Called(call, frame)))
+
+
+@frozen
+class Called:
+    """An agent or a workflow that a model has called, and where it stands."""
+
+    call: CallTool
+    frame: Frame
+
+
+@frozen
+class Step:
+    """A node of a workflow that has begun: one use of it, or one for each item of a list.
+
+    Attributes:
+        given: what the node is given.
+        items: what each use is given; one where the node is not mapped.
+        is_each: whether the node is mapped over a list.
+        others: what every item is given besides, a record, or None.
+        begun: how many of the items have begun.
+        live: what is under way, by the number of the item: a tool, a question, or a frame.
+        results: what those gave that have ended.
+    """
+
+    given: JsonText
+    items: tuple[JsonText, ...]
+    is_each: bool = False
+    others: JsonText | None = None
+    begun: int = 0
+    live: PMap[int, CallTool | Ask | Frame] = field(factory=pmap)
+    results: PMap[int, JsonText] = field(factory=pmap)
+
+    def changed(self, **changes: Any) -> Step:
+        """The same with other parts."""
+        return changed(self, changes)
+
+
+@frozen
+class Ended:
+    """A node that has ended.
+
+    Attributes:
+        said: what it gave; None for one that was skipped.
+        given: what it was given, where a choice of it passes that on.
+    """
+
+    said: JsonText | None = None
+    given: JsonText | None = None
+
+
+@frozen
+class WorkflowFrame:
+    """Where one workflow stands.
+
+    Attributes:
+        place: what all its positions begin with.
+        workflow: its pattern.
+        given: its input, a JSON value; in a loop that of this round.
+        context: the conversation before, with the input, and the result when it is done; empty in
+            a frame inside another.
+        status: what it waits for.
+        round: how many rounds of a loop are over; the next part of its positions.
+        live: the nodes that have begun, by name.
+        ended: the nodes of this round that have ended, by name.
+        kept: in a loop, the conversations of its agents, by the names of their nodes.
+        result: what it gave, when it is done.
+        stopped: what went wrong, or None.
+        unfinished: whether it is a loop that was out of rounds.
+    """
+
+    place: At
+    workflow: Pattern
+    given: JsonText
+    context: ConversationContext = empty_context
+    status: Status = Status.AWAITING_STEPS
+    round: int = 0
+    live: PMap[str, Step] = field(factory=pmap)
+    ended: PMap[str, Ended] = field(factory=pmap)
+    kept: PMap[str, ConversationContext] = field(factory=pmap)
+    result: JsonText | None = None
+    stopped: str | None = None
+    unfinished: bool = False
+
+    def changed(self, **changes: Any) -> WorkflowFrame:
+        """The same with other parts."""
+        return changed(self, changes)
+
+    @property
+    def at(self) -> At:
+        """What the positions of its nodes begin with: its place, and the round of a loop."""
+        return (*self.place, self.round) if is_loop(self.workflow) else self.place
+
+    @property
+    def parts(self) -> tuple[CallTool | Ask | Frame, ...]:
+        """What is under way in it, in the order of the nodes and of their items."""
+        steps = (self.live[each] for each in workflow_of(self.workflow).order if each in self.live)
+        return tuple(step.live[index] for step in steps for index in sorted(step.live))
+
+    def node_at(self, at: At) -> tuple[str, int] | None:
+        """The name of the node that a position is in, and the number of its item."""
+        here = self.at
+        if len(at) <= len(here) or at[: len(here)] != here:
+            return None
+        name, *rest = at[len(here) :]
+        step = self.live.get(name) if isinstance(name, str) else None
+        if step is None:
+            return None
+        index = (rest[0] if rest else None) if step.is_each else 0
+        return (str(name), index) if isinstance(index, int) else None
+
+    def inner(self, at: At) -> Frame | None:
+        """The frame in it that a position is in, or None where it is its own."""
+        node = self.node_at(at)
+        found = self.live[node[0]].live.get(node[1]) if node else None
+        is_inside = isinstance(found, AgentFrame | WorkflowFrame) and len(at) > len(found.place)
+        return found if is_inside else None  # type: ignore[return-value]
+
+    def with_inner(self, frame: Frame) -> WorkflowFrame:
+        """The same with a frame in it that has begun, or has gone on."""
+        node = self.node_at(frame.place)
+        assert node
+        return self.with_item(*node, frame)
+
+    def with_item(self, name: str, index: int, item: CallTool | Ask | Frame) -> WorkflowFrame:
+        """The same with one use of a node under way."""
+        step = self.live[name]
+        step = step.changed(live=step.live.set(index, item))
+        return self.changed(live=self.live.set(name, step))
+
+
+Frame: TypeAlias = Union[AgentFrame, WorkflowFrame]
+
+
+@frozen
+class Begin:
+    """Begin a frame: what a frame asks of the machine, as it asks the world to run a tool.
+
+    Attributes:
+        at: the place of the new frame.
+        pattern: the agent or workflow.
+        given: what it is called with, a JSON value.
+        context: the conversation before.
+    """
+
+    at: At
+    pattern: Pattern
+    given: Json
+    context: ConversationContext = empty_context
+
+
+New: TypeAlias = Union[Effect, Begin]
+"""What a step of a frame is new to do."""
+
+
+@frozen
+class Outcome:
+    """How a frame ended: with what it gave, or with what went wrong; and its conversation."""
+
+    said: JsonText | None
+    error: str | None = None
+    context: ConversationContext = empty_context
+
+
+AgentTaken: TypeAlias = tuple[Shared, AgentFrame, tuple[New, ...]]
+WorkflowTaken: TypeAlias = tuple[Shared, WorkflowFrame, tuple[New, ...]]
+Taken: TypeAlias = tuple[Shared, Frame, tuple[New, ...]]
+"""What a step of a frame leads to."""

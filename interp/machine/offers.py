@@ -1,0 +1,146 @@
+"""What an agent offers to its model as functions.
+
+They are its tools, the agents and workflows in it, and the agents that it may hand over to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from gram import Pattern, Subject
+from lenses_ext import (
+    DEFINITIONS,
+    TOOL,
+    Memo,
+    agent_name,
+    handoffs,
+    is_runnable,
+    is_tool,
+    tool_spec_name,
+    tool_spec_of,
+    view,
+    wire_name,
+)
+
+from ..errors import ValidationError
+
+Use: TypeAlias = Literal["tool", "inside", "handover"]
+"""What a call of it does: run a tool, begin a frame inside, or hand the conversation over."""
+
+
+@frozen
+class Offer:
+    """One function that a model may call.
+
+    Attributes:
+        name: its name in the program.
+        spec: the specification of the tool that it is to the model.
+        pattern: what it is: a tool, an agent or a workflow.
+        use: what a call of it does.
+    """
+
+    name: str
+    spec: Pattern
+    pattern: Pattern
+    use: Use
+
+
+@frozen
+class Offers:
+    """What an agent offers to its model.
+
+    Attributes:
+        specs: the specifications, in the order of the program.
+        by_wire_name: the offers by the names that a model knows.
+    """
+
+    specs: tuple[Pattern, ...]
+    by_wire_name: Mapping[str, Offer]
+
+
+def offers_of(program: Pattern, agent: Pattern) -> Offers:
+    """What an agent of a program offers to its model.
+
+    Raises:
+        ValidationError: it hands over to an agent that the program does not have.
+    """
+    return _offers(program)(agent)
+
+
+def _offers_in(program: Pattern) -> Memo[Pattern, Offers]:
+    return Memo(lambda agent: _made(tuple(_offered(program, agent))))
+
+
+_offers: Memo[Pattern, Memo[Pattern, Offers]] = Memo(_offers_in)
+
+
+def _made(offers: tuple[Offer, ...]) -> Offers:
+    return Offers(
+        tuple(each.spec for each in offers), {wire_name(each.name): each for each in offers}
+    )
+
+
+def _offered(program: Pattern, agent: Pattern) -> Iterator[Offer]:
+    for each in agent.elements:
+        if is_tool(each):
+            yield Offer(view(tool_spec_name, each), each, each, "tool")
+        elif is_runnable(each):
+            yield Offer(each.value.identity, tool_spec_of(each), each, "inside")
+    for name in handoffs(agent):
+        other = definition(program, name)
+        description = tool_spec_of(other).value.properties["description"]
+        subject = Subject(name, {TOOL}, {"description": description})
+        spec = Pattern(subject, [Pattern(Subject("", {"String"}))])
+        yield Offer(name, spec, other, "handover")
+
+
+def definition(program: Pattern, name: str) -> Pattern:
+    """The agent of a program that can be handed over to under a name.
+
+    Raises:
+        ValidationError: there is none.
+    """
+    found = _definitions(program).get(name)
+    if found is None:
+        message = f'the agent "{name}" that is handed over to is not in this program'
+        raise ValidationError(f"{message}; run the document that defines it")
+    return found
+
+
+def _defined(pattern: Pattern) -> Iterator[Pattern]:
+    for each in pattern.elements:
+        if DEFINITIONS in each.value.labels:
+            yield from each.elements
+        if is_runnable(each) or DEFINITIONS in each.value.labels:
+            yield from _defined(each)
+
+
+_definitions: Memo[Pattern, Mapping[str, Pattern]] = Memo(
+    lambda program: {
+        **{each.value.identity: each for each in _defined(program)},
+        program.value.identity: program,
+    }
+)
+
+
+def last_speaker(program: Pattern, agent: Pattern, speaker: str | None) -> Pattern:
+    """The agent that goes on with a conversation: who spoke last, if it was handed over to."""
+    if speaker is None or speaker == view(agent_name, agent):
+        return agent
+    return _definitions(program).get(speaker, agent)
+
+
+def hands_over(program: Pattern, agent: Pattern) -> bool:
+    """Whether messages of an agent have to say who spoke, since others may take its place."""
+    return bool(handoffs(agent)) or agent.value.identity in _handed_over(program)
+
+
+def _targets(program: Pattern) -> frozenset[str]:
+    agents = [program, *_definitions(program).values()]
+    return frozenset(name for each in agents for name in handoffs(each))
+
+
+_handed_over: Memo[Pattern, frozenset[str]] = Memo(_targets)

@@ -1,0 +1,112 @@
+"""What the model of an agent is asked, read from the agent's pattern at every turn."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from gram import WALK_SUBJECT, Pattern, Subject
+from lenses_ext import (
+    ANSWER,
+    Memo,
+    Settings,
+    agent_answer,
+    agent_answer_schema,
+    agent_instruction,
+    agent_model,
+    agent_settings,
+    is_agent,
+    result_schema,
+    tool_spec_of,
+    tool_spec_schema,
+    view,
+    written_signature,
+)
+
+from ..json_text import Json
+from .effects import CallModel, Request
+from .frames import AgentFrame
+from .offers import offers_of
+from .shared import Shared
+
+
+def ask_model(shared: Shared, frame: AgentFrame) -> CallModel:
+    """The request of an agent's turn."""
+    agent = frame.agent
+    request = Request(
+        model=shared.model or _model(agent),
+        instruction=_instruction(agent),
+        messages=frame.context,
+        tools=() if frame.stopped else offers_of(shared.program, agent).specs,
+        settings=settings_of(shared, agent),
+        answer=answer_of(agent),
+    )
+    return CallModel(frame.at, request)
+
+
+def settings_of(shared: Shared, agent: Pattern) -> Settings:
+    """The settings that hold: the program's, changed by those of the run."""
+    of_the_agent = _settings(agent)
+    return of_the_agent.with_changes(shared.settings) if shared.settings else of_the_agent
+
+
+# What is read of an agent at every turn is read once for each agent.
+_instruction = Memo(partial(view, agent_instruction))
+_model = Memo(partial(view, agent_model))
+_settings: Memo[Pattern, Settings] = Memo(lambda agent: view(agent_settings, agent) or Settings())
+
+
+def _read_answer(agent: Pattern) -> Pattern | None:
+    declared = view(agent_answer, agent)
+    signature = written_signature(agent)
+    if declared is not None or signature is None:
+        return declared
+    schema = result_schema(tool_spec_of(agent)) or {}
+    if {*schema} <= {"type", "description"} and schema.get("type") == "string":
+        return None
+    last = signature.elements[-1] if signature.value == WALK_SUBJECT else signature
+    _, *shapes = tool_spec_of(agent).elements
+    return Pattern(Subject("", {ANSWER}), [last.elements[1], *shapes])
+
+
+answer_of: Memo[Pattern, Pattern | None] = Memo(_read_answer)
+"""The type of an agent's answer, by its `Answer` or its signature; None if that is a text."""
+
+_answer_schema: Memo[Pattern, Json] = Memo(partial(view, agent_answer_schema))
+
+
+def answer_schema_of(agent: Pattern) -> Json:
+    """The JSON Schema of an agent's answer, None if that is a text."""
+    if answer_of(agent) is None:
+        return None
+    return _answer_schema(agent) or result_schema(tool_spec_of(agent))
+
+
+def input_of(pattern: Pattern, args: dict[str, Json]) -> Json:
+    """What an agent or workflow is given: a text or a workflow's only argument, else a record."""
+    names = parameter_names_of(pattern)
+    if len(names) != 1 or names[0] not in args:
+        return args
+    only = args[names[0]]
+    return only if isinstance(only, str) or not is_agent(pattern) else args
+
+
+def arguments_of(pattern: Pattern, given: Json) -> Json:
+    """The arguments that a value is to what takes it: one parameter, or the fields of a record.
+
+    Fields that are no parameters are left out. A value that is no record stays as it is, for
+    whoever checks the arguments.
+    """
+    names = parameter_names_of(pattern)
+    if len(names) == 1:
+        return {names[0]: given}
+    if not names:
+        return {}
+    if isinstance(given, dict):
+        return {name: each for name, each in given.items() if name in names}
+    return given
+
+
+parameter_names_of: Memo[Pattern, tuple[str, ...]] = Memo(
+    lambda pattern: tuple(view(tool_spec_schema, tool_spec_of(pattern)).get("properties", {}))
+)
+"""The names of the parameters of an agent, a workflow or a tool."""

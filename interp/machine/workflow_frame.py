@@ -1,0 +1,415 @@
+"""How a workflow goes on: which of its nodes begin, and what they are given.
+
+Each function takes what the run shares, the frame of the workflow and an event, and returns both as
+they are then, with what is new to do. A node begins when all nodes whose arrows lead to it have
+ended; one to which only dead arrows lead is skipped. The order of answers changes nothing: what a
+node is given depends on what the others gave alone.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeVar
+
+from pyrsistent import PMap, pmap
+
+from gram import Pattern, Value
+from lenses_ext import (
+    FlowArrow,
+    FlowNode,
+    Join,
+    Loop,
+    Workflow,
+    is_loop,
+    is_tool,
+    tool_spec_of,
+    workflow_of,
+    written_signature,
+)
+
+from ..contracts import parameters_of
+from ..errors import ProtocolError, ValidationError
+from ..json_text import Json, JsonText, write_json
+from ..messages import AssistantRole, Message, Usage, UserRole, empty_context
+from .approval import Decision
+from .call_checks import FORBIDDEN, denied, not_run_again, refused, result_problem
+from .effects import Ask, At, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
+from .frames import Begin, Ended, New, Outcome, Status, Step, WorkflowFrame, WorkflowTaken
+from .limits import is_under_an_agent, limit_reached, spent
+from .requests import arguments_of, input_of
+from .shared import Shared
+
+_Waiting = TypeVar("_Waiting", CallTool, Ask)
+
+AT_ONCE: Final = 8
+"""How many items of a list are worked on at a time, where the arrow does not say."""
+
+
+def begin_workflow(shared: Shared, begin: Begin) -> WorkflowTaken:
+    """Begin with an input: all nodes that wait for no other begin at once."""
+    given = write_json(begin.given)
+    context = begin.context if begin.at else begin.context.append(_message(given))
+    frame = WorkflowFrame(begin.at, begin.pattern, given, context)
+    return _advance(shared, frame, workflow_of(frame.workflow).order)
+
+
+def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
+    """How a workflow has ended; None while it goes on."""
+    if frame.status is Status.DONE:
+        return Outcome(frame.result)
+    return Outcome(None, frame.stopped) if frame.status is Status.FAILED else None
+
+
+# --- what is under way has answered
+
+
+def tool_returned(shared: Shared, frame: WorkflowFrame, event: ToolReturned) -> WorkflowTaken:
+    """Take the result of a tool that is a node."""
+    name, index, _ = _waiting(frame, event, event.at, CallTool)
+    tool, result = _used(frame, name), JsonText.read(event.result)
+    problem = result_problem(shared, tool, result)
+    return _item_ended(shared, frame, name, index, Outcome(result, problem))
+
+
+def call_failed(shared: Shared, frame: WorkflowFrame, event: CallFailed) -> WorkflowTaken:
+    """Take the failure of a tool that is a node."""
+    name, index, _ = _waiting(frame, event, event.at, CallTool)
+    return _item_ended(shared, frame, name, index, Outcome(None, event.error))
+
+
+def decided(shared: Shared, frame: WorkflowFrame, event: Decided) -> WorkflowTaken:
+    """Begin a tool that was asked about, or fail because it is denied."""
+    name, index, ask = _waiting(frame, event, event.at, Ask)
+    if event.allowed:
+        call = CallTool(ask.at, ask.name, ask.arguments)
+        return shared, frame.with_item(name, index, call), (call,)
+    error = not_run_again(event.reason) if ask.may_have_run else denied(event.reason)
+    return _item_ended(shared, frame, name, index, Outcome(None, error))
+
+
+def inner_ended(shared: Shared, frame: WorkflowFrame, place: At, outcome: Outcome) -> WorkflowTaken:
+    """Take what an agent or workflow gave that is a node."""
+    node = frame.node_at(place)
+    assert node
+    return _item_ended(shared, frame, *node, outcome)
+
+
+def resumed(shared: Shared, frame: WorkflowFrame, event: Resumed) -> WorkflowTaken:
+    """Go on where a limit was reached; what is asked about may be decided by another policy."""
+    new: list[New] = []
+    for part in frame.parts:
+        if isinstance(part, Ask) and event.policy:
+            decision = _decision(shared, frame, part.name, part.args)
+            if decision != "ask" and frame.status is Status.AWAITING_STEPS:
+                event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
+                shared, frame, more = decided(shared, frame, event_of_it)
+                new.extend(more)
+        if isinstance(part, CallTool) and part.at in event.ask_about:
+            name, index, _ = _waiting(frame, event, part.at, CallTool)
+            ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
+            frame = frame.with_item(name, index, ask)
+    for name in workflow_of(frame.workflow).order:
+        if name in frame.live:
+            shared, frame, more = _begin_items(shared, frame, name)
+            new.extend(more)
+    return shared, frame, tuple(new)
+
+
+def _waiting(
+    frame: WorkflowFrame, event: Event, at: At, kind: type[_Waiting]
+) -> tuple[str, int, _Waiting]:
+    name, index = frame.node_at(at) or ("", 0)
+    found = frame.live[name].live.get(index) if name else None
+    if not isinstance(found, kind) or found.at != at:
+        own = [each for each in frame.parts if isinstance(each, CallTool | Ask)]
+        raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {own}")
+    return name, index, found
+
+
+def _item_ended(
+    shared: Shared, frame: WorkflowFrame, name: str, index: int, outcome: Outcome
+) -> WorkflowTaken:
+    """One use of a node has ended: the node has, or its next item may begin."""
+    if outcome.error is not None or outcome.said is None:
+        return _failed(shared, frame, f'step "{name}" failed: {outcome.error}')
+    step = frame.live[name]
+    step = step.changed(live=step.live.remove(index), results=step.results.set(index, outcome.said))
+    if is_loop(frame.workflow) and outcome.context and not step.is_each:
+        frame = frame.changed(kept=frame.kept.set(name, outcome.context))
+    if len(step.results) < len(step.items):
+        frame = frame.changed(live=frame.live.set(name, step))
+        return _begin_items(shared, frame, name)
+    results = [step.results[each] for each in range(len(step.items))]
+    said = _list_of(results) if step.is_each else results[0]
+    return _node_ended(shared, frame, name, said, step.given)
+
+
+def _node_ended(
+    shared: Shared, frame: WorkflowFrame, name: str, said: JsonText, given: JsonText
+) -> WorkflowTaken:
+    """A node has given its answer: begin what has waited for it alone."""
+    node = workflow_of(frame.workflow).nodes[name]
+    passes_on = any(each.is_choice for each in node.outgoing)
+    frame = frame.changed(
+        live=frame.live.discard(name),
+        ended=frame.ended.set(name, Ended(said, given if passes_on else None)),
+    )
+    return _advance(shared, frame, _after(node))
+
+
+def _after(node: FlowNode) -> list[str]:
+    return [each.target for each in node.outgoing if each.target is not None]
+
+
+# --- which nodes begin
+
+
+def _advance(shared: Shared, frame: WorkflowFrame, names: Iterable[str]) -> WorkflowTaken:
+    """Begin those of some nodes that wait for nothing, and skip those that are not reached."""
+    flow = workflow_of(frame.workflow)
+    new: list[New] = []
+    left = deque(names)
+    while left and frame.status is Status.AWAITING_STEPS:
+        node = flow.nodes[left.popleft()]
+        arrived = _arrived(flow, frame, node.input)
+        if arrived is None or node.name in frame.live or node.name in frame.ended:
+            continue
+        if not arrived:
+            frame = frame.changed(ended=frame.ended.set(node.name, Ended()))
+            left.extend(_after(node))
+            continue
+        given = _joined(flow, node.input, arrived)
+        shared, frame, more = _begin_node(shared, frame, node, given, arrived)
+        new.extend(more)
+    if frame.status is not Status.AWAITING_STEPS:
+        return shared, frame, ()
+    if len(frame.ended) == len(flow.nodes):
+        return _round_over(shared, frame, flow)
+    return shared, frame, tuple(new)
+
+
+def _arrived(
+    flow: Workflow, frame: WorkflowFrame, join: Join
+) -> list[tuple[FlowArrow, JsonText]] | None:
+    """The arrows of a join that are live, with what they carry; None while one is not decided."""
+    found: list[tuple[FlowArrow, JsonText]] = []
+    for arrow in join.arrows:
+        if arrow.source is None:
+            found.append((arrow, frame.given))
+            continue
+        ended = frame.ended.get(arrow.source)
+        if ended is None:
+            return None
+        if ended.said is not None and _is_taken(flow, arrow, ended.said):
+            found.append((arrow, ended.given if arrow.is_choice and ended.given else ended.said))
+    return found
+
+
+def _is_taken(flow: Workflow, arrow: FlowArrow, said: JsonText) -> bool:
+    if arrow.kind == "OTHERWISE" and arrow.source is not None:
+        others = flow.nodes[arrow.source].outgoing
+        return not any(each.kind == "WHEN" and _is_taken(flow, each, said) for each in others)
+    return arrow.kind != "WHEN" or _holds(arrow.conditions, said.value)
+
+
+def _holds(conditions: Mapping[str, Value], said: Json) -> bool:
+    """Whether an answer is what a choice asks for: the whole of it, or some of its fields."""
+    fields = said if isinstance(said, dict) else {}
+    return all(
+        _is_same(said if name == "" else fields.get(name), value)
+        for name, value in conditions.items()
+    )
+
+
+def _is_same(found: Json, wanted: Value) -> bool:
+    return isinstance(found, bool) == isinstance(wanted, bool) and bool(found == wanted)
+
+
+def _joined(flow: Workflow, join: Join, arrived: Iterable[tuple[FlowArrow, JsonText]]) -> JsonText:
+    """What some live arrows give together: a record, or what the only one carries."""
+    if join.is_record:
+        return _record_of({flow.key_of(arrow): value for arrow, value in arrived})
+    ((_, value), *_rest) = arrived
+    return value
+
+
+def _record_of(values: Mapping[str, JsonText]) -> JsonText:
+    return JsonText("{" + ",".join(f"{write_json(key)}:{values[key]}" for key in values) + "}")
+
+
+def _list_of(values: Iterable[JsonText]) -> JsonText:
+    return JsonText("[" + ",".join(values) + "]")
+
+
+def _begin_node(
+    shared: Shared,
+    frame: WorkflowFrame,
+    node: FlowNode,
+    given: JsonText,
+    arrived: Iterable[tuple[FlowArrow, JsonText]],
+) -> WorkflowTaken:
+    """Begin a node: once, or once for each item of the list that is mapped."""
+    step = Step(given, (given,))
+    if node.each is not None:
+        items: Json = next((value.value for arrow, value in arrived if arrow is node.each), [])
+        if not isinstance(items, list):
+            error = f'step "{node.name}" maps over a list, found {write_json(items)[:80]}'
+            return _failed(shared, frame, error)
+        flow = workflow_of(frame.workflow)
+        rest = {flow.key_of(each): value for each, value in arrived if each is not node.each}
+        others = _record_of(rest) if node.input.is_record else None
+        step = Step(given, tuple(map(write_json, items)), is_each=True, others=others)
+        if not items:
+            return _node_ended(shared, frame, node.name, _list_of(()), given)
+    frame = frame.changed(live=frame.live.set(node.name, step))
+    return _begin_items(shared, frame, node.name)
+
+
+def _begin_items(shared: Shared, frame: WorkflowFrame, name: str) -> WorkflowTaken:
+    """Begin as many uses of a node as may be under way at once; none where a limit is reached."""
+    flow = workflow_of(frame.workflow)
+    node, step = flow.nodes[name], frame.live[name]
+    at_once = (node.each.at_once or AT_ONCE) if node.each else 1
+    used = _used(frame, name)
+    new: list[New] = []
+    while step.begun < len(step.items) and len(step.live) < at_once:
+        after = spent(shared, _NOTHING, [used.value.identity]) if is_tool(used) else shared
+        if limit := shared.limit or limit_reached(after):
+            if shared.limits.on_limit == "answer" and is_under_an_agent(frame.place):
+                return _failed(shared, frame, f"not run: the run has reached {limit}")
+            return shared.changed(limit=limit), frame, tuple(new)
+        shared, index = after, step.begun
+        place: At = (*frame.at, name, index) if step.is_each else (*frame.at, name)
+        item = step.items[index].value
+        if step.others is not None and node.each is not None:
+            item = {**step.others.value, flow.key_of(node.each): item}
+        try:
+            begun = _use(shared, frame, name, place, item)
+        except ValidationError as error:
+            return _failed(shared, frame, f'step "{name}" failed: {error}')
+        # a frame takes this place as soon as it has begun
+        live = CallTool(place, name, "{}") if isinstance(begun, Begin) else begun
+        step = step.changed(begun=index + 1, live=step.live.set(index, live))
+        frame = frame.changed(live=frame.live.set(name, step))
+        new.append(begun)
+    return shared, frame, tuple(new)
+
+
+_NOTHING: Final = Usage(0, 0)
+
+
+def _used(frame: WorkflowFrame, name: str) -> Pattern:
+    """The agent, tool or workflow that a node uses."""
+    used = workflow_of(frame.workflow).nodes[name].pattern
+    assert used is not None, "a program is checked before it runs"
+    return used
+
+
+def _use(
+    shared: Shared, frame: WorkflowFrame, name: str, place: At, given: Json
+) -> CallTool | Ask | Begin:
+    """What is to be done for a use of a node.
+
+    Raises:
+        ValidationError: it may not be used, or not with what it is given.
+    """
+    used = _used(frame, name)
+    if not is_tool(used):
+        kept = frame.kept.get(name, empty_context)
+        if not kept and written_signature(used) is not None:
+            given = input_of(used, _checked(used, given))
+        return Begin(place, used, given, kept)
+    args = _checked(used, given)
+    tool = used.value.identity
+    decision = _decision(shared, frame, tool, args)
+    if decision == "deny":
+        raise ValidationError(denied(FORBIDDEN))
+    return (CallTool if decision == "allow" else Ask)(place, tool, write_json(args))
+
+
+def _checked(used: Pattern, given: Json) -> dict[str, Json]:
+    """The arguments of what is used, with defaults."""
+    args = arguments_of(used, given)
+    name = used.value.identity
+    if not isinstance(args, dict):
+        raise ValidationError(f'"{name}" takes a record, found {write_json(args)[:80]}')
+    try:
+        return parameters_of(tool_spec_of(used)).checked(args)
+    except ValidationError as error:
+        raise ValidationError(refused(name, error)) from None
+
+
+def _decision(shared: Shared, frame: WorkflowFrame, tool: str, args: dict[str, Json]) -> Decision:
+    return shared.policy.decide(tool, args, by=frame.workflow.value.identity)
+
+
+# --- the end
+
+
+def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> WorkflowTaken:
+    """All nodes have ended: this is the result, or a loop begins its next round."""
+    arrived = _arrived(flow, frame, flow.result)
+    loop = flow.loop
+    is_last = loop is None or frame.round + 1 >= (loop.max or 1)
+    is_finished = loop is None or _is_enough(frame, loop)
+    if loop is None or is_finished or is_last:
+        if not arrived:
+            return _failed(shared, frame, "no arrow to the result was taken")
+        return _done(shared, frame, _joined(flow, flow.result, arrived), not is_finished)
+    fed_back = _arrived(flow, frame, loop.feedback)
+    if not fed_back:
+        return _failed(shared, frame, "nothing was said that the next round could begin with")
+    frame = frame.changed(
+        round=frame.round + 1,
+        given=_joined(flow, loop.feedback, fed_back),
+        ended=pmap(),
+    )
+    return _advance(shared, frame, flow.order)
+
+
+def _is_enough(frame: WorkflowFrame, loop: Loop) -> bool:
+    """Whether the nodes that end a loop have said what ends it."""
+    for name, wanted in loop.until.items():
+        said = frame.ended.get(name, Ended()).said
+        conditions = wanted if isinstance(wanted, PMap) else {"": wanted}
+        if said is None or not _holds(conditions, said.value):
+            return False
+    return bool(loop.until)
+
+
+def _done(
+    shared: Shared, frame: WorkflowFrame, result: JsonText, unfinished: bool
+) -> WorkflowTaken:
+    if problem := result_problem(shared, frame.workflow, result):
+        return _failed(shared, frame, problem)
+    frame = frame.changed(
+        status=Status.DONE,
+        result=result,
+        unfinished=unfinished,
+        context=frame.context if frame.place else frame.context.append(_answer(result)),
+        ended=pmap(),
+        kept=pmap(),
+    )
+    return shared, frame, ()
+
+
+def _failed(shared: Shared, frame: WorkflowFrame, error: str) -> WorkflowTaken:
+    """It fails, and nothing of it goes on; what is under way is not waited for."""
+    frame = frame.changed(
+        status=Status.FAILED, stopped=error, live=pmap(), ended=pmap(), kept=pmap()
+    )
+    return shared, frame, ()
+
+
+def _said(value: JsonText) -> str:
+    said = value.value
+    return said if isinstance(said, str) else str(value)
+
+
+def _message(given: JsonText) -> Message:
+    return Message(UserRole, _said(given))
+
+
+def _answer(result: JsonText) -> Message:
+    return Message(AssistantRole, _said(result))
