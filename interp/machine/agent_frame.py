@@ -69,8 +69,7 @@ def first_frame(shared: Shared, begin: Begin) -> AgentFrame:
 
     A conversation that was handed over before goes on with who spoke last.
     """
-    speaker = next((each.speaker for each in reversed(begin.context) if each.speaker), None)
-    agent = last_speaker(shared.program, begin.pattern, speaker)
+    agent = last_speaker(shared.program, begin.pattern, begin.context)
     given = begin.given
     text = given if isinstance(given, str) else write_json(given)
     return AgentFrame(begin.at, agent, begin.context.append(Message(UserRole, text)))
@@ -257,14 +256,11 @@ def _new(shared: Shared, frame: AgentFrame, call: CallTool | Ask) -> CallTool | 
 
 
 def _waiting(frame: AgentFrame, event: Event, at: At, kind: type[_Waiting]) -> _Waiting:
-    found = frame.waiting.get(_index(at)) if at and at[:-1] == frame.at else None
+    found = frame.under_way(at)
     if not isinstance(found, kind):
-        raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {_own(frame)}")
+        own = [each for each in frame.parts if isinstance(each, CallTool | Ask)]
+        raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {own}")
     return found
-
-
-def _own(frame: AgentFrame) -> list[CallTool | Ask]:
-    return [each for each in frame.parts if isinstance(each, CallTool | Ask)]
 
 
 def _index(at: At) -> int:

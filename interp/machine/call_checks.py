@@ -10,7 +10,13 @@ from collections.abc import Callable
 from gram import Pattern
 from lenses_ext import Memo, result_schema, tool_spec_of, tool_spec_schema, view, wire_name
 
-from ..contracts import check_against, has_strict_form, parameters_of, read_arguments, without_stand_ins
+from ..contracts import (
+    check_against,
+    has_strict_form,
+    parameters_of,
+    read_arguments,
+    without_stand_ins,
+)
 from ..errors import ValidationError
 from ..json_text import JsonText, write_json
 from ..messages import ToolCall, ToolInvocation

@@ -46,7 +46,7 @@ from .effects import (
 from .forms import form_of, form_of_frame
 from .frames import Begin, Frame, New, Status
 from .limits import Limits, time_is_up
-from .readings import pending
+from .readings import frame_at, pending
 from .requests import input_of, parameter_names_of
 from .shared import Shared
 from .state import State
@@ -287,11 +287,12 @@ def _whole_run(state: State, event: TimeUp | Resumed) -> Step:
     changes = {name: value for name, value in given.items() if value is not None}
     if event.settings:
         changes["settings"] = shared.settings.update(event.settings)
-    waiting = {each.at for each in pending(State(shared.changed(limit=None), state.frame))}
-    if unknown := [at for at in event.ask_about if at not in waiting]:
-        raise ProtocolError(f"{event!r} asks about what is not waited for: {unknown}")
-    shared, frame = _gone_on(shared.changed(**changes, limit=None), state.frame, event)
-    after = State(shared, frame)
+    shared = shared.changed(**changes, limit=None)
+    for at in event.ask_about:
+        found = frame_at(state, at).under_way(at)
+        if not isinstance(found, CallTool):
+            raise ProtocolError(f"{event!r} answers no CallTool at {at}")
+    after = State(*_gone_on(shared, state.frame, event))
     return after, pending(after)
 
 

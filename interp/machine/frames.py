@@ -83,6 +83,12 @@ class AgentFrame:
         waiting = (self.waiting[index] for index in sorted(self.waiting))
         return tuple(each.frame if isinstance(each, Called) else each for each in waiting)
 
+    def under_way(self, at: At) -> CallTool | Ask | None:
+        """Its own call at a position, if it is not answered yet."""
+        index = at[-1] if at and at[:-1] == self.at else None
+        found = self.waiting.get(index) if isinstance(index, int) else None
+        return None if isinstance(found, Called) else found
+
     def inner(self, at: At) -> Frame | None:
         """The frame in it that a position is in, or None where it is its own."""
         below = len(self.place) + 2
@@ -209,6 +215,12 @@ class WorkflowFrame:
             return None
         index = (rest[0] if rest else None) if step.is_each else 0
         return (str(name), index) if isinstance(index, int) else None
+
+    def under_way(self, at: At) -> CallTool | Ask | None:
+        """The tool or question at a position, if it is a node of this workflow."""
+        node = self.node_at(at)
+        found = self.live[node[0]].live.get(node[1]) if node else None
+        return found if isinstance(found, CallTool | Ask) and found.at == at else None
 
     def inner(self, at: At) -> Frame | None:
         """The frame in it that a position is in, or None where it is its own."""

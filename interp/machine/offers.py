@@ -15,7 +15,6 @@ from lenses_ext import (
     DEFINITIONS,
     TOOL,
     Memo,
-    agent_name,
     handoffs,
     is_runnable,
     is_tool,
@@ -26,6 +25,7 @@ from lenses_ext import (
 )
 
 from ..errors import ValidationError
+from ..messages import AssistantRole, ConversationContext
 
 Use: TypeAlias = Literal["tool", "inside", "handover"]
 """What a call of it does: run a tool, begin a frame inside, or hand the conversation over."""
@@ -126,11 +126,12 @@ _definitions: Memo[Pattern, Mapping[str, Pattern]] = Memo(
 )
 
 
-def last_speaker(program: Pattern, agent: Pattern, speaker: str | None) -> Pattern:
+def last_speaker(program: Pattern, agent: Pattern, context: ConversationContext) -> Pattern:
     """The agent that goes on with a conversation: who spoke last, if it was handed over to."""
-    if speaker is None or speaker == view(agent_name, agent):
+    if not hands_over(program, agent):
         return agent
-    return _definitions(program).get(speaker, agent)
+    speakers = (each.speaker for each in reversed(context) if each.role == AssistantRole)
+    return _definitions(program).get(next(speakers, None) or "", agent)
 
 
 def hands_over(program: Pattern, agent: Pattern) -> bool:

@@ -44,7 +44,7 @@ def waits_for(state: State, effect: Effect) -> bool:
     if isinstance(effect, CallModel):
         is_asked = isinstance(frame, AgentFrame) and frame.status is Status.AWAITING_MODEL
         return is_asked and frame.at == effect.at
-    return any(part == effect for part in frame.parts)
+    return frame.under_way(effect.at) == effect
 
 
 def frame_at(state: State, at: At) -> Frame:

@@ -119,11 +119,11 @@ def resumed(shared: Shared, frame: WorkflowFrame, event: Resumed) -> WorkflowTak
 def _waiting(
     frame: WorkflowFrame, event: Event, at: At, kind: type[_Waiting]
 ) -> tuple[str, int, _Waiting]:
-    name, index = frame.node_at(at) or ("", 0)
-    found = frame.live[name].live.get(index) if name else None
-    if not isinstance(found, kind) or found.at != at:
+    found = frame.under_way(at)
+    if not isinstance(found, kind):
         own = [each for each in frame.parts if isinstance(each, CallTool | Ask)]
         raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {own}")
+    name, index = frame.node_at(at) or ("", 0)
     return name, index, found
 
 

@@ -70,7 +70,7 @@ def state_to_pattern(state: State) -> Pattern:
         **settings_to_properties(shared.settings),
         "usage": usage_to_map(shared.usage),
         "counted": usage_to_map(shared.counted),
-        "called": shared.called,
+        "called": pmap(dict[str, Value](shared.called)),
         "withoutResultChecks": not shared.check_results,
     }
     policy = shared.policy.to_pattern()

@@ -122,7 +122,7 @@ def test_a_program_is_judged_and_bound_only_once() -> None:
 
 
 def test_one_request_is_built_for_each_reply() -> None:
-    assert calls_of(a_run(rounds=3))["_request"] == 3 + 1
+    assert calls_of(a_run(rounds=3))["ask_model"] == 3 + 1
 
 
 def test_a_run_copies_no_conversation() -> None:
