@@ -66,5 +66,5 @@ def observations(before: State, event: Event, after: State) -> Iterator[Observat
     """What there is to see of a step."""
     if isinstance(event, ModelReplied) and event.message.tool_calls and event.message.content:
         yield SaidBeforeCalls(event.at, event.message.content)
-    for at, invocation in newly_answered(before, after):
+    for at, invocation in newly_answered(before, after, event.at):
         yield ToolFinished(at, invocation)

@@ -282,7 +282,7 @@ def _with_answer(
 ) -> AgentTaken:
     index = _index(at)
     if len(frame.waiting) == 1:
-        return _answered(shared, frame, {**frame.answers, index: invocation})
+        return _answered(shared, frame, dict(frame.answers.iteritems()) | {index: invocation})
     waiting, answers = frame.waiting.remove(index), frame.answers.set(index, invocation)
     return shared, frame.changed(waiting=waiting, answers=answers), ()
 

@@ -276,7 +276,7 @@ class _Reader:
         return evolve(entry, started=started, retries=self._retries.pop(entry.at, ()))
 
     def _step(self, step: Step) -> Iterator[Entry]:
-        event, answered = step.event, list(newly_answered(step.before, step.state))
+        event, answered = step.event, list(newly_answered(step.before, step.state, step.event.at))
         if isinstance(event, Decided):
             self._approvals[event.at] = event.allowed
         if isinstance(event, ModelReplied):
