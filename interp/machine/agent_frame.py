@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from pyrsistent import pmap
 
 from gram import Pattern
+from lenses_ext import wire_name
 
 from ..errors import ProtocolError
 from ..json_text import JsonText, write_json
@@ -30,7 +31,6 @@ from .call_checks import (
     checked_call,
     denied,
     not_run_again,
-    offer_of,
     result_problem,
 )
 from .effects import (
@@ -46,7 +46,7 @@ from .effects import (
 )
 from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status
 from .limits import is_under_an_agent, limit_reached, rounds_reached, spent
-from .offers import hands_over, last_speaker
+from .offers import Offers, hands_over, last_speaker, offers_of
 from .requests import answer_of, answer_schema_of, ask_model, input_of
 from .shared import Shared
 
@@ -132,10 +132,11 @@ def call_tools(shared: Shared, frame: AgentFrame) -> AgentTaken:
     if limit := frame.stopped or rounds or shared.limit or limit_reached(shared):
         return _at_limit(shared, frame, limit, is_own=limit is rounds)
     asked: dict[int, CallTool | Ask | ToolInvocation] = {}
-    handover = _handover(shared, frame)
+    offers = offers_of(shared.program, frame.agent)
+    handover = None if offers.are_tools else _handover(offers, frame)
     for index, call in enumerate(frame.calls):
         if handover is None or index == handover:
-            asked[index] = checked_call(shared, frame, index, call)
+            asked[index] = checked_call(shared, frame, offers, index, call)
         else:
             asked[index] = ToolInvocation(call.name, call.arguments, error=_NOT_RUN)
     refused = {index: each for index, each in asked.items() if isinstance(each, ToolInvocation)}
@@ -147,14 +148,15 @@ def call_tools(shared: Shared, frame: AgentFrame) -> AgentTaken:
     )
     if handover is not None and isinstance(allowed := waiting[handover], CallTool):
         return _begun(shared, frame, allowed)
-    new = (_new(shared, frame, each) for each in waiting.values())
-    return shared, frame, tuple(new)
+    if offers.are_tools:
+        return shared, frame, tuple(waiting.values())
+    return shared, frame, tuple(_new(offers, each) for each in waiting.values())
 
 
-def _handover(shared: Shared, frame: AgentFrame) -> int | None:
+def _handover(offers: Offers, frame: AgentFrame) -> int | None:
     """The index of the call that hands the conversation over, the only one that is run then."""
     for index, call in enumerate(frame.calls):
-        offer = offer_of(shared, frame, call.name)
+        offer = offers.by_wire_name.get(wire_name(call.name))
         if offer is not None and offer.use == "handover":
             return index
     return None
@@ -237,19 +239,20 @@ def decided(shared: Shared, frame: AgentFrame, event: Decided) -> AgentTaken:
 
 def _begun(shared: Shared, frame: AgentFrame, call: CallTool) -> AgentTaken:
     """Begin a call that is allowed."""
-    offer = offer_of(shared, frame, call.name)
+    offers = offers_of(shared.program, frame.agent)
+    offer = offers.by_name.get(call.name)
     if offer is not None and offer.use == "handover":
         said = write_json(f'{HANDED_OVER} to "{offer.name}"')
         invocation = ToolInvocation.of_texts(call.name, call.arguments, said)
         answers = frame.answers.set(_index(call.at), invocation)
         return _answered(shared, frame, answers, speaker=offer.pattern)
     frame = frame.changed(waiting=frame.waiting.set(_index(call.at), call))
-    return shared, frame, (_new(shared, frame, call),)
+    return shared, frame, (_new(offers, call),)
 
 
-def _new(shared: Shared, frame: AgentFrame, call: CallTool | Ask) -> CallTool | Ask | Begin:
+def _new(offers: Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
     """What is to be done for a call: of a tool, of an agent, or to ask about it first."""
-    offer = offer_of(shared, frame, call.name)
+    offer = offers.by_name.get(call.name)
     if isinstance(call, Ask) or offer is None or offer.use != "inside":
         return call
     return Begin(call.at, offer.pattern, input_of(offer.pattern, call.args))
@@ -270,7 +273,7 @@ def _index(at: At) -> int:
 
 def _with_result(shared: Shared, frame: AgentFrame, call: CallTool, result: JsonText) -> AgentTaken:
     """A result that is not of the declared type is told to the model as an error."""
-    offer = offer_of(shared, frame, call.name)
+    offer = offers_of(shared.program, frame.agent).by_name.get(call.name)
     problem = None if offer is None else result_problem(shared, offer.pattern, result)
     given = (result, None) if problem is None else (None, problem)
     invocation = ToolInvocation.of_texts(call.name, call.arguments, *given)

@@ -22,7 +22,7 @@ from ..json_text import JsonText, write_json
 from ..messages import ToolCall, ToolInvocation
 from .effects import Ask, CallTool
 from .frames import AgentFrame
-from .offers import Offer, offers_of
+from .offers import Offers
 from .requests import settings_of
 from .shared import Shared
 
@@ -42,15 +42,14 @@ _TOO_DEEP = "agents call each other more than 16 deep: not run"
 
 
 def checked_call(
-    shared: Shared, frame: AgentFrame, index: int, call: ToolCall
+    shared: Shared, frame: AgentFrame, offers: Offers, index: int, call: ToolCall
 ) -> CallTool | Ask | ToolInvocation:
     """The effect of a call, or the invocation that tells the model what is wrong with it."""
     if frame.truncated:
         return ToolInvocation(call.name, call.arguments, error=_CUT_OFF)
-    offer = offer_of(shared, frame, call.name)
+    offer = offers.by_wire_name.get(wire_name(call.name))
     if offer is None:
-        offers = offers_of(shared.program, frame.agent).by_wire_name
-        known = ", ".join(sorted(offers)) or "none"
+        known = ", ".join(sorted(offers.by_wire_name)) or "none"
         error = f'there is no tool "{call.name}"; the tools are: {known}'
         return ToolInvocation(call.name, call.arguments, error=error)
     name, tool = offer.name, offer.spec
@@ -72,11 +71,6 @@ def checked_call(
         return ToolInvocation(name, args, error=denied(FORBIDDEN))
     effect = CallTool if decision == "allow" else Ask
     return effect((*frame.at, index), name, write_json(args))
-
-
-def offer_of(shared: Shared, frame: AgentFrame, name: str) -> Offer | None:
-    """What an agent offers under a name, if it does."""
-    return offers_of(shared.program, frame.agent).by_wire_name.get(wire_name(name))
 
 
 def refused(name: str, error: ValidationError) -> str:

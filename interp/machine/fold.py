@@ -20,7 +20,7 @@ from attrs import frozen
 from pyrsistent import pmap
 
 from gram import Pattern, expect
-from lenses_ext import Model, NotJson, ProgramLike, is_agent, tool_spec_of, written_signature
+from lenses_ext import Memo, Model, NotJson, ProgramLike, is_agent, tool_spec_of, written_signature
 
 from ..contracts import parameters_of
 from ..errors import ProtocolError, ValidationError
@@ -133,6 +133,9 @@ def _begun(shared: Shared, begin: Begin) -> State:
     return State(shared, frame)
 
 
+_is_declared: Memo[Pattern, bool] = Memo(lambda program: written_signature(program) is not None)
+
+
 def _input(pattern: Pattern, given: Given) -> Json:
     """What a program is begun with, if it is what it takes."""
     if isinstance(given, str):
@@ -143,7 +146,7 @@ def _input(pattern: Pattern, given: Given) -> Json:
         except UnicodeEncodeError:  # lone surrogates, as for what was typed in another encoding
             message = "the user's message is not UTF-8: no request can carry it"
             raise ValidationError(message) from None
-        if written_signature(pattern) is None:
+        if not _is_declared(pattern):
             return given
     names = parameter_names_of(pattern)
     if isinstance(given, str) and len(names) != 1:
@@ -241,8 +244,6 @@ def _settled(shared: Shared, frame: Frame, new: tuple[New, ...]) -> Settled:
 
     Of a frame that has ended nothing is left to do.
     """
-    if not any(isinstance(each, Begin) for each in new):
-        return shared, frame, new  # type: ignore[return-value]  # no Begin is left
     effects: list[Effect] = []
     left = deque(new)
     while left:

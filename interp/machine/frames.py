@@ -8,7 +8,7 @@ with which all its positions begin.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, TypeAlias, Union
+from typing import TypeAlias, Union
 
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
@@ -19,7 +19,7 @@ from lenses_ext import is_loop, workflow_of
 from ..json_text import Json, JsonText
 from ..messages import ConversationContext, ToolCall, ToolInvocation, empty_context
 from .effects import Ask, At, CallTool, Effect
-from .shared import Shared, changed
+from .shared import Shared, with_parts
 
 
 class Status(Enum):
@@ -68,9 +68,7 @@ class AgentFrame:
     stopped: str | None = None
     corrected: bool = False
 
-    def changed(self, **changes: Any) -> AgentFrame:
-        """The same with other parts."""
-        return changed(self, changes)
+    changed = with_parts
 
     @property
     def at(self) -> At:
@@ -138,9 +136,7 @@ class Step:
     live: PMap[int, CallTool | Ask | Frame] = field(factory=pmap)
     results: PMap[int, JsonText] = field(factory=pmap)
 
-    def changed(self, **changes: Any) -> Step:
-        """The same with other parts."""
-        return changed(self, changes)
+    changed = with_parts
 
 
 @frozen
@@ -189,9 +185,7 @@ class WorkflowFrame:
     stopped: str | None = None
     unfinished: bool = False
 
-    def changed(self, **changes: Any) -> WorkflowFrame:
-        """The same with other parts."""
-        return changed(self, changes)
+    changed = with_parts
 
     @property
     def at(self) -> At:

@@ -95,7 +95,7 @@ def limit_reached(shared: Shared) -> str | None:
     if shared.calls > limits.tool_calls:
         return f"{limits.tool_calls} tool calls (limit: tool_calls)"
     if shared.calls > limits.calls_per_tool:
-        most, tool = max((count, name) for name, count in shared.called.items())
+        most, tool = max((count, name) for name, count in shared.called)
         if most > limits.calls_per_tool:
             return f'{limits.calls_per_tool} calls of "{tool}" (limit: calls_per_tool)'
     for name, used in (
@@ -119,15 +119,14 @@ def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
 def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
     """The same with more used: the tokens of a reply, and the tools that are called."""
     known = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
-    called = shared.called
+    changes = {"usage": shared.usage + usage, "counted": shared.counted + known}
+    if not names:
+        return shared.changed(**changes)
+    called = dict(shared.called)
     for name in map(wire_name, names):
-        called = called.set(name, called.get(name, 0) + 1)
-    return shared.changed(
-        usage=shared.usage + usage,
-        counted=shared.counted + known,
-        calls=shared.calls + len(names),
-        called=called,
-    )
+        called[name] = called.get(name, 0) + 1
+    calls = shared.calls + len(names)
+    return shared.changed(**changes, calls=calls, called=tuple(sorted(called.items())))
 
 
 def is_under_an_agent(place: At) -> bool:

@@ -10,12 +10,13 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from gram import Pattern, Subject
+from gram import Pattern, Subject, walk
 from lenses_ext import (
     DEFINITIONS,
     TOOL,
     Memo,
     handoffs,
+    is_agent,
     is_runnable,
     is_tool,
     tool_spec_name,
@@ -55,10 +56,14 @@ class Offers:
     Attributes:
         specs: the specifications, in the order of the program.
         by_wire_name: the offers by the names that a model knows.
+        by_name: the same by their names in the program.
+        are_tools: whether all of them are tools.
     """
 
     specs: tuple[Pattern, ...]
     by_wire_name: Mapping[str, Offer]
+    by_name: Mapping[str, Offer]
+    are_tools: bool
 
 
 def offers_of(program: Pattern, agent: Pattern) -> Offers:
@@ -79,7 +84,10 @@ _offers: Memo[Pattern, Memo[Pattern, Offers]] = Memo(_offers_in)
 
 def _made(offers: tuple[Offer, ...]) -> Offers:
     return Offers(
-        tuple(each.spec for each in offers), {wire_name(each.name): each for each in offers}
+        tuple(each.spec for each in offers),
+        {wire_name(each.name): each for each in offers},
+        {each.name: each for each in offers},
+        all(each.use == "tool" for each in offers),
     )
 
 
@@ -136,12 +144,14 @@ def last_speaker(program: Pattern, agent: Pattern, context: ConversationContext)
 
 def hands_over(program: Pattern, agent: Pattern) -> bool:
     """Whether messages of an agent have to say who spoke, since others may take its place."""
-    return bool(handoffs(agent)) or agent.value.identity in _handed_over(program)
+    return agent.value.identity in _in_handovers(program)
 
 
-def _targets(program: Pattern) -> frozenset[str]:
-    agents = [program, *_definitions(program).values()]
-    return frozenset(name for each in agents for name in handoffs(each))
+def _named_in_handovers(program: Pattern) -> frozenset[str]:
+    agents = [each for _, each in walk(program) if is_agent(each)]
+    found = {each.value.identity: handoffs(each) for each in agents}
+    targets = (name for others in found.values() for name in others)
+    return frozenset([*targets, *(name for name, others in found.items() if others)])
 
 
-_handed_over: Memo[Pattern, frozenset[str]] = Memo(_targets)
+_in_handovers: Memo[Pattern, frozenset[str]] = Memo(_named_in_handovers)

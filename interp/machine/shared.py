@@ -19,45 +19,7 @@ from .limits import Limits
 T = TypeVar("T")
 
 
-@frozen
-class Shared:
-    """What is the same for all frames of a run.
-
-    Attributes:
-        program: the agent or workflow that is run, with the agents that are handed over to.
-        model: the model to ask; None for those that the program names.
-        limits: how much the run may do.
-        policy: which tools it may run, and which it asks about.
-        settings: settings of the models instead of those that the program has; None leaves out.
-        check_results: whether results have to be of the types that the program declares.
-        usage: the tokens so far, unknown once a reply did not say.
-        counted: the tokens that replies have reported, which the limits are about.
-        calls: how many tools have been called.
-        called: how often each of them, by the name that models know.
-        limit: the limit at which the whole run has stopped, or None.
-        run_id: a name for the run, drawn by whoever begins it; it makes the keys of tool calls
-            differ between runs. It is not compared: two runs may end in equal States.
-    """
-
-    program: Pattern
-    model: Model | None
-    limits: Limits
-    policy: ApprovalPolicy = allow_all
-    settings: PMap[str, Value | None] = field(factory=pmap)
-    check_results: bool = True
-    usage: Usage = Usage(0, 0)
-    counted: Usage = Usage(0, 0)
-    calls: int = 0
-    called: PMap[str, int] = field(factory=pmap)
-    limit: str | None = None
-    run_id: str = field(default="", eq=False)
-
-    def changed(self, **changes: Any) -> Shared:
-        """The same with other parts."""
-        return changed(self, changes)
-
-
-def changed(value: T, changes: dict[str, Any]) -> T:
+def with_parts(value: T, **changes: Any) -> T:
     """A value with other parts; `attrs.evolve` takes five times as long."""
     kind: Any = type(value)
     places, read = _parts_of(kind)
@@ -72,3 +34,39 @@ def changed(value: T, changes: dict[str, Any]) -> T:
 def _parts_of(kind: type[Any]) -> tuple[dict[str, int], attrgetter[tuple[Any, ...]]]:
     names = [each.name for each in fields(kind)]
     return {name: place for place, name in enumerate(names)}, attrgetter(*names)
+
+
+@frozen
+class Shared:
+    """What is the same for all frames of a run.
+
+    Attributes:
+        program: the agent or workflow that is run, with the agents that are handed over to.
+        model: the model to ask; None for those that the program names.
+        limits: how much the run may do.
+        policy: which tools it may run, and which it asks about.
+        settings: settings of the models instead of those that the program has; None leaves out.
+        check_results: whether results have to be of the types that the program declares.
+        usage: the tokens so far, unknown once a reply did not say.
+        counted: the tokens that replies have reported, which the limits are about.
+        calls: how many tools have been called.
+        called: how often each of them, by the name that models know, in the order of the names.
+        limit: the limit at which the whole run has stopped, or None.
+        run_id: a name for the run, drawn by whoever begins it; it makes the keys of tool calls
+            differ between runs. It is not compared: two runs may end in equal States.
+    """
+
+    program: Pattern
+    model: Model | None
+    limits: Limits
+    policy: ApprovalPolicy = allow_all
+    settings: PMap[str, Value | None] = field(factory=pmap)
+    check_results: bool = True
+    usage: Usage = Usage(0, 0)
+    counted: Usage = Usage(0, 0)
+    calls: int = 0
+    called: tuple[tuple[str, int], ...] = ()
+    limit: str | None = None
+    run_id: str = field(default="", eq=False)
+
+    changed = with_parts

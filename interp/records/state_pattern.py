@@ -117,7 +117,7 @@ def _read_shared(read: Reader, program: Pattern, policy: Pattern) -> Shared:
         read_usage(read, "usage"),
         read_usage(read, "counted"),
         sum(called.values()),
-        called,
+        tuple(sorted(called.items())),
         read.text("limit") if read.has("limit") else None,
         read.text("runId", ""),
     )
