@@ -16,6 +16,7 @@ from .errors import (
     ToolBindingError as ToolBindingError,
     ToolError as ToolError,
     ValidationError as ValidationError,
+    WorkflowError as WorkflowError,
 )
 from .execution.drivers import (
     arun as arun,

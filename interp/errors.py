@@ -99,6 +99,10 @@ class LimitError(AgentError):
     """A run reached one of its limits; its ``state`` can be resumed with higher limits."""
 
 
+class WorkflowError(AgentError):
+    """A workflow failed, because a step of it did: a tool, an agent, or what it was given."""
+
+
 class ApprovalNeeded(AgentError):  # noqa: N818  # nothing went wrong
     """A run waits for approval, and it has no approver.
 

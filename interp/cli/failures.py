@@ -16,6 +16,7 @@ from ..errors import (
     ModelError,
     ToolError,
     ValidationError,
+    WorkflowError,
 )
 
 NO, USAGE, INVALID, UNAVAILABLE, LIMIT, WAITING = range(1, 7)
@@ -40,7 +41,7 @@ def exit_code_of(failure: Failure) -> int:
         return USAGE
     if isinstance(failure, ValidationError):
         return INVALID if failure.faults else USAGE
-    if isinstance(failure, ConfigurationError | ModelError):
+    if isinstance(failure, ConfigurationError | ModelError | WorkflowError):
         return UNAVAILABLE
     if isinstance(failure, ToolError) and failure.state is not None:  # --on-tool-error raise
         return UNAVAILABLE

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Unpack, cast
 
 from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
-from ..machine import Limits, State, Status, allow_all, ask_all, first_state, response
+from ..machine import Given, Limits, State, Status, allow_all, ask_all, first_state, response
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
 from ..tools import ToolLibrary, empty_tool_library
@@ -21,7 +21,7 @@ from .runs import Run
 
 def begin(
     program: ProgramLike,
-    user_input: str,
+    user_input: Given,
     library: ToolLibrary = empty_tool_library,
     context: ConversationContext = empty_context,
     **options: Unpack[BeginOptions],
@@ -39,7 +39,7 @@ def begin(
 def _begin(
     by: str,
     program: ProgramLike,
-    user_input: str,
+    user_input: Given,
     library: ToolLibrary,
     context: ConversationContext,
     options: BeginOptions,
@@ -52,7 +52,7 @@ def _begin(
         )
     if isinstance(program, str) and isinstance(user_input, Document | Pattern):
         raise ArgumentError(f"{by}: the program comes first: {by}(program, user_input)")
-    expect(user_input, str, "user_input", by=by)
+    expect(user_input, (str, Mapping), "user_input", by=by)
     expect(library, ToolLibrary, "library", by=by)
     expect(context, ConversationContext, "context", by=by)
     check_options(options, by=by)
@@ -77,19 +77,20 @@ def _begin(
 
 def run(
     program: ProgramLike,
-    user_input: str,
+    user_input: Given,
     library: ToolLibrary = empty_tool_library,
     context: ConversationContext = empty_context,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
-    """Run an agent: say something to it, and get its answer.
+    """Run an agent or a workflow: say something to it, or call it, and get its answer.
 
     Errors have the last ``state`` of the run, from which `resume_run` goes on. To have it also
     when the run is interrupted from outside, keep the `Run` that `begin` returns.
 
     Args:
         program: the program: a document, its patterns, or the pattern of an agent.
-        user_input: what the user says; not empty.
+        user_input: what the user says, not empty; or the arguments by name, where the agent or
+            workflow has a signature.
         library: the implementations of the agent's tools.
         context: the conversation before, such as the last response's ``context``.
         **options: how to run it, see `RunOptions`.
@@ -101,6 +102,7 @@ def run(
         ModelError: the model did not answer, or twice not in the type that the program declares.
         LimitError: a limit was reached.
         ApprovalNeeded: a call needs approval, and nobody is there to give it.
+        WorkflowError: a step of a workflow failed.
         AgentError: an approver or an observer raised; what it raised is the cause.
     """
     return _begin("run", program, user_input, library, context, options).finish()
@@ -108,7 +110,7 @@ def run(
 
 async def arun(
     program: ProgramLike,
-    user_input: str,
+    user_input: Given,
     library: ToolLibrary = empty_tool_library,
     context: ConversationContext = empty_context,
     **options: Unpack[BeginOptions],
@@ -119,7 +121,7 @@ async def arun(
 
 def stream(
     program: ProgramLike,
-    user_input: str,
+    user_input: Given,
     library: ToolLibrary = empty_tool_library,
     context: ConversationContext = empty_context,
     **options: Unpack[BeginOptions],
@@ -130,7 +132,7 @@ def stream(
 
 def astream(
     program: ProgramLike,
-    user_input: str,
+    user_input: Given,
     library: ToolLibrary = empty_tool_library,
     context: ConversationContext = empty_context,
     **options: Unpack[BeginOptions],
@@ -173,7 +175,7 @@ def resume_run(
 
 def execute_agent(
     program: ProgramLike,
-    user_input: str,
+    user_input: Given,
     context: ConversationContext = empty_context,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
@@ -184,7 +186,7 @@ def execute_agent(
 
 def execute_agent_with_library(
     program: ProgramLike,
-    user_input: str,
+    user_input: Given,
     context: ConversationContext,
     library: ToolLibrary,
     **options: Unpack[BeginOptions],

@@ -18,14 +18,12 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import ExitStack, contextmanager, nullcontext
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from gram import expect
-from lenses_ext import Memo, agent_name, view
 
 from ..clocks import Clock, TookTooLongError, stopped
-from ..errors import AgentError, ApprovalNeeded, LimitError, ModelError, said_by
+from ..errors import AgentError, ApprovalNeeded, LimitError, ModelError, WorkflowError, said_by
 from ..machine import (
     Ask,
     At,
@@ -37,9 +35,12 @@ from ..machine import (
     State,
     Status,
     TimeUp,
+    frame_at,
+    is_of_plain_agent,
     pending,
     response,
     step,
+    waits_for,
 )
 from ..messages import AgentResponse
 from ..threads import read_from_thread
@@ -174,6 +175,8 @@ class Run:
                         self._go_on_unattended(waiting, unattended_seconds, clock)
                         continue
                     waiting.remove(effect)
+                    if not self._is_wanted(effect):
+                        continue
                     if isinstance(effect, CallTool):
                         yield ToolStarted(effect)
                     try:
@@ -205,7 +208,7 @@ class Run:
         def fold(effect: Effect | None, event: Event) -> None:
             waiting.extend(self._fold_or_fail(effect, event))
 
-        steps = Unattended(waiting, perform, fold, seconds, clock)
+        steps = Unattended(waiting, self._is_wanted, perform, fold, seconds, clock)
         try:
             steps.go_on()
         except TookTooLongError:
@@ -256,11 +259,15 @@ class Run:
                 while True:
                     for effect in startable(waiting, running.values()) if not self._failure else ():
                         waiting.remove(effect)
+                        if not self._is_wanted(effect):
+                            continue
                         if isinstance(effect, CallTool):
                             yield ToolStarted(effect)
                         report = said.put if words else None
                         with providing(self._tool_context(effect)):
                             running[asyncio.create_task(world.aperform(effect, report))] = effect
+                    if not running and waiting and not self._failure:
+                        continue  # some were not wanted any more
                     if not running:
                         break
                     if words:
@@ -306,7 +313,8 @@ class Run:
             self._failure = self._failure or failure or AgentError("a task cancelled itself")
         elif (error := task.exception()) is None:
             event = task.result()
-            return event, self._fold(effect, event)
+            if self._is_wanted(effect, may_begin=False):
+                return event, self._fold(effect, event)
         elif not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on
             self._failure = self._failure or error
         return None, ()
@@ -315,7 +323,8 @@ class Run:
         """Stop what is under way, and fold in what has ended by then."""
         await stopped(running, seconds)
         for task, effect in running.items():
-            if task.done() and not task.cancelled() and not task.exception():
+            is_answered = task.done() and not task.cancelled() and not task.exception()
+            if is_answered and self._is_wanted(effect, may_begin=False):
                 self._fold(effect, task.result())
         running.clear()
 
@@ -331,6 +340,15 @@ class Run:
         if self._recorder:
             self._ask_about_what_may_have_run(self._recorder.unanswered)
         return clock, world, list(pending(self.state))
+
+    def _is_wanted(self, effect: Effect, *, may_begin: bool = True) -> bool:
+        """Whether an effect is still waited for; where a limit was reached, nothing begins.
+
+        It is not where a workflow that it is a part of has failed meanwhile.
+        """
+        if may_begin and self.state.status is Status.LIMITED:
+            return False
+        return is_of_plain_agent(effect.at) or waits_for(self.state, effect)
 
     def _ask_about_what_may_have_run(self, unanswered: Collection[At]) -> None:
         """Have calls asked about that had begun, and whose tools are to run only once."""
@@ -373,7 +391,8 @@ class Run:
         if not isinstance(effect, CallTool):
             return None
         key = "/".join([self.state.run_id, *map(str, effect.at)])
-        return ToolContext(_name(self.state.agent), effect.name, self.state.context, key)
+        frame = frame_at(self.state, effect.at)
+        return ToolContext(frame.name, effect.name, frame.context, key)
 
     @contextmanager
     def _recording(self) -> Iterator[list[Around]]:
@@ -397,8 +416,7 @@ class Run:
             raise
 
 
-_name = Memo(partial(view, agent_name))
-_AWAITING = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS)
+_AWAITING = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS, Status.AWAITING_STEPS)
 
 
 def _change(state: State, options: RunOptions) -> Resumed | None:
@@ -469,12 +487,15 @@ def finished(state: State) -> Finished:
         ApprovalNeeded: calls wait for approval.
         LimitError: a limit was reached.
         ModelError: the answer is not of the type that the program declares.
+        WorkflowError: a step of the workflow failed.
     """
     if state.asks:
         calls = ", ".join(f"{ask.name}({ask.arguments})" for ask in state.asks)
         raise ApprovalNeeded(f"the run waits for approval of {calls}")
     if state.status is Status.LIMITED:
         raise LimitError(f"the run stopped after {state.stopped}")
+    if state.status is Status.FAILED:
+        raise WorkflowError(f"the workflow failed: {state.stopped}")
     if state.status is Status.UNUSABLE:
         raise ModelError(f"the model's answer is not what the program declares: {state.stopped}")
     return Finished(response(state))

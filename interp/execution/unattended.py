@@ -26,6 +26,7 @@ class Unattended:
 
     Args:
         waiting: the effects to perform; those that a step adds are added to it.
+        is_wanted: whether an effect is still waited for; it is dropped if not.
         perform: performs an effect.
         fold: takes the step of an event, and adds to ``waiting`` what is new to do.
         tool_seconds: how long one tool may take.
@@ -38,12 +39,14 @@ class Unattended:
     def __init__(
         self,
         waiting: list[Effect],
+        is_wanted: Callable[[Effect], bool],
         perform: Callable[[Effect], Event],
         fold: Callable[[Effect, Event], None],
         tool_seconds: float,
         run: Clock,
     ) -> None:
         self._waiting = waiting
+        self._is_wanted = is_wanted
         self._perform = perform
         self._fold = fold
         self._tool_seconds = tool_seconds
@@ -94,7 +97,8 @@ class Unattended:
     def _begun(self) -> Effect | None:
         """The next effect; None where somebody has to be asked, and at the end."""
         with self._lock:
-            effects = startable(self._waiting)
+            while (effects := startable(self._waiting)) and not self._is_wanted(effects[0]):
+                self._waiting.remove(effects[0])
             if self._is_left_behind or not is_awaited() or not effects:
                 return None
             effect = effects[0]

@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeAlias
 
 from attrs import field, frozen
 
-from gram import expect
-from lenses_ext import Model, agent_model, view
+from gram import Pattern, expect, walk
+from lenses_ext import Model, agent_model, is_agent, view
 
 from ..errors import (
     AgentError,
@@ -39,7 +39,7 @@ from ..machine import (
     State,
     ToolReturned,
 )
-from ..models import AnyModel, connect_model, read_reply
+from ..models import AnyModel, connect_model, one_of, read_reply
 from ..threads import call_in_thread
 from ..tools import Tool, ToolLibrary, acall_tool, bind_agent_tools, call_tool
 from .logs import log_effect
@@ -102,8 +102,9 @@ class LiveWorld:
         tools = bind_agent_tools(state.agent, library, match=options.get("match", "full"))
         chosen, base_url = options.get("model"), options.get("base_url")
         if chosen is None or isinstance(chosen, str | Model):
-            name = state.model or view(agent_model, state.agent)
-            model, is_connected_here = connect_model(name, base_url=base_url), True
+            names = [state.model] if state.model else models_of(state.agent)
+            connected = {name: connect_model(name, base_url=base_url) for name in names}
+            model, is_connected_here = one_of(connected), True
         elif base_url:
             raise ConfigurationError("base_url is for a model given by its name, not for an object")
         else:
@@ -221,6 +222,12 @@ class LiveWorld:
                 return answer
             given = await call_in_thread(lambda: approve(ask))  # it may wait for a person
             return await given if inspect.isawaitable(given) else given
+
+
+def models_of(program: Pattern) -> list[Model]:
+    """The models that an agent or workflow names, with the agents in it, each once."""
+    agents = (each for _, each in walk(program) if is_agent(each))
+    return list(dict.fromkeys(view(agent_model, each) for each in agents))
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from .offers import definition
 from .readings import (
     frame_at,
     interrupted_context,
+    is_of_plain_agent,
     newly_answered,
     pending,
     response,
@@ -70,6 +71,7 @@ __all__ = [
     "fold",
     "frame_at",
     "interrupted_context",
+    "is_of_plain_agent",
     "newly_answered",
     "pending",
     "response",

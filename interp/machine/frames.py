@@ -71,6 +71,11 @@ class AgentFrame:
     changed = with_parts
 
     @property
+    def name(self) -> str:
+        """The name of the agent that speaks."""
+        return self.agent.value.identity
+
+    @property
     def at(self) -> At:
         """The position of this turn."""
         return (*self.place, self.turn)
@@ -186,6 +191,11 @@ class WorkflowFrame:
     unfinished: bool = False
 
     changed = with_parts
+
+    @property
+    def name(self) -> str:
+        """The name of the workflow."""
+        return self.workflow.value.identity
 
     @property
     def at(self) -> At:

@@ -12,9 +12,9 @@ from attrs import frozen
 
 from gram import Pattern, Subject, walk
 from lenses_ext import (
-    DEFINITIONS,
     TOOL,
     Memo,
+    definitions_of,
     handoffs,
     is_agent,
     is_runnable,
@@ -118,20 +118,7 @@ def definition(program: Pattern, name: str) -> Pattern:
     return found
 
 
-def _defined(pattern: Pattern) -> Iterator[Pattern]:
-    for each in pattern.elements:
-        if DEFINITIONS in each.value.labels:
-            yield from each.elements
-        if is_runnable(each) or DEFINITIONS in each.value.labels:
-            yield from _defined(each)
-
-
-_definitions: Memo[Pattern, Mapping[str, Pattern]] = Memo(
-    lambda program: {
-        **{each.value.identity: each for each in _defined(program)},
-        program.value.identity: program,
-    }
-)
+_definitions: Memo[Pattern, Mapping[str, Pattern]] = Memo(definitions_of)
 
 
 def last_speaker(program: Pattern, agent: Pattern, context: ConversationContext) -> Pattern:

@@ -47,6 +47,11 @@ def waits_for(state: State, effect: Effect) -> bool:
     return frame.under_way(effect.at) == effect
 
 
+def is_of_plain_agent(at: At) -> bool:
+    """Whether a position is that of a request or a call of an outermost agent."""
+    return len(at) < 3 and not any(isinstance(part, str) for part in at)
+
+
 def frame_at(state: State, at: At) -> Frame:
     """The innermost frame that a position is in."""
     frame = state.frame

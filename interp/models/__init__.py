@@ -8,6 +8,7 @@ from .reply_reading import read_reply
 from .request_json import request_body
 from .retries import noticing_retries
 from .scripted import ScriptedModel
+from .several_models import one_of
 
 __all__ = [
     "AnyModel",
@@ -17,6 +18,7 @@ __all__ = [
     "close_connections",
     "connect_model",
     "noticing_retries",
+    "one_of",
     "read_reply",
     "request_body",
 ]

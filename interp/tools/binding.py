@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import get_args
 
-from gram import Pattern, did_you_mean, expect, origin
+from gram import Pattern, did_you_mean, expect, origin, walk
 from lenses_ext import (
     Match,
     Memo,
     ProgramLike,
-    agent_tool_specs,
     differences,
+    is_tool,
     result_schema,
     tool_spec_description,
     tool_spec_name,
@@ -59,10 +59,12 @@ def explain_binding(spec: Pattern, library: ToolLibrary, *, match: Match = "full
 def bind_agent_tools(
     program: ProgramLike, library: ToolLibrary, *, agent: str | None = None, match: Match = "full"
 ) -> tuple[Tool, ...]:
-    """The tools of a library that implement an agent's, in the agent's order.
+    """The tools of a library that implement those of an agent or workflow, in its order.
+
+    Tools of the agents and workflows in it are among them, each once.
 
     Args:
-        program: an agent, a document, or the patterns of one.
+        program: an agent or workflow, a document, or the patterns of one.
         library: where to look.
         agent: the name of the agent; without it, the only one.
         match: what has to agree; see `bind_tool`.
@@ -79,12 +81,18 @@ def bind_agent_tools(
     chosen = the_agent(program, agent, by="bind_agent_tools")
     bound = _bound(chosen)(library)
     if match not in bound:
-        specs = view(agent_tool_specs, chosen)
+        specs = _all_specs(chosen)
         problems = [problem for spec in specs for problem in _problems(spec, library, match)]
         if problems:
             raise ToolBindingError(problems)
-        bound[match] = tuple(library[view(tool_spec_name, spec)] for spec in specs)
+        names = dict.fromkeys(view(tool_spec_name, spec) for spec in specs)
+        bound[match] = tuple(library[name] for name in names)
     return bound[match]
+
+
+def _all_specs(program: Pattern) -> tuple[Pattern, ...]:
+    """The specifications in an agent or workflow, of the agents and workflows in it, too."""
+    return tuple(dict.fromkeys(each for _, each in walk(program) if is_tool(each)))
 
 
 _bound: Memo[Pattern, Memo[ToolLibrary, dict[Match, tuple[Tool, ...]]]] = Memo(
