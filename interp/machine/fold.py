@@ -185,8 +185,8 @@ def step(state: State, event: Event) -> Step:
     expect(state, State, "state", by="step")
     if isinstance(event, TimeUp | Resumed):
         return _whole_run(state, event)
-    if not isinstance(event.at, tuple):
-        raise ProtocolError(f"{event!r} has no position")
+    if not isinstance(getattr(event, "at", None), tuple):
+        raise ProtocolError(f"{event!r} answers nothing: it has no position")
     return _stepped(*_taken(state.shared, state.frame, event))
 
 
@@ -327,7 +327,7 @@ class Transition:
     leads_to: tuple[Status, ...]
 
 
-_TO_TOOLS_OR_MODEL = (Status.AWAITING_TOOLS, Status.AWAITING_MODEL)
+_TO_TOOLS_OR_MODEL = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS)
 _TO_STEPS = (Status.AWAITING_STEPS, Status.DONE, Status.FAILED, Status.LIMITED)
 _STOP = Transition(_unchanged, (Status.LIMITED,))
 
@@ -335,7 +335,7 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
     Status.AWAITING_MODEL: {
         ModelReplied: Transition(
             agent_frame.model_replied,
-            tuple(each for each in Status if each is not Status.AWAITING_STEPS),
+            (*_TO_TOOLS_OR_MODEL, Status.DONE, Status.LIMITED, Status.UNUSABLE),
         ),
         TimeUp: _STOP,
         Resumed: Transition(_unchanged, (Status.AWAITING_MODEL,)),

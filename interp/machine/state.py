@@ -12,13 +12,14 @@ from attrs import frozen
 from pyrsistent import PMap, PVector, pvector
 
 from gram import Pattern, Value
-from lenses_ext import Model
+from lenses_ext import Model, Settings
 
 from ..messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from .approval import ApprovalPolicy
 from .effects import Ask, CallTool
 from .frames import AgentFrame, Called, Frame, Status
 from .limits import Limits
+from .requests import settings_of
 from .shared import Shared
 
 
@@ -71,6 +72,13 @@ class State:
     def settings(self) -> PMap[str, Value | None]:
         """Settings of the models instead of those that the program has; None leaves out."""
         return self.shared.settings
+
+    @property
+    def model_settings(self) -> Settings:
+        """The settings that hold for the outermost agent: the program's, changed by the run's."""
+        if isinstance(self.frame, AgentFrame):
+            return settings_of(self.shared, self.frame.agent)
+        return Settings()
 
     @property
     def check_results(self) -> bool:

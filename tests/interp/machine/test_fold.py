@@ -9,6 +9,7 @@ import tracemalloc
 from typing import Any, get_args
 
 import pytest
+from attrs import evolve
 from hypothesis import given, strategies as st
 
 from gram import Pattern, loads_one
@@ -261,7 +262,11 @@ def _states() -> dict[Status, State]:
     unusable, _ = start(agent, "hi")
     for turn in range(2):
         unusable, _ = step(unusable, ModelReplied((turn,), Message(AssistantRole, "no number")))
-    return {state.status: state for state in (begun, acting, done, limited, unusable)}
+    workflow = loads_one('[w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)]]')
+    stepping, _ = start(workflow, "hi")
+    failed, _ = step(stepping, CallFailed(("t",), "e"))
+    states = (begun, acting, done, limited, unusable, stepping, failed)
+    return {state.status: state for state in states}
 
 
 EVENTS = [
@@ -285,6 +290,10 @@ def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
     status: Status, event: Any
 ) -> None:
     state = _states()[status]
+    if status is Status.AWAITING_STEPS and event.at:
+        event = evolve(event, at=("t",))
+    if status is Status.AWAITING_STEPS and isinstance(event, Decided):
+        state, _ = step(state, Resumed(ask_about=(("t",),)))
 
     if type(event) in TRANSITIONS[status]:
         after, _ = step(state, event)
@@ -446,6 +455,7 @@ def test_the_diagram_in_the_docs_is_made_of_the_table() -> None:
     lines = [
         "stateDiagram-v2",
         "    [*] --> AWAITING_MODEL",
+        "    [*] --> AWAITING_STEPS",
         *(
             f"    {before} --> {after}: {', '.join(events)}"
             for (before, after), events in arrows.items()
