@@ -35,7 +35,7 @@ FUNCTION = "Function"
 
 _LABELS: dict[Role, str] = {UserRole: "User", AssistantRole: "Assistant"}
 _ROLES = {label: role for role, label in _LABELS.items()}
-_MESSAGE_KEYS = ("content", "callId", "refused", "echo")
+_MESSAGE_KEYS = ("content", "callId", "refused", "echo", "speaker")
 
 
 def context_to_pattern(context: ConversationContext) -> Pattern:
@@ -74,6 +74,8 @@ def message_node(message: Message) -> Node:
         properties["echo"] = write_json_text(message.echo)
     if message.call_id is not None:
         properties["callId"] = write_text(message.call_id)
+    if message.speaker is not None:
+        properties["speaker"] = write_text(message.speaker)
     if isinstance(role, FunctionRole):
         properties["name"] = write_text(role.name)
     label = FUNCTION if isinstance(role, FunctionRole) else _LABELS[role]
@@ -101,6 +103,7 @@ def message_from_pattern(pattern: Pattern) -> Message:
         read.text("callId") if read.has("callId") else None,
         read.flag("refused"),
         read.json_text("echo") if read.has("echo") else None,
+        read.text("speaker") if read.has("speaker") else None,
     )
 
 

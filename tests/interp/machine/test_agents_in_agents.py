@@ -220,9 +220,7 @@ def test_an_agent_can_be_called_with_its_arguments() -> None:
 
 @pytest.mark.parametrize("given", ["a b", {"article": "a b"}])
 def test_a_text_is_that_of_the_only_parameter(given: Any) -> None:
-    agent = loads_one(
-        '[s:Agent {instruction: "Sum up.", model: "A/b"} | (article::Text)==>(::Text)]'
-    )
+    agent = loads_one('[s:Agent {instruction: "Sum.", model: "A/b"} | (article::Text)==>(::Text)]')
 
     _, (asked,) = start(agent, given)
 
@@ -288,7 +286,7 @@ def test_the_last_speaker_answers_the_next_message() -> None:
 
 
 def test_handing_over_for_ever_reaches_the_limit() -> None:
-    state, (asked,) = start(DESK, "pay", agent="triage", limits=Limits(iterations=4))
+    state, _ = start(DESK, "pay", agent="triage", limits=Limits(iterations=4))
 
     for turn in range(5):
         other = ["billing", "triage"][turn % 2]

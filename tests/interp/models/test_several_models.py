@@ -1,0 +1,81 @@
+"""Several models as one: each request goes to the model that it names."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from gram import parse
+from interp import UserRole, arun, run
+from interp.machine import Request
+from interp.messages import ConversationContext, Message
+from interp.models.several_models import SeveralModels, one_of
+from lenses_ext import Model
+
+
+class Named:
+    """A model that says its name, in every way a model may be asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.closed = name, 0
+
+    def complete(self, request: Request) -> str:
+        return self.name
+
+    async def acomplete(self, request: Request) -> str:
+        return f"{self.name} later"
+
+    def stream(self, request: Request) -> Iterator[str]:
+        yield from self.name
+
+    async def astream(self, request: Request) -> AsyncIterator[str]:
+        for word in self.name:
+            yield word
+
+    def body(self, request: Request) -> dict[str, Any]:
+        return {"for": self.name}
+
+    def close(self) -> None:
+        self.closed += 1
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+FIRST, SECOND = Named("first"), Named("second")
+SEVERAL = SeveralModels({Model("A", "1"): FIRST, Model("B", "2"): SECOND})
+REQUEST = Request(Model("B", "2"), "Help.", ConversationContext([Message(UserRole, "hi")]))
+
+
+def test_each_way_to_ask_goes_to_the_model_that_is_named() -> None:
+    async def words() -> list[str]:
+        return [each async for each in SEVERAL.astream(REQUEST)]
+
+    assert SEVERAL.complete(REQUEST) == "second"
+    assert asyncio.run(SEVERAL.acomplete(REQUEST)) == "second later"
+    assert "".join(SEVERAL.stream(REQUEST)) == "".join(asyncio.run(words())) == "second"
+    assert SEVERAL.body(REQUEST) == {"for": "second"}
+
+
+def test_all_of_them_are_closed() -> None:
+    SEVERAL.close()
+    asyncio.run(SEVERAL.aclose())
+
+    assert (FIRST.closed, SECOND.closed) == (2, 2)
+
+
+def test_one_model_is_asked_itself() -> None:
+    assert one_of({Model("A", "1"): FIRST}) is FIRST
+
+
+def test_agents_with_models_of_their_own_are_rehearsed_together() -> None:
+    program = parse(
+        """
+        [w:Workflow | a, b, (a)-->(b)]
+        (a:Agent {instruction: "x", model: "Offline/rehearsal"})
+        (b:Agent {instruction: "y", model: "Offline/rehearsal"})
+        """
+    )
+
+    assert asyncio.run(arun(program, "hi")) == run(program, "hi")
