@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from lenses_ext import agent_description, agent_model, agent_name, to_json_value, view
+from lenses_ext import agent_model, is_agent, to_json_value, view
 
 from .errors import ApprovalNeeded, ConfigurationError
 from .json_text import Json, read_json, write_json
@@ -105,17 +105,14 @@ class Telemetry:
             state: where the run stands when it is asked.
         """
         first = state()
-        name = view(agent_name, first.agent)
-        model = first.model or view(agent_model, first.agent)
-        attributes = {
-            _OPERATION: "invoke_agent",
-            _PROVIDER: _provider(model.provider),
-            _AGENT: name,
-            _AGENT_ID: first.run_id,
-            _MODEL: model.name,
-        }
-        if description := view(agent_description, first.agent):
-            attributes[_AGENT_DESCRIPTION] = description
+        name = first.frame.name
+        attributes = {_OPERATION: "invoke_agent", _AGENT: name, _AGENT_ID: first.run_id}
+        if model := first.model or (
+            view(agent_model, first.agent) if is_agent(first.agent) else None
+        ):
+            attributes |= {_PROVIDER: _provider(model.provider), _MODEL: model.name}
+        if description := first.agent.value.properties.get("description"):
+            attributes[_AGENT_DESCRIPTION] = str(description)
         span = self._tracer.start_span(f"invoke_agent {name}", attributes=attributes)
         if self._content:
             span.set_attribute(_INPUT, _messages(first.context))

@@ -346,9 +346,10 @@ class Run:
 
         It is not where a workflow that it is a part of has failed meanwhile.
         """
-        if may_begin and self.state.status is Status.LIMITED:
-            return False
-        return is_of_plain_agent(effect.at) or waits_for(self.state, effect)
+        if is_of_plain_agent(effect.at):
+            return True
+        is_over = may_begin and self.state.status is Status.LIMITED
+        return not is_over and waits_for(self.state, effect)
 
     def _ask_about_what_may_have_run(self, unanswered: Collection[At]) -> None:
         """Have calls asked about that had begun, and whose tools are to run only once."""

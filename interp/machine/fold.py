@@ -187,11 +187,7 @@ def step(state: State, event: Event) -> Step:
         return _whole_run(state, event)
     if not isinstance(getattr(event, "at", None), tuple):
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
-    return _stepped(*_taken(state.shared, state.frame, event))
-
-
-def _stepped(shared: Shared, frame: Frame, effects: tuple[Effect, ...]) -> Step:
-    """A State, and what is new to do: nothing where a limit has been reached."""
+    shared, frame, effects = _taken(state.shared, state.frame, event)
     return State(shared, frame), () if shared.limit is not None else effects
 
 

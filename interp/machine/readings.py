@@ -49,7 +49,7 @@ def waits_for(state: State, effect: Effect) -> bool:
 
 def is_of_plain_agent(at: At) -> bool:
     """Whether a position is that of a request or a call of an outermost agent."""
-    return len(at) < 3 and not any(isinstance(part, str) for part in at)
+    return len(at) < 3 and type(at[0]) is type(at[-1]) is int
 
 
 def frame_at(state: State, at: At) -> Frame:
