@@ -173,4 +173,5 @@ from .tools.library import (
     register_tool as register_tool,
 )
 from .tools.tool_context import ToolContext as ToolContext
+from .views.notebook_forms import run_form as run_form
 from .views.run_page import run_page as run_page

@@ -10,7 +10,7 @@ from pyrsistent import PVector, pvector
 
 from gram import ArgumentError, expect
 
-from .call_text import call_text, shortened
+from .call_text import call_text, short_repr, shortened
 from .json_text import Json, JsonText, read_json, write_json
 
 T = TypeVar("T")
@@ -63,8 +63,8 @@ class ToolCall:
 
     id: str = field(validator=_is(str))
     name: str = field(validator=_is(str))
-    arguments: str = field(validator=_is(str))
-    echo: str | None = field(default=None, validator=_is(str, _NONE))
+    arguments: str = field(validator=_is(str), repr=short_repr)
+    echo: str | None = field(default=None, validator=_is(str, _NONE), repr=False)
 
 
 def _all(values: Iterable[T], kind: type[T], name: str, by: str) -> tuple[T, ...]:
@@ -285,8 +285,10 @@ class ToolInvocation:
         return None if self.result_text is None else self.result_text.value
 
     def __repr__(self) -> str:
-        outcome = f"error={self.error!r}" if self.error is not None else f"result={self.result!r}"
-        return f"ToolInvocation({self.tool_name!r}, {self.args!r}, {outcome})"
+        is_wrong = self.error is not None
+        outcome = f"error={short_repr(self.error)}" if is_wrong else f"-> {self.result_text}"
+        call = shortened(call_text(self.tool_name, self.args), _MOST_SHOWN)
+        return f"<ToolInvocation {call} {shortened(outcome, 100)}>"
 
 
 _MOST_SHOWN = 80  # characters of a text, and calls, in a repr

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias, Union
 
-from attrs import frozen
+from attrs import field, frozen
 
+from ..call_text import short_repr
 from ..machine import At, CallTool, Event, ModelReplied, State, newly_answered
 from ..messages import AgentResponse, ToolInvocation
 
@@ -23,7 +24,7 @@ class TextDelta:
     """
 
     at: At
-    text: str
+    text: str = field(repr=short_repr)
 
 
 @frozen
@@ -31,7 +32,7 @@ class SaidBeforeCalls:
     """The whole text of a reply that also calls tools; nothing of the calls has begun yet."""
 
     at: At
-    text: str
+    text: str = field(repr=short_repr)
 
 
 @frozen

@@ -17,6 +17,7 @@ from pyrsistent import PMap, pmap
 from gram import Pattern, Value
 from lenses_ext import Model, SettingError, Settings
 
+from ..call_text import short_repr
 from ..errors import ValidationError
 from ..json_text import Json, read_json
 from ..messages import ConversationContext, Message, Usage
@@ -44,9 +45,9 @@ class Request:
     """
 
     model: Model
-    instruction: str
+    instruction: str = field(repr=short_repr)
     messages: ConversationContext
-    tools: tuple[Pattern, ...] = ()
+    tools: tuple[Pattern, ...] = field(default=(), repr=short_repr)
     settings: Settings = Settings()
     answer: Pattern | None = None
 
@@ -68,7 +69,7 @@ class ToolEffect:
 
     at: At
     name: str
-    arguments: str
+    arguments: str = field(repr=short_repr)
 
     @property
     def args(self) -> dict[str, Json]:
@@ -122,7 +123,7 @@ class ToolReturned:
     """A tool's result, as JSON text."""
 
     at: At
-    result: str
+    result: str = field(repr=short_repr)
 
 
 @frozen
@@ -136,7 +137,7 @@ class CallFailed:
     """
 
     at: At
-    error: str
+    error: str = field(repr=short_repr)
     exception: BaseException | None = field(default=None, eq=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:

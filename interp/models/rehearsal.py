@@ -39,6 +39,9 @@ _IN_NAME, _IN_DESCRIPTION, _ENOUGH = 3, 1, 2
 class Rehearsal(ModelWithoutNetwork):
     """The model behind ``Offline/rehearsal``."""
 
+    def __repr__(self) -> str:
+        return "<Rehearsal>"
+
     def complete(self, request: Request) -> Reply:
         """The reply that the rules give; it costs no tokens."""
         return Reply(_reply(request), Usage(0, 0))

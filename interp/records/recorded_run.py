@@ -92,6 +92,11 @@ class RecordedRun:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))  # IPython and Hypothesis would show all its parts
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .. import run_form  # only needed in notebooks
+
+        return run_form(self)
+
     @property
     def state(self) -> State:
         """Where the run stands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..errors import ReplayError
 from ..execution import AsyncReport, Report, TextDelta, World
@@ -76,7 +76,7 @@ def _answers_without_asking(step: Step) -> Iterator[tuple[Effect, Event]]:
 
 @frozen
 class _Recorded:
-    steps: Mapping[tuple[type[Effect], At], tuple[Effect, Event]]
+    steps: Mapping[tuple[type[Effect], At], tuple[Effect, Event]] = field(repr=False)
     live: Mapping[type[Effect], World | None]
 
     def perform(self, effect: Effect, report: Report | None) -> Event:

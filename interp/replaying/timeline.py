@@ -17,6 +17,7 @@ from pyrsistent import thaw
 from gram import dumps, expect
 from lenses_ext import Model, agent_model, agent_name, view
 
+from ..call_text import short_repr
 from ..errors import ConfigurationError
 from ..json_text import Json, read_json, write_json
 from ..machine import (
@@ -79,9 +80,9 @@ class Entry:
     who: str
     name: str
     how: How
-    arguments: str | None = None
-    result: str | None = None
-    error: str | None = None
+    arguments: str | None = field(default=None, repr=short_repr)
+    result: str | None = field(default=None, repr=short_repr)
+    error: str | None = field(default=None, repr=short_repr)
     calls: tuple[str, ...] = ()
     approval: bool | None = None
     started: float | None = None
@@ -156,17 +157,22 @@ class Timeline:
     model: str
     run_id: str
     program: str
-    input: str
+    input: str = field(repr=short_repr)
     status: Status
     stopped: str | None
     started: datetime | None
-    answer: str | None
+    answer: str | None = field(repr=short_repr)
     entries: tuple[Entry, ...] = field(repr=False)
     usage: Usage
     cost: Decimal | None
     requests: int
     calls: int
     seconds: float | None
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .. import run_form  # only needed in notebooks
+
+        return run_form(self)
 
     @property
     def waits_for(self) -> tuple[Entry, ...]:

@@ -17,6 +17,9 @@ ToolLike: TypeAlias = Union[Tool, Callable[..., Any]]
 """A tool, or a function that can be made into one."""
 
 
+_MOST_SHOWN = 12  # names of tools, in a repr
+
+
 @frozen(init=False, repr=False)
 class ToolLibrary(Mapping[str, Tool]):
     """An immutable mapping from names to tools.
@@ -126,7 +129,9 @@ class ToolLibrary(Mapping[str, Tool]):
         return self.tools[name]
 
     def __repr__(self) -> str:
-        return f"ToolLibrary({', '.join(self)})"
+        names = [*self]
+        more = [f"… {len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
+        return f"ToolLibrary({', '.join([*names[:_MOST_SHOWN], *more])})"
 
 
 def register_tool(name: str, tool: Tool, library: ToolLibrary) -> ToolLibrary:

@@ -1,5 +1,6 @@
 """What people look at: pages, tables, plots, and runs as HTML."""
 
+from .notebook_forms import run_form
 from .page import page
 from .plots import Interval, interval_plot
 from .run_drawing import with_counts, without_keys
@@ -11,6 +12,7 @@ __all__ = [
     "facts",
     "interval_plot",
     "page",
+    "run_form",
     "run_page",
     "table",
     "with_counts",

@@ -80,3 +80,16 @@ class Drawing:
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
     groups: tuple[Group, ...] = ()
+
+    def __repr__(self) -> str:
+        sizes = ((kind, len(getattr(self, kind))) for kind in ("nodes", "edges", "groups"))
+        return f"<Drawing: {', '.join(f'{size} {kind}' for kind, size in sizes if size)}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .. import to_mermaid, to_svg  # through the front, and in notebooks alone
+
+        return {
+            "text/plain": repr(self),
+            "text/html": to_svg(self, standalone=False),
+            "text/vnd.mermaid": to_mermaid(self),
+        }

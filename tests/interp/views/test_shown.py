@@ -1,0 +1,92 @@
+"""What prompts and notebooks show: short, and never markup of somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interp import (
+    ScriptedModel,
+    ToolLibrary,
+    begin,
+    create_tool,
+    load_run,
+    recorded,
+    run,
+    timeline,
+    tool,
+)
+from lenses_ext import drawing_of, parse
+from tests.gram.test_markup import Reader
+from tests.interp.model_server import tool_calls
+
+LONG = "<b>long</b>\n" * 5_000
+PROGRAM = parse(
+    """[reader:Agent {instruction: "Read.", model: "A/b"} |
+  [read:Tool {description: "Reads"} | (text::Text)==>(::Text)]]"""
+)
+
+
+@tool
+def read(text: str) -> str:
+    """Reads"""
+    return text * 2
+
+
+def model() -> ScriptedModel:
+    return ScriptedModel([tool_calls(("1", "read", {"text": LONG}), content=LONG), LONG])
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Callable[[], list[Any]]:
+    """Everything of a run that somebody may print."""
+
+    def made() -> list[Any]:
+        file = tmp_path / "run.gram"
+        seen: list[Any] = []
+        library = ToolLibrary.of([read])
+        answer = run(
+            PROGRAM,
+            LONG,
+            library,
+            model=model(),
+            record=file,
+            watch=lambda *each: seen.extend(each),
+        )
+        kept = load_run(file)
+        begun = begin(PROGRAM, LONG, library, model=model())
+        seen += [begun, begun.state, *begun.stream(words=False), answer, answer.context, library]
+        seen += [*answer.context, *answer.tools_used, answer.context[1].tool_calls[0]]
+        seen += [kept, *kept.entries, timeline(kept), *timeline(kept).entries, recorded(kept)]
+        return [*seen, PROGRAM, PROGRAM.patterns[0], drawing_of(PROGRAM)]
+
+    return made
+
+
+def test_what_is_printed_is_one_line_and_short(shown: Callable[[], list[Any]]) -> None:
+    printed = shown()
+    lengths = {type(each).__name__: len(repr(each)) for each in printed}
+
+    assert {name: length for name, length in lengths.items() if length > 1_500} == {}
+    assert not [type(each) for each in printed if "\n" in repr(each)]
+
+
+def test_notebooks_show_runs_with_everything_as_text(shown: Callable[[], list[Any]]) -> None:
+    forms = [each._repr_mimebundle_() for each in shown() if hasattr(each, "_repr_mimebundle_")]
+
+    assert len(forms) > 7
+    for form in forms:
+        assert len(form["text/plain"]) < 1_500
+        assert "b" not in [tag for tag, _ in Reader(form["text/html"]).tags]
+
+
+def test_a_library_of_many_tools_is_short() -> None:
+    schema = {"type": "object"}
+    tools = [create_tool(f"tool{index}", "d", schema, str) for index in range(500)]
+    library = ToolLibrary.of(tools)
+
+    assert repr(library).endswith("… 488 more)")
+    assert len(repr(library)) < 200
