@@ -17,6 +17,12 @@ PRINTED = {
         "result='Hello, Alice! Nice to meet you.'),)\n"
     ),
     "ab_greetings.py": "A: Hello, Alice! How lovely to see you.\nB: Hi Alice.\n",
+    "compare_tools.py": (
+        "better in 2 of 8 cases, p = 0.50\n"
+        "true difference: -0.156 to 0.591\n"
+        "name and rank differ in 2 cases: with so few, 5 % cannot be reached, whichever way they "
+        "go\n"
+    ),
     "switch_models.py": (
         'hello_world.gram: "OpenAI/gpt-5.6-luna" -> "Ollama/llama4"\n'
         'hello_world.gram: "world" -> "friend"\n'

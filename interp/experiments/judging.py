@@ -49,7 +49,7 @@ def judged_by(
     agent = the_agent(program, by="judged_by")
     if view(agent_answer, agent) is None:
         raise ConfigurationError(
-            "a judge must declare the type of its answer, such as [:Answer | ::Boolean]"
+            "a judge must declare the type of its answer, such as (:Answer:Boolean)"
         )
     begin(agent, "a first answer", library, **options)  # it binds, and its model is known
 

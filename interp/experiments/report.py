@@ -49,13 +49,17 @@ def _body(experiment: Experiment) -> Iterator[Content]:
             "failed": len(experiment.failures),
             "decided by": plan.primary,
             "seed": str(plan.seed),
-            "plan": plan.hash[:16],
+            "plan": plan.hash[:8],
         }
     )
     if experiment.comparisons:
         yield element("h2", "Comparisons")
         headers, *rows = comparison_rows(experiment)
-        yield table(headers, rows)
+        for what, *cells, said in rows:
+            yield element("h3", f"{what}: {said}")
+            yield facts(
+                {name: cell for name, cell in zip(headers[1:-1], cells, strict=True) if cell}
+            )
         yield from _plots(experiment)
     yield element("h2", "Arms")
     headers, *rows = arm_rows(experiment)
@@ -101,19 +105,23 @@ def _differing(experiment: Experiment, links: Path | None) -> Iterator[Content]:
     if not groups:
         yield element("p", f"The arms score the same in {primary}, in every run.")
         return
-    rows = [
-        [
-            each.case.name if not index else "",
-            each.case.message[:_LONGEST],
-            each.arm,
-            _score(each, primary),
-            each.failure or each.content[:_LONGEST],
-            _link(each, links),
+    for group in groups[:_MOST_DIFFERING]:
+        rows = [
+            [
+                each.arm,
+                _score(each, primary),
+                each.failure or each.content[:_LONGEST],
+                _link(each, links),
+            ]
+            for each in group
         ]
-        for group in groups[:_MOST_DIFFERING]
-        for index, each in enumerate(group)
-    ]
-    yield table(["case", "input", "arm", primary, "answer", "run"], rows)
+        case, repeat = group[0].case, group[0].repeat
+        again = f", repeat {repeat + 1}" if repeat else ""
+        yield element(
+            "details",
+            element("summary", f"{case.name}{again}: {case.message[:_LONGEST]}"),
+            table(["arm", primary, "answer", "run"], rows),
+        )
     if len(groups) > _MOST_DIFFERING:
         yield element("p", f"{count(len(groups) - _MOST_DIFFERING, 'more case')} differ.")
 

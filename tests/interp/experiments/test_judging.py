@@ -1,0 +1,72 @@
+"""A judge that is an agent sees answers, and nothing of whose they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interp import ConfigurationError, ModelError, ab, judged_by, load_run
+from lenses_ext import parse
+from tests.interp.experiments.worlds import Answering, arm, cases, right, wrong
+
+JUDGE = parse(
+    '[judge:Agent {instruction: "Is the answer in capitals?", model: "Offline/rehearsal"} | '
+    "(:Answer:Boolean)]"
+)
+SCORER = parse(
+    '[judge:Agent {instruction: "How loud is it?", model: "Offline/rehearsal"} | '
+    "[verdict::Answer::Object | (score::Number), (reason::String)]]"
+)
+
+
+def test_a_judge_sees_the_case_and_the_answer_but_neither_arm_nor_order(tmp_path: Path) -> None:
+    told: list[dict[str, Any]] = []
+
+    def verdict(text: str) -> str:
+        told.append(json.loads(text))
+        return "true" if told[-1]["answer"].isupper() else "false"
+
+    loud = judged_by(JUDGE, name="loud", model=Answering(verdict))
+    arms = {"quiet one": arm(wrong), "loud one": arm(right)}
+
+    found = ab(cases(6), arms, [loud], out=tmp_path / "x", seed=1)
+
+    assert {each.value for each in found.estimates[:2]} == {0.0, 1.0}
+    assert all(set(each) == {"input", "expected", "answer"} for each in told)
+    assert not any(name in json.dumps(told) for name in arms)
+    judged = sorted((tmp_path / "x" / "runs").glob("*.loud.run.gram"))
+    assert len(judged) == 12
+    assert "quiet" not in str(load_run(judged[0]).state.context)
+
+
+def test_a_judge_scores_with_a_number_and_a_reason() -> None:
+    def verdict(text: str) -> str:
+        return json.dumps({"score": len(json.loads(text)["answer"]), "reason": "counted"})
+
+    length = judged_by(SCORER, name="length", model=Answering(verdict))
+
+    found = ab(cases(2), {"a": arm(right)}, [length], seed=1)
+
+    assert [each.scores["length"].value for each in found.trials] == [5.0, 5.0]
+    assert found.trials[0].scores["length"].problem == "counted"
+    assert "no score" not in "\n".join(found.notes)
+
+
+def test_a_judge_that_fails_is_told_and_counts_against_nobody_in_secret() -> None:
+    away = judged_by(JUDGE, name="away", model=Answering(lambda _: ModelError("away")))
+
+    found = ab(cases(2), {"a": arm(right), "b": arm(right)}, [away, "passed"], seed=1)
+
+    assert "2 of 2 runs of a have no score for away" in "\n".join(found.notes)
+    assert "the judge failed: away" in "\n".join(found.notes)
+    assert [each.metric for each in found.comparisons] == ["passed"]
+
+
+def test_a_judge_without_a_declared_verdict_is_refused() -> None:
+    untyped = parse('[judge:Agent {instruction: "Judge.", model: "Offline/rehearsal"}]')
+
+    with pytest.raises(ConfigurationError, match="must declare the type of its answer"):
+        judged_by(untyped)
