@@ -40,6 +40,11 @@ def csv_rows(source: Source, faults: list[Fault]) -> Iterator[Row]:
             continue
         if not header:
             header = [text.strip() for text, _ in cells]
+            if len(header) == 1 and (other := re.search("[;\t]", header[0])):
+                found = "a tab" if other[0] == "\t" else other[0]
+                message = f"the columns are separated by {found}, and have to be by commas"
+                refuse("not-commas", message, cells[0][1])
+                return
             for index, (text, span) in enumerate(cells):
                 if not text.strip():
                     refuse("no-column-name", f"column {index + 1} has no name", span)

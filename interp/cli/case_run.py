@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -99,7 +99,7 @@ class CaseRun:
             chosen = [case for case in cases if _has_one_of(words, case.name)]
             require_checks(chosen, self.checks)
             self.planned[file] = [
-                Planned(each, agents(*self._names(each)), self._recording(file, each))
+                Planned(each, self._agent_of(each, agents), self._recording(file, each))
                 for each in chosen
             ]
             return {}
@@ -145,6 +145,14 @@ class CaseRun:
 
     def _all(self) -> list[Planned]:
         return [each for planned in self.planned.values() for each in planned]
+
+    def _agent_of(self, case: Case, agents: Callable[..., Pattern]) -> Pattern:
+        try:
+            return agents(*self._names(case))
+        except ValidationError as error:
+            if error.faults:
+                raise
+            raise ValidationError.of([case.fault("no-agent", str(error), "agent")]) from None
 
     def _names(self, case: Case) -> tuple[str, str | None]:
         """The program and the agent of a case."""

@@ -69,6 +69,8 @@ def command(
     an input, and what is expected: the answer, the calls of tools, checks by name. Nothing runs
     before all files are read and found valid. Exits with 1 if a case does not pass.
     """
+    if "-" in files:
+        raise click.UsageError("cases are read from files, whose endings say what they are")
     if recordings and not record:
         raise click.UsageError("--recordings needs --record once, none or all")
     if options.approve == "ask":

@@ -131,7 +131,7 @@ def file_name(name: str) -> str:
     """
     kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip(".-")
     kept = kept.encode()[:_MOST_BYTES].decode(errors="ignore")
-    if kept == name:
+    if kept and kept == name:
         return kept
     digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
     return f"{kept}-{digest}" if kept else digest

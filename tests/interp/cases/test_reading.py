@@ -123,6 +123,7 @@ def test_a_line_of_json_ends_only_at_its_line_break(tmp_path: Path) -> None:
 
 
 NO_INPUT = "the case has no input"
+COMMAS = ", and have to be by commas"
 CSV_HEAD = "name,input,calls\n"
 
 
@@ -193,6 +194,11 @@ CSV_HEAD = "name,input,calls\n"
             "c.csv",
             CSV_HEAD + "x,a,b,c\n",
             ["2:1 the row has 4 cells, and the first line names 3 columns"],
+        ),
+        (
+            "c.csv",
+            "input;n\na;b\n",
+            ["1:1 the columns are separated by ;, and have to be by commas"],
         ),
         ("c.csv", 'input\n"a\n', ["2:1 a quote that is not closed, or text after one"]),
         ("c.csv", 'input\n"a"b\n', ["2:1 a quote that is not closed, or text after one"]),

@@ -89,6 +89,12 @@ WRONG = {
     "a broken file beside a good one": (["cases.jsonl", "bad.jsonl"], 3, "bad.jsonl:1:1"),
     "a program that is not valid": (["cases.jsonl", "--program", "bad.gram"], 3, "bad.gram:1:"),
     "tools that are not there": (["cases.jsonl", "--tools", "no.py"], 2, "no.py"),
+    "an agent that is not there": (
+        ["cases.jsonl", "--agent", "nobody"],
+        3,
+        'cases.jsonl:2:1: error[no-agent] the program has no agent "nobody"',
+    ),
+    "standard input": (["cases.jsonl", "-"], 2, "cases are read from files"),
     "no program": (["alone.jsonl"], 3, "alone.jsonl:1:1: error[no-program]"),
     "no key": (["cases.jsonl"], 4, "OPENAI_API_KEY is not set"),
     "nobody to ask": (["cases.jsonl", "--approve", "ask"], 2, "nobody is asked"),
