@@ -1,0 +1,381 @@
+"""Workflows: what begins when, with what, and what they give."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gram import Pattern, parse
+from interp import (
+    ApprovalPolicy,
+    ApprovalRule,
+    Ask,
+    AssistantRole,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Limits,
+    Message,
+    ModelReplied,
+    ProtocolError,
+    Resumed,
+    State,
+    Status,
+    TimeUp,
+    ToolCall,
+    ToolReturned,
+    Usage,
+    pending,
+    response,
+    start,
+    state_from_pattern,
+    state_to_pattern,
+    step,
+)
+from interp.machine import Effect, waits_for
+from lenses_ext import resolve
+
+Said = Callable[[str, str], Any]
+"""What an agent or tool says to what it is given, by its name."""
+
+
+def program(text: str, *agents: str) -> Pattern:
+    """The first workflow of a text, with plain agents of some names."""
+    written = (f'({name}:Agent {{instruction: "{name}", model: "A/b"}})' for name in agents)
+    return resolve(parse("\n".join([text, *written])))
+
+
+def answer(effect: Effect, says: Said) -> Any:
+    """The event that answers an effect."""
+    if isinstance(effect, CallModel):
+        said = says(effect.request.instruction, effect.request.messages[-1].content)
+        message = said if isinstance(said, Message) else Message(AssistantRole, str(said))
+        return ModelReplied(effect.at, message, Usage(1, 1))
+    assert isinstance(effect, CallTool)
+    said = says(effect.name, effect.arguments)
+    if isinstance(said, Exception):
+        return CallFailed(effect.at, str(said))
+    return ToolReturned(effect.at, json.dumps(said))
+
+
+def run_of(workflow: Pattern, given: Any, says: Said, **more: Any) -> tuple[State, list[Any]]:
+    """The State in which a workflow ends, and the positions of all effects, in their order."""
+    state, effects = start(workflow, given, **more)
+    waiting, seen = list(effects), [each.at for each in effects]
+    while waiting:
+        effect = waiting.pop(0)
+        if not waits_for(state, effect):
+            continue
+        state, effects = step(state, answer(effect, says))
+        assert state_from_pattern(state_to_pattern(state)) == state
+        assert pickle.loads(pickle.dumps(state)) == state
+        assert set(effects) <= set(pending(state))
+        waiting += effects
+        seen += [each.at for each in effects]
+    return state, seen
+
+
+def shown(name: str, given: str) -> str:
+    """A word that says who said it, and of what."""
+    return f"{name}({given})"
+
+
+def test_a_sequence_hands_on_what_each_says() -> None:
+    workflow = program("[w:Workflow | a, b, c, (a)-->(b)-->(c)]", "a", "b", "c")
+
+    state, seen = run_of(workflow, "x", shown)
+
+    assert seen == [("a", 0), ("b", 0), ("c", 0)]
+    assert response(state).content == "c(b(a(x)))"
+    assert [each.content for each in state.context] == ["x", "c(b(a(x)))"]
+    assert state.usage == Usage(3, 3)
+
+
+def test_branches_begin_at_once_and_join_as_a_record() -> None:
+    workflow = program("[w:Workflow | a, b, c, (a)-->(c), (b)-[{as: 'two'}]->(c)]", *"abc")
+
+    state, effects = start(workflow, "x")
+    assert [each.at for each in effects] == [("a", 0), ("b", 0)]
+    state, effects = step(state, answer(effects[1], shown))
+    assert effects == ()
+    state, _ = run_of(workflow, "x", shown)
+
+    assert response(state).content == 'c({"a":"a(x)","two":"b(x)"})'
+
+
+def test_several_results_are_a_record() -> None:
+    state, _ = run_of(program("[w:Workflow | a, b]", "a", "b"), "x", shown)
+
+    assert response(state).value == {"a": "a(x)", "b": "b(x)"}
+
+
+CHOICE = """
+[w:Workflow | triage, billing, tech, last,
+  (triage)-[:WHEN {is: "billing"}]->(billing)-->(last),
+  (triage)-[:OTHERWISE]->(tech)-->(last)]
+"""
+
+
+@pytest.mark.parametrize(("chosen", "arm"), [("billing", "billing"), ("other", "tech")])
+def test_a_choice_passes_on_what_was_given_and_its_other_arms_are_skipped(
+    chosen: str, arm: str
+) -> None:
+    workflow = program(CHOICE, "triage", "billing", "tech", "last")
+
+    state, seen = run_of(
+        workflow, "x", lambda name, given: chosen if name == "triage" else shown(name, given)
+    )
+
+    assert seen == [("triage", 0), (arm, 0), ("last", 0)]
+    assert response(state).content == f"last({arm}(x))"
+
+
+def test_a_choice_may_look_at_a_field_of_a_declared_answer() -> None:
+    workflow = resolve(
+        parse(
+            """
+            [w:Workflow | triage, a, b,
+              (triage)-[:WHEN {is: {urgent: true}}]->(a), (triage)-[:OTHERWISE]->(b)]
+            [triage:Agent {instruction: "triage", model: "A/b"} |
+              [:Answer:Object | (urgent::Boolean)]]
+            (a:Agent {instruction: "a", model: "A/b"})
+            (b:Agent {instruction: "b", model: "A/b"})
+            """
+        )
+    )
+
+    def says(urgent: bool) -> Said:
+        said = json.dumps({"urgent": urgent})
+        return lambda name, given: said if name == "triage" else shown(name, given)
+
+    assert response(run_of(workflow, "x", says(True))[0]).content == "a(x)"
+    assert response(run_of(workflow, "x", says(False))[0]).content == "b(x)"
+
+
+EACH = """
+[w:Workflow | [list:Tool {description: "Lists"} | (n::String)==>(::Any)], worker, last,
+  (list)-[:EACH {at_once: 2}]->(worker)-->(last)]
+"""
+
+
+def test_a_list_is_mapped_in_its_order_with_so_many_at_once() -> None:
+    workflow = program(EACH, "worker", "last")
+    state, (call,) = start(workflow, "x")
+    state, effects = step(state, ToolReturned(call.at, '["a","b","c"]'))
+    assert [each.at for each in effects] == [("worker", 0, 0), ("worker", 1, 0)]
+
+    state, (third,) = step(state, answer(effects[1], shown))
+    assert third.at == ("worker", 2, 0)
+    state, _ = step(state, answer(third, shown))
+    state, (last,) = step(state, answer(effects[0], shown))
+
+    assert last.request.messages[-1].content == '["worker(a)","worker(b)","worker(c)"]'
+
+
+def test_an_empty_list_is_mapped_to_an_empty_list() -> None:
+    state, seen = run_of(
+        program(EACH, "worker", "last"), "x", lambda name, _: [] if name == "list" else "z"
+    )
+
+    assert seen == [("list",), ("last", 0)]
+    assert state.status is Status.DONE
+
+
+def test_what_is_no_list_cannot_be_mapped() -> None:
+    state, _ = run_of(program(EACH, "worker", "last"), "x", lambda *_: 3)
+
+    assert (state.status, state.stopped) == (
+        Status.FAILED,
+        'step "worker" maps over a list, found 3',
+    )
+
+
+LOOP = """
+[refine:Loop {max: 3, until: {critic: "approved"}} |
+  writer, critic, (writer)-->(critic), (writer)-->()]
+"""
+
+
+@pytest.mark.parametrize(("approved", "result"), [(2, "draft 2"), (9, "draft 3")])
+def test_a_loop_goes_on_with_what_was_said_last_until_it_is_enough(
+    approved: int, result: str
+) -> None:
+    heard: list[tuple[str, str]] = []
+
+    def says(name: str, given: str) -> str:
+        heard.append((name, given))
+        count = sum(each == name for each, _ in heard)
+        if name == "writer":
+            return f"draft {count}"
+        return "approved" if count == approved else f"no {count}"
+
+    state, seen = run_of(program(LOOP, "writer", "critic"), "x", says)
+
+    rounds = min(approved, 3)
+    assert seen == [(n, name, 0) for n in range(rounds) for name in ("writer", "critic")]
+    assert heard[:4] == [
+        ("writer", "x"),
+        ("critic", "draft 1"),
+        ("writer", "no 1"),
+        ("critic", "draft 2"),
+    ]
+    assert response(state).content == result
+    assert state.frame.unfinished == (approved == 9)  # type: ignore[union-attr]  # a workflow's
+
+
+def test_agents_of_a_loop_keep_their_conversations() -> None:
+    state, (asked,) = start(program(LOOP, "writer", "critic"), "x")
+    state, (asked,) = step(state, answer(asked, shown))
+    state, (asked,) = step(state, answer(asked, shown))
+
+    said = [each.content for each in asked.request.messages]
+    assert said == ["x", "writer(x)", "critic(writer(x))"]
+
+
+def test_tools_are_steps_without_a_model() -> None:
+    workflow = program(
+        """[w:Workflow | (x::Integer)==>(::Integer),
+          [half:Tool {description: "Halves"} | (n::Integer)==>(::Integer)],
+          [twice:Tool {description: "Doubles"} | (n::Integer)==>(::Integer)], (half)-->(twice)]"""
+    )
+
+    state, seen = run_of(workflow, {"x": 4}, lambda _, args: json.loads(args)["n"] + 1)
+
+    assert seen == [("half",), ("twice",)]
+    assert response(state).value == 6
+
+
+def test_a_record_gives_the_parameters_of_a_tool() -> None:
+    workflow = program(
+        """[w:Workflow | a, b,
+          [add:Tool {description: "Adds"} | (a::Integer)==>(b::Integer)==>(::Integer)],
+          (a)-->(add), (b)-->(add)]
+        [a:Agent {instruction: "a", model: "A/b"} | (:Answer:Integer)]
+        [b:Agent {instruction: "b", model: "A/b"} | (:Answer:Integer)]"""
+    )
+
+    state, seen = run_of(workflow, "x", lambda name, _: {"a": 1, "b": 2, "add": 3}[name])
+
+    assert seen[-1] == ("add",)
+    assert (response(state).value, response(state).is_typed) == (3, True)
+
+
+FAILING = """
+[w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)], a, b, (t)-->(b), (a)-->(b)]
+"""
+
+
+def test_a_tool_that_fails_fails_the_workflow_and_nothing_new_begins() -> None:
+    workflow = program(FAILING, "a", "b")
+    state, (call, asked) = start(workflow, "x")
+
+    failed, effects = step(state, CallFailed(call.at, "broke"))
+
+    assert (failed.status, effects, pending(failed)) == (Status.FAILED, (), ())
+    assert failed.stopped == 'step "t" failed: broke'
+    assert waits_for(state, asked)
+    assert not waits_for(failed, asked)
+    with pytest.raises(ProtocolError):
+        step(failed, answer(asked, shown))
+
+
+def test_a_tool_is_asked_about_as_one_of_the_workflow() -> None:
+    policy = ApprovalPolicy([ApprovalRule("ask", "w/t")])
+    state, (_, ask) = start(program(FAILING, "a", "b"), "x", policy=policy)
+    (ask,) = (each for each in pending(state) if isinstance(each, Ask))
+
+    assert state.asks == (ask,) == (Ask(("t",), "t", '{"x":"x"}'),)
+    assert step(state, Decided(ask.at, True))[1] == (CallTool(ask.at, "t", ask.arguments),)
+    assert (
+        step(state, Decided(ask.at, False, "no"))[0].stopped
+        == 'step "t" failed: denied, not run: no'
+    )
+    assert CallTool(ask.at, "t", ask.arguments) in step(state, Resumed(policy=ApprovalPolicy()))[1]
+
+
+def test_a_workflow_is_a_tool_of_an_agent_and_its_failure_is_told() -> None:
+    agent = program(
+        """[boss:Agent {instruction: "boss", model: "A/b"} |
+          [w:Workflow {description: "Works"} | (q::String)==>(::String), a,
+            [t:Tool {description: "Does"} | (x::String)==>(::String)], (a)-->(t)]]""",
+        "a",
+    )
+    state, _ = start(agent, "go")
+    calls = (ToolCall("c", "w", '{"q": "x"}'),)
+    state, (asked,) = step(state, ModelReplied((0,), Message(AssistantRole, "", calls)))
+    assert asked.at == (0, 0, "a", 0)
+    state, (call,) = step(state, answer(asked, shown))
+    assert call == CallTool((0, 0, "t"), "t", '{"x":"a(x)"}')
+
+    good, _ = step(state, ToolReturned(call.at, '"done"'))
+    bad, _ = step(state, CallFailed(call.at, "broke"))
+
+    assert good.context[-1].content == "done"
+    assert bad.context[-1].content == 'error: step "t" failed: broke'
+
+
+def test_a_workflow_in_a_workflow_is_a_step() -> None:
+    workflow = program("[w:Workflow | a, [v:Workflow | b, c, (b)-->(c)], (a)-->(v)]", "a", "b", "c")
+
+    state, seen = run_of(workflow, "x", shown)
+
+    assert seen == [("a", 0), ("v", "b", 0), ("v", "c", 0)]
+    assert response(state).content == "c(b(a(x)))"
+
+
+def test_a_node_may_be_used_again_under_another_name() -> None:
+    workflow = program("[w:Workflow | a, b, (a)-->(b)-->(again::a)]", "a", "b")
+
+    assert response(run_of(workflow, "x", shown)[0]).content == "a(b(a(x)))"
+
+
+def test_a_shared_limit_stops_the_run_which_goes_on_where_it_was() -> None:
+    workflow = program("[w:Workflow | a, b, c, (a)-->(c), (b)-->(c)]", "a", "b", "c")
+    state, (first, second) = start(workflow, "x", limits=Limits(tokens=2))
+    state, effects = step(state, answer(first, shown))
+    assert effects == ()
+
+    state, effects = step(state, answer(second, shown))
+
+    assert (state.status, effects, pending(state)) == (Status.LIMITED, (), ())
+    assert state.stopped == "4 of 2 tokens (limit: tokens)"
+    assert step(state, Resumed())[0].status is Status.LIMITED
+    state, (third,) = step(state, Resumed(Limits()))
+    assert third.at == ("c", 0)
+
+
+def test_tools_of_a_workflow_are_counted() -> None:
+    workflow = program(FAILING, "a", "b")
+
+    state, effects = start(workflow, "x", limits=Limits(tool_calls=0))
+
+    assert (state.status, state.stopped) == (Status.LIMITED, "0 tool calls (limit: tool_calls)")
+    assert effects == ()
+    assert [each.at for each in step(state, Resumed(Limits()))[1]] == [("t",), ("a", 0)]
+
+
+def test_when_the_time_is_up_a_workflow_goes_on_where_it_was() -> None:
+    state, effects = start(program(FAILING, "a", "b"), "x")
+
+    stopped, none = step(state, TimeUp())
+
+    assert (stopped.status, none) == (Status.LIMITED, ())
+    assert step(stopped, Resumed()) == (state, effects)
+
+
+def test_arguments_that_do_not_fit_fail_the_step() -> None:
+    workflow = program(
+        """[w:Workflow | [a:Tool {description: "Any"} | (x::String)==>(::Any)],
+          [t:Tool {description: "Does"} | (x::Integer)==>(::String)], (a)-->(t)]"""
+    )
+
+    state, _ = run_of(workflow, "x", lambda *_: "y")
+
+    assert state.stopped == (
+        'step "t" failed: arguments of "t" are refused:\n$.x: "y" is not of type "integer"'
+    )
