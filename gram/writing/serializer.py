@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from pyrsistent import PMap, PVector
+from pyrsistent import PMap, PVector, pvector
 
 from ..errors import ArgumentError, expect
 from ..grammar import terminal
@@ -54,6 +55,8 @@ class Spelling(NamedTuple):
     path: bool | None = None
     fences: bool = True
 
+
+_VECTOR: type[PVector[Value]] = type(pvector())
 
 PLAIN = Spelling()
 ONE_LINE = Spelling(fences=False)
@@ -199,7 +202,7 @@ def write_node(label: str, properties: Mapping[str, Value], elements: Sequence[s
     >>> write_node("Reply", {"at": 1}, [write_node("User", {})])
     '[:Reply {at: 1} | (:User)]'
     """
-    subject = f":{write_name(label)}"
+    subject = f":{_write_label(label)}"
     if properties:
         subject = f"{subject} {write_record(properties, fences=False)}"
     return f"[{subject} | {', '.join(elements)}]" if elements else f"({subject})"
@@ -207,16 +210,16 @@ def write_node(label: str, properties: Mapping[str, Value], elements: Sequence[s
 
 def write_record(properties: Mapping[str, Value], *, fences: bool = True) -> str:
     """``{key: value, …}`` with its keys sorted; without fences it is one line."""
-    entries = (
+    entries = [
         f"{write_key(key)}: {write_value(value, fences=fences)}"
         for key, value in sorted_items(properties)
-    )
+    ]
     return "{" + ", ".join(entries) + "}"
 
 
 def sorted_items(properties: Mapping[str, Value]) -> list[tuple[str, Value]]:
     """The entries of a map in the order in which they leave it: sorted by key."""
-    return sorted(properties.items(), key=lambda entry: entry[0])
+    return sorted(properties.items())  # no key comes twice, so values are never compared
 
 
 def write_name(name: str, *, integers: bool = False) -> str:
@@ -232,6 +235,10 @@ def write_name(name: str, *, integers: bool = False) -> str:
     return quote(name, "`")
 
 
+_write_label = lru_cache(maxsize=1024)(write_name)
+
+
+@lru_cache(maxsize=1024)
 def write_key(key: str) -> str:
     """A key of a record or map: bare where it is a symbol, else in double quotes."""
     return key if is_symbol(key) else quote(key)
@@ -239,13 +246,17 @@ def write_key(key: str) -> str:
 
 def write_value(value: Value, *, fences: bool = True) -> str:
     """The canonical text of a value; without fences it is one line."""
+    if isinstance(value, str):  # first, since it is the most frequent
+        return write_fence(value) if fences and needs_fence(value) else quote(value)
+    if type(value) is _VECTOR:  # `isinstance` is slow for vectors, which have an abstract class
+        return "[" + ", ".join([write_value(each, fences=fences) for each in value]) + "]"
     match value:
+        case PMap():
+            return write_record(value, fences=fences)
         case bool():
             return "true" if value else "false"
         case int() | float():
             return write_number(value)
-        case str():
-            return write_fence(value) if fences and needs_fence(value) else quote(value)
         case Symbol():
             return value.value
         case TaggedString(tag, content):
@@ -257,10 +268,8 @@ def write_value(value: Value, *, fences: bool = True) -> str:
             if lower is None or upper is None:
                 return f"{_write_bound(lower)}...{_write_bound(upper)}"
             return f"{_write_bound(lower)}..{_write_bound(upper)}"
-        case PVector():
+        case PVector():  # of another class, such as pyrsistent's in Python
             return "[" + ", ".join(write_value(each, fences=fences) for each in value) + "]"
-        case PMap():
-            return write_record(value, fences=fences)
     raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
 
 

@@ -36,7 +36,14 @@ from ..machine import (
 )
 from .conversation_pattern import message_from_pattern, message_node
 from .nodes import Node
-from .pattern_parts import Reader, expect_one_of, write_json_text, write_position, write_text
+from .pattern_parts import (
+    Reader,
+    expect_one_of,
+    without_empty,
+    write_json_text,
+    write_position,
+    write_text,
+)
 from .run_parts import (
     LIMIT_KEYS,
     SETTING_KEYS,
@@ -116,12 +123,14 @@ def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
 
 
 def _write_reply(event: ModelReplied) -> Parts:
-    properties: dict[str, Value | None] = {
-        "usage": usage_to_map(event.usage) or None,
-        "truncated": event.truncated or None,
-        "finish": write_text(event.finish_reason) or None,
-        "served": write_text(event.served_model) or None,
-    }
+    properties = without_empty(
+        {
+            "usage": usage_to_map(event.usage),
+            "truncated": event.truncated,
+            "finish": write_text(event.finish_reason),
+            "served": write_text(event.served_model),
+        }
+    )
     return properties, (message_node(event.message),)
 
 

@@ -8,7 +8,7 @@ stop at U+0000: a text with such characters is a string tagged ``escaped``, in w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NoReturn, TypeGuard
 
 from pyrsistent import PVector, pvector
@@ -33,10 +33,17 @@ def write_text(text: str) -> Value:
     >>> write_text("a"), write_text("a\\0")
     ('a', TaggedString(tag='escaped', content='a\\\\u0000'))
     """
-    if not _UNWRITABLE.search(text):
+    if is_writable(text):
         return text
     escaped = _TO_ESCAPE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return TaggedString(ESCAPED, escaped)
+
+
+def is_writable(text: str) -> bool:
+    """Whether the notation can hold a text as it is."""
+    if text.isascii():
+        return "\0" not in text
+    return not _UNWRITABLE.search(text)
 
 
 def write_position(at: At) -> Value:
@@ -46,7 +53,7 @@ def write_position(at: At) -> Value:
 
 def write_json_text(text: str) -> Value:
     """Write a text that is JSON, or should be: unchanged, in a string tagged ``json``."""
-    return write_text(text) if _UNWRITABLE.search(text) else TaggedString(JSON, text)
+    return TaggedString(JSON, text) if is_writable(text) else write_text(text)
 
 
 def write_json_value(text: JsonText) -> Value:
@@ -62,23 +69,26 @@ class Reader:
         label: the label that it must have.
         keys: the names of the properties that it may have.
 
+    Attributes:
+        properties: the properties of the pattern.
+
     Raises:
         ValidationError: the pattern has another label, or a property with another name.
     """
 
-    def __init__(self, pattern: Pattern, label: str, keys: Iterable[str] = ()) -> None:
+    def __init__(self, pattern: Pattern, label: str, keys: Collection[str] = ()) -> None:
         self.pattern = pattern
         self.label = label
-        expect_one_of([label], pattern)
-        known = tuple(keys)
-        for key in sorted(pattern.value.properties):
-            if key not in known:
-                hint = did_you_mean(key, known)
-                self.refuse("unknown-property", f"{label} has no property {key}", key, hint)
+        if label not in pattern.value.labels:
+            expect_one_of([label], pattern)
+        self.properties = dict(pattern.value.properties.items())
+        if unknown := sorted(self.properties.keys() - set(keys)):
+            key, hint = unknown[0], did_you_mean(unknown[0], tuple(keys))
+            self.refuse("unknown-property", f"{label} has no property {key}", key, hint)
 
     def text(self, key: str, default: str | None = None) -> str:
         """The text of a property; the property is required if there is no default."""
-        value = self.pattern.value.properties.get(key, default)
+        value = self.properties.get(key, default)
         match value:
             case None:
                 self.refuse(f"missing-{key}", f"{self.label} has no {key}")
@@ -90,7 +100,7 @@ class Reader:
 
     def json_text(self, key: str) -> str:
         """The text of a property that is JSON, or should be."""
-        value = self.pattern.value.properties.get(key)
+        value = self.properties.get(key)
         if isinstance(value, TaggedString) and value.tag == JSON:
             return value.content
         return self.text(key)
@@ -98,7 +108,7 @@ class Reader:
     def json_value(self, key: str) -> JsonText:
         """The JSON text of a property that `write_json_value` wrote."""
         text = self.json_text(key)
-        value = self.pattern.value.properties[key]
+        value = self.properties[key]
         tagged = isinstance(value, TaggedString) and value.tag == JSON
         return write_json(self.parsed(text, key) if tagged else text)
 
@@ -111,18 +121,18 @@ class Reader:
 
     def number(self, key: str) -> int:
         """A whole number, or 0 if the property is missing."""
-        value = self.pattern.value.properties.get(key, 0)
+        value = self.properties.get(key, 0)
         if isinstance(value, bool) or not isinstance(value, int):
             self.refuse("ill-typed", f"{key} of {self.label} must be a whole number", key)
         return value
 
     def position(self, key: str = "at") -> At:
         """A position, or that of the whole run if the property is missing."""
-        return self._position(self.pattern.value.properties.get(key, pvector()), key)
+        return self._position(self.properties.get(key, pvector()), key)
 
     def positions(self, key: str) -> tuple[At, ...]:
         """Some positions, or none if the property is missing."""
-        value = self.pattern.value.properties.get(key, pvector())
+        value = self.properties.get(key, pvector())
         if isinstance(value, PVector):
             return tuple(self._position(each, key) for each in value)
         self.refuse("ill-typed", f"{key} of {self.label} must be an array of positions", key)
@@ -137,21 +147,21 @@ class Reader:
 
     def seconds(self, key: str = "seconds") -> float | None:
         """A number of seconds, or None if the property is missing."""
-        value = self.pattern.value.properties.get(key)
+        value = self.properties.get(key)
         if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
             return value
         self.refuse("ill-typed", f"{key} of {self.label} must be a number", key)
 
     def flag(self, key: str) -> bool:
         """A boolean, or false if the property is missing."""
-        value = self.pattern.value.properties.get(key, False)
+        value = self.properties.get(key, False)
         if not isinstance(value, bool):
             self.refuse("ill-typed", f"{key} of {self.label} must be true or false", key)
         return value
 
     def has(self, key: str) -> bool:
         """Whether the pattern has a property."""
-        return key in self.pattern.value.properties
+        return key in self.properties
 
     def without_elements(self) -> None:
         """Raise an error if the pattern has elements."""

@@ -172,11 +172,10 @@ class RunFile:
             self._unwritten += line
             if self._descriptor is None:
                 return
-            size = len(self._unwritten)
+            size, written = len(self._unwritten), 0
             try:
-                rest = memoryview(self._unwritten)
-                while rest:
-                    rest = rest[os.write(self._descriptor, rest) :]
+                while written < size:
+                    written += os.write(self._descriptor, self._unwritten[written:])
             except OSError:
                 with suppress(OSError):  # part of a line may have been written
                     os.ftruncate(self._descriptor, self._size)

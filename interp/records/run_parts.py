@@ -61,7 +61,8 @@ def read_model(read: Reader) -> Model | None:
 
 def usage_to_map(usage: Usage) -> PMap[str, Value]:
     """The numbers of tokens that are known."""
-    return pmap({key: count for key, count in asdict(usage).items() if count is not None})
+    counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    return pmap({key: count for key, count in counts.items() if count is not None})
 
 
 def read_usage(read: Reader, key: str) -> Usage:
@@ -75,14 +76,14 @@ def read_usage(read: Reader, key: str) -> Usage:
 
 
 def _map(read: Reader, key: str) -> Mapping[str, Any]:
-    value = read.pattern.value.properties.get(key, pmap())
+    value = read.properties.get(key, pmap())
     if not isinstance(value, PMap):
         read.refuse("ill-typed", f"{key} of {read.label} must be a map", key)
     return value
 
 
 def _names(read: Reader, key: str) -> list[str]:
-    value = read.pattern.value.properties.get(key, pvector())
+    value = read.properties.get(key, pvector())
     if not isinstance(value, PVector) or not all(isinstance(each, str) for each in value):
         read.refuse("ill-typed", f"{key} of {read.label} must be an array of names", key)
     return [str(each) for each in value]
