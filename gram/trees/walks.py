@@ -15,6 +15,7 @@ from ..errors import NoPatternError, expect
 from .pattern import Pattern, patterns_of
 
 TreePath: TypeAlias = tuple[int, ...]
+_Placed: TypeAlias = tuple[TreePath, Pattern]
 
 
 def walk(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pattern]]:
@@ -30,12 +31,15 @@ def walk(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Patte
     return _downwards(_start(pattern, "walk"))
 
 
-def _downwards(pending: list[tuple[TreePath, Pattern]]) -> Iterator[tuple[TreePath, Pattern]]:
-    while pending:
-        path, here = pending.pop()
-        yield path, here
-        below = list(enumerate(here.elements))
-        pending.extend(((*path, index), element) for index, element in reversed(below))
+def _downwards(start: Iterable[_Placed]) -> Iterator[_Placed]:
+    for top in start:
+        pending = [top]
+        while pending:
+            path, here = top = pending.pop()
+            yield top
+            if here.elements:
+                below = [((*path, index), each) for index, each in enumerate(here.elements)]
+                pending.extend(reversed(below))
 
 
 def walk_up(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pattern]]:
@@ -48,16 +52,17 @@ def walk_up(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pa
     return _upwards(_start(pattern, "walk_up"))
 
 
-def _upwards(start: list[tuple[TreePath, Pattern]]) -> Iterator[tuple[TreePath, Pattern]]:
-    pending = [(path, here, False) for path, here in start]
-    while pending:
-        path, here, entered = pending.pop()
-        if entered or not here.elements:
-            yield path, here
-            continue
-        pending.append((path, here, True))
-        below = list(enumerate(here.elements))
-        pending.extend(((*path, index), element, False) for index, element in reversed(below))
+def _upwards(start: Iterable[_Placed]) -> Iterator[_Placed]:
+    for path, here in start:
+        pending = [(path, here, False)]
+        while pending:
+            path, here, entered = pending.pop()
+            if entered or not here.elements:
+                yield path, here
+                continue
+            pending.append((path, here, True))
+            below = [((*path, index), each, False) for index, each in enumerate(here.elements)]
+            pending.extend(reversed(below))
 
 
 def pattern_at(patterns: Sequence[Pattern], path: TreePath) -> Pattern:
@@ -107,10 +112,8 @@ def replace_at(
     raise AssertionError("a path has at least one step")
 
 
-def _start(pattern: Pattern | Iterable[Pattern], by: str) -> list[tuple[TreePath, Pattern]]:
-    """The trees to walk, the last first."""
+def _start(pattern: Pattern | Iterable[Pattern], by: str) -> Iterable[_Placed]:
+    """The trees to walk."""
     if isinstance(pattern, Pattern):
         return [((), pattern)]
-    trees: list[tuple[TreePath, Pattern]]
-    trees = [((index,), each) for index, each in enumerate(patterns_of(pattern, by=by))]
-    return trees[::-1]
+    return (((index,), each) for index, each in enumerate(patterns_of(pattern, by=by)))

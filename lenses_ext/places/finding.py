@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
-import attrs
 from pyrsistent import PMap
 
 from gram import (
@@ -231,7 +230,7 @@ def _parts(
         yield word, _part(place, word, lens, kind)
     for key, lens in vocabulary.properties.items():
         if not isinstance(properties.get(key), PMap):  # of a map, each entry can be reached
-            yield key, attrs.evolve(_property(place, key), lens=lens)
+            yield key, _property(place, key, lens)
 
 
 def _parameters(place: Place, tool: Pattern) -> Iterator[tuple[str, Place]]:
@@ -244,12 +243,13 @@ def _part(place: Place, word: str, lens: Getter[Pattern, Any], kind: Kind = Kind
     return Place((*place.words, word), kind, place.tree_path, lens, inside)
 
 
-def _property(place: Place, key: str) -> Place:
+def _property(place: Place, key: str, lens: Getter[Pattern, Any] | None = None) -> Place:
     """A property of the pattern or parameter at a place, or an entry of the map it is."""
     keys, inside = (*place.keys, key), (*place.inside, key)
-    lens: Getter[Pattern, Any] = any_property(*keys)
-    if len(inside) > len(keys):
-        lens = parameter(inside[1]) & lens
+    if lens is None:
+        lens = any_property(*keys)
+        if len(inside) > len(keys):
+            lens = parameter(inside[1]) & lens
     return Place((*place.words, key), Kind.PROPERTY, place.tree_path, lens, inside, keys)
 
 

@@ -14,7 +14,8 @@ from gram.reading import parser, phrases
 from gram.reading.tree_builder import TreeBuilder
 from interp.program_checks import check_program
 from interp.providers import table
-from lenses_ext import agent_model, each_agent, edit, new_errors, parse
+from lenses_ext import agent_model, each_agent, edit, find_places, new_errors, parse
+from lenses_ext.places import finding
 from lenses_ext.programs import rules, validation
 from lenses_ext.signatures import parsing
 
@@ -151,6 +152,16 @@ def test_a_signature_that_many_tools_have_is_read_once(counts: Counter[str]) -> 
 
     assert faults == ()
     assert counts["signature"] <= 1
+
+
+def test_the_places_of_a_path_need_no_lenses_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(finding, "any_property", made.append)
+
+    places = find_places(parse(agents(30)).patterns, "*.model")
+
+    assert len(places) == 30
+    assert made == []
 
 
 def test_layout_reads_each_thing_once(counts: Counter[str]) -> None:
