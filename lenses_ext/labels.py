@@ -32,13 +32,15 @@ DEFINITIONS = "Definitions"
 
 def is_agent(pattern: Pattern) -> bool:
     """Whether a pattern is an agent."""
-    expect(pattern, Pattern, "pattern", by="is_agent")
+    if type(pattern) is not Pattern:
+        expect(pattern, Pattern, "pattern", by="is_agent")
     return AGENT in pattern.value.labels
 
 
 def is_tool(pattern: Pattern) -> bool:
     """Whether a pattern is a tool: labelled ``ToolSpecification`` or ``Tool``."""
-    expect(pattern, Pattern, "pattern", by="is_tool")
+    if type(pattern) is not Pattern:
+        expect(pattern, Pattern, "pattern", by="is_tool")
     return not TOOLS.isdisjoint(pattern.value.labels)
 
 
@@ -50,7 +52,8 @@ def is_answer(pattern: Pattern) -> bool:
 
 def is_workflow(pattern: Pattern) -> bool:
     """Whether a pattern is a workflow: labelled ``Workflow`` or ``Loop``."""
-    expect(pattern, Pattern, "pattern", by="is_workflow")
+    if type(pattern) is not Pattern:
+        expect(pattern, Pattern, "pattern", by="is_workflow")
     return not WORKFLOWS.isdisjoint(pattern.value.labels)
 
 

@@ -7,15 +7,14 @@ place; after an edit, what was not changed keeps its own.
 
 from __future__ import annotations
 
-from attrs import frozen
+from typing import NamedTuple
 
 from ..errors import expect
 from ..source import Source, Span
 from .pattern import Pattern, ReadFrom
 
 
-@frozen
-class Origin:
+class Origin(NamedTuple):
     """The place a pattern was read from.
 
     Attributes:
@@ -61,7 +60,8 @@ def origin(pattern: Pattern) -> Origin | None:
     >>> str(origin(agent.elements[0]))
     '2:3'
     """
-    expect(pattern, Pattern, "pattern", by="origin")
+    if type(pattern) is not Pattern:
+        expect(pattern, Pattern, "pattern", by="origin")
     if pattern._place is None:
         return None
     source, start, end = pattern._place

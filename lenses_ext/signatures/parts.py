@@ -76,10 +76,10 @@ class Parts:
 
 def is_chain(pattern: Pattern) -> bool:
     """Whether a pattern is a signature's path: an anonymous edge, or a walk."""
-    if pattern.value == WALK_SUBJECT:
-        return True
     subject = pattern.value
-    return not subject.identity and not subject.labels and is_edge(pattern)
+    if subject.identity:
+        return False
+    return subject == WALK_SUBJECT if subject.labels else is_edge(pattern)
 
 
 def is_typed_path(pattern: Pattern) -> bool:
