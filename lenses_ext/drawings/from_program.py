@@ -23,12 +23,12 @@ from gram import (
 )
 
 from ..errors import ProgramError
-from ..labels import is_agent, is_tool
+from ..labels import DEFINITIONS, is_agent, is_loop, is_tool, is_workflow
 from ..programs import ProgramLike, program_patterns
 from ..signatures import signature_text
+from ..workflows import arrows_in
 from .drawing import Drawing, Edge, EdgeKind, Group, Node, NodeKind
 
-_WORKFLOWS: Final = frozenset({"Workflow", "Loop"})
 _WORDS: Final = {"WHEN": "when", "OTHERWISE": "otherwise", "EACH": "each", "HANDOFF": "hands over"}
 
 
@@ -82,7 +82,7 @@ class _Definition(NamedTuple):
 
     @property
     def is_workflow(self) -> bool:
-        return not self.pattern.value.labels.isdisjoint(_WORKFLOWS)
+        return is_workflow(self.pattern)
 
 
 _Scope: TypeAlias = "ChainMap[str, _Definition]"
@@ -96,8 +96,7 @@ class _Ports(NamedTuple):
 
 
 def _is_definition(pattern: Pattern) -> bool:
-    labels = pattern.value.labels
-    return is_agent(pattern) or is_tool(pattern) or not labels.isdisjoint(_WORKFLOWS)
+    return is_agent(pattern) or is_tool(pattern) or is_workflow(pattern)
 
 
 def _definitions(patterns: Iterable[Pattern]) -> Iterator[Pattern]:
@@ -109,13 +108,9 @@ def _definitions(patterns: Iterable[Pattern]) -> Iterator[Pattern]:
             yield from _definitions(each.elements)
 
 
-def _arrows(element: Pattern) -> tuple[Pattern, ...]:
-    """The arrows between names that an element is made of; a signature has none."""
-    hops = (element,) if is_edge(element) else element.elements
-    if not hops or not all(map(is_edge, hops)):
-        return ()
-    last = hops[-1].elements[1].value
-    return () if last.labels and not last.identity else hops
+def _arrows(pattern: Pattern) -> list[Pattern]:
+    """The arrows that are written among the elements of an agent or workflow."""
+    return [arrow.pattern for arrow in arrows_in(pattern) if arrow.pattern is not None]
 
 
 class _Drawer:
@@ -161,12 +156,11 @@ class _Drawer:
             else:
                 continue
             self._edge(drawn.exit, has.entry, "has")
-        for element in agent.pattern.elements:
-            for arrow in _arrows(element):
-                source, target = (
-                    self._named(each.value.identity, scope, group) for each in arrow.elements
-                )
-                self._edge(source.exit, target.entry, *_said_at(arrow))
+        for arrow in _arrows(agent.pattern):
+            source, target = (
+                self._named(each.value.identity, scope, group) for each in arrow.elements
+            )
+            self._edge(source.exit, target.entry, *_said_at(arrow))
         return drawn
 
     def _named(self, name: str, scope: _Scope, group: str | None) -> _Ports:
@@ -182,13 +176,12 @@ class _Drawer:
         properties = flow.pattern.value.properties
         group = f"g{len(self.groups)}"
         told = ", ".join(f"{key}: {_value(value)}" for key, value in _listed(properties))
-        rounds = told if "Loop" in flow.pattern.value.labels else ""
+        rounds = told if is_loop(flow.pattern) else ""
         self.groups.append(Group(group, flow.name, (rounds,) if rounds else (), around))
         begin, end = (self._node(kind, "", "", group) for kind in _ENDS)
         self._drawn[id(flow.pattern)] = ports = _Ports(begin.entry, end.exit)
         steps = self._steps(flow, group)
-        arrows = [arrow for element in flow.pattern.elements for arrow in _arrows(element)]
-        for arrow in arrows:
+        for arrow in _arrows(flow.pattern):
             self._arrow(arrow, steps, flow, group, ports)
         self._ends(flow, steps, ports)
         return ports
@@ -247,7 +240,7 @@ class _Drawer:
                 self._edge(ports.entry, step.entry, "flow")
             if step.exit not in left and not gives:
                 self._edge(step.exit, ports.exit, "flow")
-            if step.exit not in goes_on and "Loop" in flow.pattern.value.labels:
+            if step.exit not in goes_on and is_loop(flow.pattern):
                 self._edge(step.exit, ports.entry, "again", "next round")
 
 
@@ -258,8 +251,9 @@ def _inside(what: _Definition) -> _Scope:
     """The names that are seen inside a definition: its own first."""
     scope: _Scope = what.scope.new_child({what.name: what})
     for element in what.pattern.elements:
-        if _is_definition(element):
-            scope[element.value.identity] = _Definition(element, scope)
+        named = element.elements if DEFINITIONS in element.value.labels else (element,)
+        for each in filter(_is_definition, named):
+            scope[each.value.identity] = _Definition(each, scope)
     return scope
 
 

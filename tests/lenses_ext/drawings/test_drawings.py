@@ -17,6 +17,7 @@ from lenses_ext import (
     agent_model,
     drawing_of,
     parse,
+    resolve,
     to_dot,
     to_mermaid,
     to_svg,
@@ -219,3 +220,11 @@ def test_a_notebook_shows_the_drawing_and_the_style_of_programs() -> None:
     assert form["text/vnd.mermaid"] == to_mermaid(drawing_of(agent))
     assert "::" in form["text/html"]
     assert form["text/html"].count("<svg") == 1
+
+
+def test_a_resolved_agent_is_drawn_with_whom_it_hands_over_to() -> None:
+    program = parse("[triage:Agent | (triage)-[:HANDOFF]->(billing)] [billing:Agent]")
+    drawing = drawing_of(resolve(program, "triage"))
+
+    assert arrows(drawing) == {("triage", "handoff", "billing", "hands over")}
+    assert {node.kind for node in drawing.nodes} == {"agent"}
