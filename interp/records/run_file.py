@@ -167,7 +167,9 @@ class RunFile:
             self._write(note_node(note))
 
     def _write(self, entry: Node) -> None:
-        line = self._redacted(entry.line()).encode() + b"\n"
+        if self._redacted is not str:
+            entry = entry.redacted(self._redacted)
+        line = entry.line().encode() + b"\n"
         with self._writing:
             self._unwritten += line
             if self._descriptor is None:
