@@ -72,8 +72,10 @@ from .language.workflow import (
     as_workflow as as_workflow,
     loop_max as loop_max,
     loop_until as loop_until,
+    workflow_arrows as workflow_arrows,
     workflow_description as workflow_description,
     workflow_name as workflow_name,
+    workflow_nodes as workflow_nodes,
 )
 from .memo import Memo as Memo
 from .optics.typed import (

@@ -12,10 +12,10 @@ import click
 from gram import Document, Pattern
 from lenses_ext import (
     ANY,
-    Kind,
     PathError,
     Place,
     change_places,
+    find_places,
     new_property,
     read_path,
     write_path,
@@ -41,13 +41,15 @@ _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
 @click.command("add")
 @edit_options("PATH VALUE")
 def command(path: str, value: str, files: list[str], destination: Destination) -> None:
-    """Add VALUE to FILES at PATH: a tool to an agent's tools, or a new property.
+    """Add VALUE to FILES at PATH: a tool to an agent's tools, a node or an arrow to a workflow,
+    or a new property.
 
     The files come first or last; they are files, folders and globs. A tool is written in gram
     notation: gram add FILE greeter.tools '[wave:ToolSpecification …]', or by its name when the
     file defines it: gram add FILE greeter.tools wave. @FILE takes the value from a file, - from
-    standard input. The path . adds a pattern at the end of the file. A path with * adds to all
-    its places in a file, or to none.
+    standard input. An arrow is written (a)-->(b): gram add FILE news.arrows '(a)-->(b)'. The path
+    . adds a pattern at the end of the file. A path with * adds to all its places in a file, or to
+    none.
     """
     value = read_word_beside(value, files)
 
@@ -60,17 +62,25 @@ def command(path: str, value: str, files: list[str], destination: Destination) -
             raise click.UsageError(
                 "PATH must name a place and the property to add to it, as in agent.description"
             )
-        places = places_in(document, path if last == "tools" else write_path(above))
+        places = places_in(document, path if _is_list(patterns, path) else write_path(above))
         return change_places(patterns, [_added(patterns, place, last, value) for place in places])
 
     deliver(files, edit, destination)
+
+
+def _is_list(patterns: Sequence[Pattern], path: str) -> bool:
+    """Whether a path leads to lists of elements, such as the tools of agents."""
+    try:
+        return all(place.kind.holds_elements for place in find_places(patterns, path))
+    except PathError:
+        return path.endswith(".tools")  # its own message says what is wrong
 
 
 def _added(
     patterns: Sequence[Pattern], place: Place, last: str, value: str
 ) -> tuple[Place, Callable[[Any], Any]]:
     """The place to change, and the function that makes its new value."""
-    if place.kind is Kind.TOOLS:
+    if place.kind.holds_elements:
         new = read_element(value)
         agent = attrs.evolve(place, lens=None, inside=())
         return agent, lambda old: attrs.evolve(old, elements=(*old.elements, new))

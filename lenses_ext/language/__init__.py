@@ -8,4 +8,4 @@ from .settings import SETTINGS, setting_problems
 from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name
 from .traversals import each_agent
 from .vocabulary import Vocabulary
-from .workflow import WORKFLOW_PARTS
+from .workflow import WORKFLOW_PARTS, is_arrows, is_node, workflow_arrows, workflow_nodes

@@ -28,9 +28,11 @@ from ..optics import (
 )
 from ..signatures import dumps_program
 from .answer import answer_schema
+from .callable import agent_type_signature
 from .model import Model
 from .settings import Settings
 from .vocabulary import Vocabulary
+from .workflow import workflow_arrows
 
 
 def _decode_model(value: object) -> Model:
@@ -115,6 +117,8 @@ agent_tool_specs = AGENTS.word(
 each_agent_tool = each_of(
     "each_agent_tool", _tools, "Each tool that is written in an agent, without names."
 )
+AGENTS.word("signature", agent_type_signature)
+AGENTS.word("arrows", workflow_arrows)
 agent_answer = lens_of(
     "agent_answer",
     _get_answer,

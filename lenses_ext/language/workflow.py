@@ -1,14 +1,16 @@
-"""The lenses onto a workflow: its name, what it is for, and how a Loop is repeated."""
+"""The lenses onto a workflow: what it is called and for, its nodes and arrows, its rounds."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gram import Value
+from gram import Pattern, Value, is_reference
 
 from ..errors import PartError
-from ..labels import WORKFLOWS
-from ..optics import TEXT, Codec, identity
+from ..labels import WORKFLOWS, is_runnable, is_tool
+from ..optics import TEXT, Codec, elements_with, identity
+from ..signatures import is_path, is_typed_path
+from .callable import agent_type_signature
 from .vocabulary import Vocabulary
 
 
@@ -36,5 +38,36 @@ loop_until = WORKFLOW_PARTS.optional(
     "until",
     Codec(_same, _same),
     "The answer that ends a loop: that of its last node, or a map by node.",
+)
+WORKFLOW_PARTS.word("signature", agent_type_signature)
+
+
+def is_node(element: Pattern) -> bool:
+    """Whether an element is an agent, a tool or a workflow, or the bare name of one."""
+    return is_runnable(element) or is_tool(element) or is_reference(element)
+
+
+def is_arrows(element: Pattern) -> bool:
+    """Whether an element is a path of arrows between names."""
+    return is_path(element) and not is_typed_path(element)
+
+
+workflow_nodes = WORKFLOW_PARTS.word(
+    "nodes",
+    elements_with(
+        "workflow_nodes",
+        is_node,
+        "an agent, a tool or a workflow, or the bare name of one",
+        "What the nodes of a workflow use, in order: definitions, or names of shared ones.",
+    ),
+)
+workflow_arrows = WORKFLOW_PARTS.word(
+    "arrows",
+    elements_with(
+        "workflow_arrows",
+        is_arrows,
+        "a path of arrows, (a)-->(b)",
+        "The paths of arrows of a workflow, or of an agent that hands over, in order.",
+    ),
 )
 as_workflow = WORKFLOW_PARTS.prism("as_workflow")

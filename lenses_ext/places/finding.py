@@ -6,7 +6,7 @@ key of a property may follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
@@ -24,15 +24,18 @@ from gram import (
 )
 
 from ..errors import PartError, ProgramError
-from ..labels import is_agent, is_tool
+from ..labels import is_agent, is_runnable, is_tool
 from ..language import (
     AGENTS,
     TOOL_SPECS,
+    WORKFLOW_PARTS,
     Vocabulary,
-    agent_tool_specs,
+    is_arrows,
+    is_node,
     parameter,
     parameter_names,
     tool_parameters,
+    tool_spec_of,
     tool_spec_schema,
 )
 from ..optics import Getter, any_property, computed, optic_name, view
@@ -43,9 +46,14 @@ from .place import Kind, Place
 _NAMED = {Kind.PATTERN, Kind.PARAMETER}
 """What ``*`` leads to; parts and properties are named one by one."""
 
+_LISTS: Final = {"tools": Kind.TOOLS, "nodes": Kind.NODES, "arrows": Kind.ARROWS}
+"""The words that lead to several elements."""
+
 _HINTS: Final[Mapping[str, str]] = {
     "parameters": "they are written in the signature: gram set FILE {place}.signature '…'",
     "tools": "gram add FILE {place}.tools '[…]'",
+    "nodes": "gram add FILE {place}.nodes '[…]'",
+    "arrows": "gram add FILE {place}.arrows '(a)-->(b)'",
     "schema": "it follows from the signature: gram set FILE {place}.signature '…'",
 }
 
@@ -143,7 +151,11 @@ class _Document:
             case Kind.PATTERN:
                 return self._in_pattern(place)
             case Kind.TOOLS:
-                return self._tools(place)
+                return self._named(place, is_tool)
+            case Kind.NODES:
+                return self._named(place, is_node)
+            case Kind.ARROWS:
+                return self._arrows(place)
             case Kind.PARAMETERS:
                 return _parameters(place, place.pattern(self.patterns))
             case Kind.PARAMETER:
@@ -158,14 +170,15 @@ class _Document:
                 return iter(())
 
     def _top(self) -> Iterator[tuple[str, Place]]:
-        """The agents at any depth, the tools outside them, and what else has a name at the top."""
-        agents: set[TreePath] = set()
+        """The agents and workflows at any depth, the tools outside them, and what else has a name
+        at the top."""
+        around: set[TreePath] = set()
         for path, pattern in walk(self.patterns):
             name = pattern.value.identity
-            if is_agent(pattern):
-                agents.add(path)
+            if is_runnable(pattern):
+                around.add(path)
             elif is_tool(pattern):
-                if any(path[:depth] in agents for depth in range(1, len(path))):
+                if any(path[:depth] in around for depth in range(1, len(path))):
                     continue
             elif len(path) > 1:
                 continue
@@ -176,8 +189,9 @@ class _Document:
         """The parts of an agent or tool, then the properties."""
         pattern = place.pattern(self.patterns)
         properties = pattern.value.properties
-        if is_agent(pattern):
-            yield from _parts(place, AGENTS, properties)
+        if is_runnable(pattern):
+            yield "schema", _part(place, "schema", self._schema(place.tree_path))
+            yield from _parts(place, AGENTS if is_agent(pattern) else WORKFLOW_PARTS, properties)
         elif is_tool(pattern):
             yield "schema", _part(place, "schema", self._schema(place.tree_path))
             yield "parameters", _part(place, "parameters", tool_parameters, Kind.PARAMETERS)
@@ -185,25 +199,43 @@ class _Document:
         for key in sorted(properties):
             yield key, _property(place, key)
 
-    def _tools(self, place: Place) -> Iterator[tuple[str, Place]]:
-        """The tools of an agent; one that is used by its bare name is found where it is defined."""
-        agent = place.pattern(self.patterns)
-        for index, element in enumerate(agent.elements):
+    def _named(
+        self, place: Place, is_one: Callable[[Pattern], bool]
+    ) -> Iterator[tuple[str, Place]]:
+        """The tools of an agent, or the nodes of a workflow.
+
+        One that is used by its bare name is found where it is defined.
+        """
+        around = place.pattern(self.patterns)
+        for index, element in enumerate(around.elements):
             name, here = element.value.identity, (*place.tree_path, index)
             words = (*place.words, name)
-            if is_tool(element) and name:
-                yield name, Place(words, Kind.PATTERN, here)
-            elif is_reference(element):
-                is_seen = place.tree_path in self._program.agents
+            if is_reference(element):
+                is_seen = place.tree_path in self._program.runnables
                 known = self._program.meant(name, place.tree_path) if is_seen else ()
-                tool = next((each for each in known if is_tool(each.pattern)), None)
-                if tool is not None:
-                    yield name, Place(words, Kind.PATTERN, tool.path, reference=here)
+                meant = next((each for each in known if is_one(each.pattern)), None)
+                if meant is not None:
+                    yield name, Place(words, Kind.PATTERN, meant.path, reference=here)
                 elif not known:  # it means nothing, and can be replaced or removed
                     yield name, Place(words, Kind.PATTERN, here)
+            elif is_one(element) and name:
+                yield name, Place(words, Kind.PATTERN, here)
+
+    def _arrows(self, place: Place) -> Iterator[tuple[str, Place]]:
+        """The paths of arrows, by their numbers."""
+        elements = enumerate(place.pattern(self.patterns).elements)
+        places = [(*place.tree_path, index) for index, each in elements if is_arrows(each)]
+        for number, path in enumerate(places, 1):
+            yield str(number), Place((*place.words, str(number)), Kind.PATTERN, path)
 
     def _schema(self, path: TreePath) -> Getter[Pattern, Any]:
-        """The getter of the schema of a tool, which may use types that are defined around it."""
+        """The getter of the schema of a tool, or of an agent or workflow as the tool that it is.
+
+        It may use types that are defined around it.
+        """
+        if path in self._program.runnables:
+            whole = self._program.completed(self._program.runnables[path])[0]
+            return computed("schema", lambda _: view(tool_spec_schema, tool_spec_of(whole)))
         if path not in self._program.tools:
             return tool_spec_schema
 
@@ -226,7 +258,7 @@ def _parts(
 ) -> Iterator[tuple[str, Place]]:
     """The words of a vocabulary, and its properties."""
     for word, lens in vocabulary.words.items():
-        kind = Kind.TOOLS if lens is agent_tool_specs else Kind.PART
+        kind = _LISTS.get(word, Kind.PART)
         yield word, _part(place, word, lens, kind)
     for key, lens in vocabulary.properties.items():
         if not isinstance(properties.get(key), PMap):  # of a map, each entry can be reached

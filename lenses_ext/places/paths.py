@@ -66,5 +66,7 @@ def write_path(words: Iterable[str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word of a path: in backticks when it has a dot or is not a symbol."""
+    """A word of a path: in backticks when it has a dot or is neither a symbol nor a number."""
+    if word.isascii() and word.isdecimal():
+        return word
     return quote(word, "`") if "." in word else write_name(word)

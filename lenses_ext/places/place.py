@@ -24,10 +24,17 @@ class Kind(Enum):
     DOCUMENT = "document"
     PATTERN = "pattern"
     TOOLS = "tools"
+    NODES = "nodes"
+    ARROWS = "arrows"
     PARAMETERS = "parameters"
     PARAMETER = "parameter"
     PROPERTY = "property"
     PART = "part"
+
+    @property
+    def holds_elements(self) -> bool:
+        """Whether it is a list of elements, to which another can be added."""
+        return self in (Kind.TOOLS, Kind.NODES, Kind.ARROWS)
 
 
 @frozen

@@ -43,8 +43,10 @@ from lenses_ext import (
     tool_spec_schema,
     tool_spec_type_signature,
     view,
+    workflow_arrows,
     workflow_description,
     workflow_name,
+    workflow_nodes,
 )
 from lenses_ext.errors import ManyPartsError
 from lenses_ext.language.parameters import parameter, parameter_names, tool_parameters
@@ -130,6 +132,14 @@ LIKE_WORKFLOWS = st.builds(
         },
     ),
 )
+NODES = st.sampled_from(loads("(b) [t:Tool | ()==>(::Text)] (c:Agent) [l:Loop | b, c]"))
+SOME_NODES = st.lists(NODES, max_size=3).map(tuple)
+ARROWS = st.sampled_from(
+    loads('(a)-->(b) (a)-->(b)-->() (b)<-[:WHEN {is: "x"}]-(a) (a)-->(again::b)')
+)
+SOME_ARROWS = st.lists(ARROWS, max_size=3).map(tuple)
+ONLY_NODES = SOME_NODES.map(lambda some: Pattern(Subject("w", {"Workflow"}), some))
+ONLY_ARROWS = SOME_ARROWS.map(lambda some: Pattern(Subject("w", {"Workflow"}), some))
 FLAT = st.lists(
     agents(depth=0) | patterns(3).filter(lambda each: not collect(each_agent, (each,))), max_size=3
 ).map(tuple)
@@ -151,6 +161,10 @@ LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any
     (agent_type_signature, SIGNED, st.none() | SIGNATURE, False),
     (workflow_name, LIKE_WORKFLOWS, NAMES, True),
     (workflow_description, LIKE_WORKFLOWS, texts() | st.none(), True),
+    (workflow_nodes, SIGNED, SOME_NODES, False),
+    (workflow_nodes, ONLY_NODES, SOME_NODES, True),
+    (workflow_arrows, SIGNED, SOME_ARROWS, False),
+    (workflow_arrows, ONLY_ARROWS, SOME_ARROWS, True),
     (loop_max, LIKE_WORKFLOWS, st.none() | st.integers(1, 9), True),
     (loop_until, LIKE_WORKFLOWS, st.none() | values(), True),
     (tool_spec_name, like_tools(), NAMES, True),

@@ -322,3 +322,84 @@ def test_any_words_can_be_written_as_a_path_and_read_back(words: list[str]) -> N
     words = [word for word in words if word != "*"] or ["a"]
 
     assert read_path(write_path(words)) == tuple(words)
+
+
+# --- workflows
+
+NEWSROOM = """[newsroom:Workflow {description: "D"} | (topic::Text)==>(::String), // kept
+  researcher, [writer:Agent {instruction: "I", model: "A/b"}],
+  (researcher)-->(writer), (writer)-[{as: "text"}]->()]
+[researcher:Agent {instruction: "R", model: "A/b"} | (topic::Topic)==>(::Text), helper]
+[refine:Loop {max: 3, until: {critic: "ok"}} | critic, [t:Tool | ()==>(::Text)]]
+[Topic:String {minLength: 1}] (critic:Agent) (helper:Agent)"""
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("newsroom.description", "D"),
+        ("newsroom.signature", "(topic::Text)==>(::String)"),
+        ("newsroom.nodes.writer.instruction", "I"),
+        ("newsroom.nodes.researcher.signature", "(topic::Topic)==>(::Text)"),
+        ("refine.max", 3),
+        ("refine.until.critic", "ok"),
+        ("newsroom.arrows.2.as", "text"),
+        ("writer.instruction", "I"),
+        ("writer.signature", None),
+    ],
+)
+def test_paths_lead_into_workflows(path: str, expected: object) -> None:
+    patterns = parse(NEWSROOM).patterns
+
+    assert [place.get(patterns) for place in find_places(patterns, path)] == [expected]
+
+
+def test_an_agent_and_a_workflow_have_the_schema_of_the_tool_that_they_are() -> None:
+    patterns = parse(NEWSROOM).patterns
+    topic = {"type": "string", "minLength": 1}
+
+    schemas = [
+        place.get(patterns)["properties"]
+        for name in ("newsroom", "researcher", "refine")
+        for place in find_places(patterns, f"{name}.schema")
+    ]
+
+    assert schemas == [
+        {"topic": {"type": "string"}},
+        {"topic": topic},
+        {"input": {"type": "string"}},
+    ]
+
+
+def test_nodes_and_arrows_are_changed_and_removed_by_their_paths() -> None:
+    document = parse(NEWSROOM)
+    (arrow,) = find_places(document.patterns, "newsroom.arrows.2")
+    (node,) = find_places(document.patterns, "newsroom.nodes.researcher")
+    (signature,) = find_places(document.patterns, "newsroom.signature")
+
+    removed = document.replace(remove_places(document.patterns, [arrow, node])).text
+    changed = document.replace(signature.set(document.patterns, "(n::Int)==>(::Text)")).text
+
+    first, rest = NEWSROOM.split("// kept")
+    assert removed == NEWSROOM.replace("  researcher, [w", " [w").replace(
+        ', (writer)-[{as: "text"}]->()', ""
+    )
+    assert changed == first.replace("(topic::Text)==>(::String)", "(n::Int)==>(::Text)") + (
+        f"// kept{rest}"
+    )
+
+
+def test_what_goes_on_from_a_workflow_is_completed() -> None:
+    patterns = parse(NEWSROOM).patterns
+
+    assert completions(patterns, "newsroom.nodes.") == [
+        "newsroom.nodes.*",
+        "newsroom.nodes.researcher",
+        "newsroom.nodes.writer",
+    ]
+    assert "newsroom.arrows" in completions(patterns, "newsroom.")
+    assert completions(patterns, "newsroom.arrows.") == [
+        "newsroom.arrows.*",
+        "newsroom.arrows.1",
+        "newsroom.arrows.2",
+    ]
