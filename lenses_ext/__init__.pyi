@@ -111,6 +111,13 @@ from .programs.composition import (
     rename_tool as rename_tool,
     replace_tool as replace_tool,
 )
+from .programs.flow_composition import (
+    factor_agent as factor_agent,
+    inline_agent as inline_agent,
+    parallel as parallel,
+    sequence as sequence,
+    tool_as_agent as tool_as_agent,
+)
 from .programs.references import (
     ProgramLike as ProgramLike,
     definitions_of as definitions_of,

@@ -41,6 +41,7 @@ _INPUT = Pattern(Subject(INPUT, {"String"}))
 
 def written_signature(pattern: Pattern) -> Pattern | None:
     """The path among the elements of an agent or workflow that is its signature, or None."""
+    expect(pattern, Pattern, "pattern", by="written_signature")
     return next(filter(is_typed_path, pattern.elements), None)
 
 

@@ -1,0 +1,163 @@
+"""Workflows from parts; tools that are moved into an agent of their own, and back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import Pattern, loads, loads_one, only_errors
+from lenses_ext import (
+    FocusError,
+    dumps,
+    factor_agent,
+    inline_agent,
+    parallel,
+    parse,
+    sequence,
+    tool_as_agent,
+    tool_spec_of,
+    tool_spec_schema,
+    validate_agent_pattern,
+    validate_program,
+    view,
+    workflow_of,
+)
+from lenses_ext.strategies import agents, tool_specs
+
+A, B = loads(
+    '(a:Agent {instruction: "x", model: "p/m"}) (b:Agent {instruction: "x", model: "p/m"})'
+)
+TEXT = """\
+[helper:Agent {instruction: "Help.", model: "Offline/rehearsal"} | // first
+  [read:Tool {description: "Reads"} | (path::Text)==>(::Text)], // reads
+  // about writing
+  [write:Tool {description: "Writes"} | (path::Text)==>(::Text)],
+  [count:Tool {description: "Counts"} | (text::Text)==>(::Integer)] // counts
+] // end
+"""
+
+
+def test_a_sequence_takes_definitions_and_names() -> None:
+    flow = sequence("w", A, "b", description="Both.")
+
+    assert dumps(flow) == (
+        '[w:Workflow {description: "Both."} | (a:Agent {instruction: "x", model: "p/m"}), b, '
+        "(a)-->(b)]"
+    )
+    assert only_errors(validate_program((flow, B))) == ()
+
+
+@pytest.mark.parametrize(
+    ("steps", "order"),
+    [
+        (["a"], ("a",)),
+        (["a", "b", "a"], ("a", "b", "a2")),
+        (["a", "a", "a2", "a"], ("a", "a3", "a2", "a4")),
+        (["a", "b", "c", "d"], ("a", "b", "c", "d")),
+    ],
+)
+def test_the_steps_of_a_sequence_follow_each_other(steps: list[str], order: tuple[str]) -> None:
+    flow = sequence("w", *steps)
+
+    assert workflow_of(flow).order == order
+    assert loads_one(dumps(flow)) == flow
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "a2"]), min_size=1, max_size=6))
+def test_a_sequence_of_any_steps_has_no_fault(steps: list[str]) -> None:
+    definitions = loads(
+        " ".join(f'({each}:Agent {{instruction: "x", model: "p/m"}})' for each in set(steps))
+    )
+
+    assert only_errors(validate_program((sequence("w", *steps), *definitions))) == ()
+
+
+def test_what_runs_side_by_side_gives_a_record() -> None:
+    flow = parallel("w", A, B)
+
+    assert workflow_of(flow).result.is_record
+    assert only_errors(validate_program((flow,))) == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: sequence("w"), "there are no steps"),
+        (lambda: parallel("w", "a", "a"), 'two steps are named "a"'),
+        (lambda: sequence("", "a"), "a workflow needs a name"),
+        (lambda: sequence("w", loads_one("(:Agent)")), "a step has no name"),
+        (lambda: sequence("w", loads_one("(n:Note)")), "a step is"),
+        (lambda: sequence("w", A, loads_one("(a:Agent)")), "is two different steps"),
+    ],
+)
+def test_what_is_no_workflow_is_refused(make: object, reason: str) -> None:
+    with pytest.raises(FocusError, match=reason):
+        make()  # type: ignore[operator]  # a function of no arguments
+
+
+def test_a_tool_becomes_an_agent_that_takes_and_gives_the_same() -> None:
+    tool = loads_one('[add:Tool {description: "Adds."} | (a::Int)==>(b::P)==>(::P), [P:Integer]]')
+
+    agent = tool_as_agent(tool, "adder", "Offline/rehearsal", "Add.")
+
+    assert only_errors(validate_agent_pattern(agent)) == ()
+    assert view(tool_spec_schema, tool_spec_of(agent)) == view(tool_spec_schema, tool)
+    assert agent.elements[-1] is tool
+
+
+@given(tool_specs())
+def test_every_tool_can_become_an_agent(tool: Pattern) -> None:
+    agent = tool_as_agent(tool, "wrapped_agent", "Offline/rehearsal", "Do it.")
+
+    assert view(tool_spec_schema, tool_spec_of(agent)) == view(tool_spec_schema, tool)
+    assert only_errors(validate_agent_pattern(agent)) == ()
+
+
+def test_tools_move_into_an_agent_and_back_and_every_comment_stays() -> None:
+    document = parse(TEXT)
+    (agent,) = document.patterns
+
+    factored = factor_agent(agent, ["read", "write"], "files", "Handles files.", "Do it.")
+    text = document.replace([factored]).text
+
+    assert [each.value.identity for each in factored.elements] == ["files", "count"]
+    assert [each.value.identity for each in factored.elements[0].elements] == ["read", "write"]
+    for comment in ("// first", "// counts", "// end"):
+        assert comment in text
+    assert inline_agent(factored, "files") == agent
+    assert document.replace([factored]).replace([inline_agent(factored, "files")]).text == TEXT
+
+
+@given(agents("outer", depth=0), st.data())
+def test_inlining_undoes_factoring_of_neighbours(agent: Pattern, data: st.DataObject) -> None:
+    names = [each.value.identity for each in agent.elements]
+    start = data.draw(st.integers(0, len(names)))
+    some = names[start : data.draw(st.integers(start, len(names)))]
+    if not some:
+        return
+
+    factored = factor_agent(agent, some, "inner_agent", "Does it.", "Do it.")
+
+    assert only_errors(validate_agent_pattern(factored)) == ()
+    assert inline_agent(factored, "inner_agent") == agent
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda a: factor_agent(a, ["raed"], "x", "d", "i"), "did you mean read"),
+        (lambda a: factor_agent(a, [], "x", "d", "i"), "no tool is named"),
+        (lambda a: factor_agent(a, ["read"], "write", "d", "i"), "the name of another element"),
+        (lambda a: inline_agent(a, "files"), 'no agent "files"'),
+    ],
+)
+def test_what_is_not_there_cannot_be_moved(make: object, reason: str) -> None:
+    with pytest.raises(FocusError, match=reason):
+        make(parse(TEXT).patterns[0])  # type: ignore[operator]  # a function of an agent
+
+
+def test_tools_of_one_name_are_not_inlined_over_each_other() -> None:
+    agent = loads_one("[a:Agent | (t:Tool), [b:Agent | (t:Tool)]]")
+
+    with pytest.raises(FocusError, match='"t" is the name of another element'):
+        inline_agent(agent, "b")
