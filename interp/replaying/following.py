@@ -41,6 +41,8 @@ def follow(path: PathLike) -> Iterator[RecordedRun]:
         elif is_written:
             changed = began
         elif began - changed > _PATIENCE:
+            if not seen:
+                load_run(path)  # says what is wrong with a file in which no run begins
             return
         sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long file is read less often
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 
 from attrs import field, frozen
 
@@ -104,8 +104,21 @@ class _Recorded:
             return live
         if then is None:
             at = ", ".join(map(str, effect.at))
-            raise ReplayError(f"nothing was recorded at position ({at}) for {_name(effect)}")
+            told = f"nothing was recorded at position ({at}) for {_name(effect)}"
+            nearest = self._nearest(effect)
+            raise ReplayError(f"{told}; the nearest:\n{nearest}" if nearest else told)
         raise ReplayError(_difference(then, effect))
+
+    def _nearest(self, effect: Effect) -> str:
+        """How the recorded effect that is most like another differs from it; "" if none is."""
+        lines = effect_lines(effect)
+        recorded = [
+            effect_lines(each) for each, _ in self.steps.values() if type(each) is type(effect)
+        ]
+        if not recorded:
+            return ""
+        nearest = max(recorded, key=lambda each: SequenceMatcher(None, each, lines).ratio())
+        return "\n".join(unified_diff(nearest, lines, "recorded", "now", n=2, lineterm=""))
 
 
 def _said(event: Event) -> TextDelta | None:

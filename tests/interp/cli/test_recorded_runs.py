@@ -308,6 +308,16 @@ def test_a_run_that_nobody_records_any_more_is_followed_to_what_it_waits_for(
     assert [each["name"] for each in json.loads(last)["waits_for"]] == ["sayHello"]
 
 
+def test_a_file_in_which_no_run_begins_is_not_followed(tmp_path: Path) -> None:
+    file = tmp_path / "empty.run.gram"
+    file.touch()
+
+    done = gram("trace", str(file), "--follow")
+
+    assert done.returncode == 2
+    assert "no run is recorded in it" in done.stderr
+
+
 def test_following_is_stopped_quietly_with_ctrl_c(file: Path) -> None:
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
     with file.open("rb") as held:

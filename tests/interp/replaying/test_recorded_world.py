@@ -65,3 +65,20 @@ def test_what_a_policy_answered_on_resuming_is_answered_again(
     response = resume_run(file, counting([]), model=ScriptedModel(["done"]), policy=policy)
 
     assert run(AGENT, "go", policy=ask_all, world=recorded(file)) == response
+
+
+def test_what_was_not_recorded_is_told_with_the_nearest_request(file: Path) -> None:
+    with pytest.raises(ApprovalNeeded):
+        run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
+
+    with pytest.raises(ReplayError, match=r"nothing was recorded at position \(0, 0\)"):
+        run(AGENT, "go", world=recorded(file))
+    resume_run(file, counting([]), model=ScriptedModel([CALLS, "done"]), policy=allow_all)
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:-2]))
+
+    with pytest.raises(ReplayError) as caught:
+        run(AGENT, "go", world=recorded(file))
+
+    assert "nothing was recorded at position (2) for the request; the nearest:" in str(caught.value)
+    assert "+" in str(caught.value)
