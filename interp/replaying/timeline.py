@@ -15,12 +15,13 @@ from attrs import asdict, evolve, field, frozen
 from pyrsistent import thaw
 
 from gram import dumps, expect
-from lenses_ext import Model, agent_model, agent_name, view
+from lenses_ext import Model, agent_model, is_agent, view
 
 from ..call_text import short_repr
 from ..errors import ConfigurationError
 from ..json_text import Json, read_json, write_json
 from ..machine import (
+    AgentFrame,
     Ask,
     CallFailed,
     CallModel,
@@ -31,6 +32,7 @@ from ..machine import (
     State,
     Status,
     ToolReturned,
+    frame_at,
     newly_answered,
     pending,
 )
@@ -219,7 +221,7 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
     times = [each.seconds for each in entries if each.seconds is not None]
     said = [each.content for each in first.context if each.role == UserRole]
     return Timeline(
-        view(agent_name, first.agent),
+        first.agent.value.identity,
         _model_of(state),
         first.run_id,
         run.filename or "",
@@ -295,7 +297,9 @@ class _Reader:
             yield Entry((), "stop", _who(step.state), "", "failed", error=error)
         for at, call in answered:
             ran = isinstance(event, ToolReturned | CallFailed) and event.at == at
-            entry = _call(at, call, _who(step.before), ran)
+            is_inside = event.at[: len(at)] == at != event.at  # it ended a call of an agent
+            entry = _call(at, call, _who(step.state, at), ran or is_inside)
+            entry = evolve(entry, kind="agent") if is_inside else entry
             seconds = step.seconds if ran else None
             yield self._noted(evolve(entry, approval=self._approvals.get(at), seconds=seconds))
 
@@ -305,19 +309,19 @@ class _Reader:
         how: How = "running" if effect.at in self._begun else "waiting"
         if isinstance(effect, CallModel):
             model = str(effect.request.model)
-            return Entry(effect.at, "model", _who(state), model, how, started=started)
+            return Entry(effect.at, "model", _who(state, effect.at), model, how, started=started)
         if isinstance(effect, Ask):
             how = "asked"
         call = (effect.name, how, effect.arguments)
-        return Entry(effect.at, "tool", _who(state), *call, started=started)
+        return Entry(effect.at, "tool", _who(state, effect.at), *call, started=started)
 
 
 def _reply(step: Step, event: ModelReplied) -> Entry:
     return Entry(
         event.at,
         "model",
-        _who(step.before),
-        _model_of(step.before),
+        _who(step.before, event.at),
+        str(step.effect.request.model) if isinstance(step.effect, CallModel) else "",
         "done",
         result=event.message.content,
         error="cut off at its length limit" if event.truncated else None,
@@ -334,11 +338,16 @@ def _call(at: Position, call: ToolInvocation, who: str, ran: bool) -> Entry:
     return Entry(at, "tool", who, call.tool_name, how, call.args_text, call.result_text, call.error)
 
 
-def _who(state: State) -> str:
-    return view(agent_name, state.agent)
+def _who(state: State, at: Position = ()) -> str:
+    """The name of the agent that a position is of; of a step of a workflow, the workflow's."""
+    frame = frame_at(state, at)
+    return (frame.agent if isinstance(frame, AgentFrame) else frame.workflow).value.identity
 
 
 def _model_of(state: State) -> str:
+    """The model that is asked; "" for a workflow, whose agents each have their own."""
+    if state.model is None and not is_agent(state.agent):
+        return ""
     return str(state.model or view(agent_model, state.agent))
 
 

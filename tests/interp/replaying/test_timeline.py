@@ -13,16 +13,21 @@ from interp import (
     Limits,
     Model,
     ScriptedModel,
+    ToolLibrary,
     Usage,
     ask_all,
     load_run,
     price_of,
     resume_run,
     run,
+    run_page,
     timeline,
+    tool,
 )
 from interp.replaying import Entry, Timeline
+from lenses_ext import parse
 from tests.interp.execution.test_recording import AGENT, CALLS, counting
+from tests.interp.model_server import tool_calls
 
 
 @pytest.fixture
@@ -131,3 +136,59 @@ def test_the_cost_of_a_run_is_that_of_its_replies(file: Path) -> None:
 
     assert found.usage == Usage(1000, 500)
     assert found.cost == price_of(Model("OpenAI", "gpt-5"), Usage(1000, 500))
+
+
+TEAM = """
+[team:Workflow | researcher, writer, (researcher)-->(writer)]
+[desk:Agent {instruction: "Ask.", model: "A/b"} | researcher]
+[researcher:Agent {instruction: "Research.", model: "A/c"} |
+  [search:Tool {description: "Search"} | (query::Text)==>(::Text)]]
+[writer:Agent {instruction: "Write.", model: "A/d"}]
+"""
+
+
+@tool
+def search(query: str) -> str:
+    """Search"""
+    return query
+
+
+@pytest.mark.parametrize(
+    ("agent", "happened"),
+    [
+        (
+            "desk",
+            [
+                ("desk", "model", "A/b"),
+                ("researcher", "model", "A/c"),
+                ("researcher", "tool", "search"),
+                ("researcher", "model", "A/c"),
+                ("desk", "agent", "researcher"),
+                ("desk", "model", "A/b"),
+            ],
+        ),
+        (
+            "team",
+            [
+                ("researcher", "model", "A/c"),
+                ("researcher", "tool", "search"),
+                ("researcher", "model", "A/c"),
+                ("writer", "model", "A/d"),
+            ],
+        ),
+    ],
+)
+def test_what_happens_inside_is_whose_it_is(
+    file: Path, agent: str, happened: list[tuple[str, str, str]]
+) -> None:
+    asked = [tool_calls(("1", "researcher", {"input": "sea"}))] if agent == "desk" else []
+    replies = [*asked, tool_calls(("1", "search", {"query": "sea"})), "found", "done"]
+    library = ToolLibrary.of([search])
+    model = ScriptedModel(replies)
+    run(parse(TEAM), "go", library, agent=agent, model=model, match="name", record=file)
+
+    found = of(file)
+
+    assert [(each.who, each.kind, each.name) for each in found.entries] == happened
+    assert {each.how for each in found.entries} == {"done"}
+    assert "researcher" in run_page(load_run(file))
