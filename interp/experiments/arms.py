@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, Union, Unpack
 
 from attrs import evolve, field, fields, frozen
 
-from gram import ArgumentError, GramError, Pattern, expect, parse_file
+from gram import ArgumentError, GramEncodeError, GramError, Pattern, expect, parse_file
 from lenses_ext import Match, Model, ProgramLike, agent_model, view
 
 from ..cases import Case
@@ -178,8 +178,11 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         agent, library = _agent(arm, cases), fresh_library(arm.library)
         bind_agent_tools(agent, library, match=arm.match or "full")
         made = ReadyArm(name, arm, agent, library)
-        if isinstance(arm.model, str | Model | None):
-            connect_model(made.model, base_url=arm.base_url)
+        model = made.fresh_model()
+        if isinstance(model, str | Model | None):
+            connect_model(model or made.model, base_url=arm.base_url)
+        elif not callable(getattr(model, "complete", None)):
+            raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
         for case in cases:  # an input may not fit, as settings and options may not
             chosen = made.options
             chosen["model"] = _STAND_IN
@@ -251,7 +254,7 @@ def _naming(name: str) -> Iterator[None]:
         raise ToolBindingError(f"arm {name}: {each}" for each in error.problems) from None
     except ValidationError as error:
         raise ValidationError(f"arm {name}: {error}", error.faults) from None
-    except ConfigurationError as error:
+    except (ConfigurationError, GramEncodeError, ArgumentError) as error:
         raise ConfigurationError(f"arm {name}: {error}") from error.__cause__
 
 

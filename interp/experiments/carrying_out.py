@@ -82,6 +82,7 @@ def ab(
     expect(seed, (int, type(None)), "seed", by="ab")
     if seed is not None and seed < 0:
         raise ArgumentError(f"ab: seed must be at least 0, got {seed}")
+    expect(difference, (int, float, type(None)), "difference", by="ab")
     if difference is not None and not 0 < difference < float("inf"):
         raise ArgumentError(f"ab: difference must be above 0, got {difference}")
     given = _cases(cases)

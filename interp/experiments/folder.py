@@ -85,7 +85,7 @@ class Folder:
         patterns = parse(text, str(file)).patterns
         if not patterns:
             raise ValidationError(f"{file}: no plan is written in it")
-        return plan_from_patterns(patterns)
+        return plan_from_patterns(patterns, has_hash=True)
 
     def begin(self, plan: Plan) -> None:
         """Make the folder and write the plan, before anything runs.

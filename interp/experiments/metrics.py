@@ -90,6 +90,10 @@ MetricLike: TypeAlias = Union[str, Metric, Measure]
 """The name of a metric that is built in, a `Metric`, or a function that is one under its name."""
 
 
+_LARGEST = 1e100
+"""A score that is larger has no mean and no deviation that could be computed."""
+
+
 def _score(found: Any) -> Score:
     if isinstance(found, Score):
         return found
@@ -105,7 +109,8 @@ def _score(found: Any) -> Score:
         return Score(None, f"the metric returned {type(found).__name__}, no number")
     if type(found).__name__ == "bool_":  # numpy's
         return Score(bool(found))
-    return Score(number) if isfinite(number) else Score(None, f"the metric returned {number}")
+    is_usable = isfinite(number) and abs(number) <= _LARGEST
+    return Score(number) if is_usable else Score(None, f"the metric returned {number}")
 
 
 def _takes_case(measure: Measure) -> bool:

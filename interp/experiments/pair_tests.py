@@ -61,7 +61,7 @@ def sign_flips(differences: Sequence[float], rng: np.random.Generator) -> float:
     if len(given) < 2:  # one difference: both signs are as far from zero
         return 1.0
     found = stats.permutation_test(
-        (given,),
+        (given / np.max(np.abs(given)),),  # no sum of them is too large or too small for a float
         np.mean,
         permutation_type="samples",
         n_resamples=2 ** len(given) if len(given) <= _ALL_SIGNS else RESAMPLES,

@@ -160,8 +160,12 @@ def make_plan(
     return plan_from_patterns(_redacted((Pattern(Subject("", {PLAN}, properties)), *parts)))
 
 
-def plan_from_patterns(patterns: Sequence[Pattern]) -> Plan:
+def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -> Plan:
     """Read a plan.
+
+    Args:
+        patterns: the plan as gram.
+        has_hash: whether it must have its hash, as a written one does.
 
     Raises:
         ValidationError: it is not a plan, it was edited, or another version wrote it; the fault
@@ -189,9 +193,13 @@ def plan_from_patterns(patterns: Sequence[Pattern]) -> Plan:
         Pattern(bare),
         tuple(others),
     )
-    if read.text("hash", "") not in ("", plan.hash):
+    if plan.repeats < 1 or plan.primary not in [each.name for each in plan.metrics]:
+        read.refuse("no-plan", "a plan has repeats, and a primary metric that is among its metrics")
+    if not plan.arms or not plan.cases:
+        read.refuse("no-plan", "a plan has arms and cases")
+    if has_hash and read.text("hash", "") != plan.hash:
         hint = "a plan stays as it was when the experiment began; begin another in a new folder"
-        read.refuse("edited-plan", "the plan was edited: its hash is of another one", "hash", hint)
+        read.refuse("edited-plan", "the plan was edited: its hash is of another one", hint=hint)
     return plan
 
 

@@ -32,6 +32,10 @@ from tests.interp.experiments.worlds import PROGRAM, arm, cases, failing, half, 
 from tests.paths import EXAMPLES
 
 
+def base_program() -> Any:
+    return arm(right).program
+
+
 def notes(experiment: Experiment) -> str:
     return "\n".join(experiment.notes)
 
@@ -235,7 +239,7 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ({"arms": {}}, "there are no arms"),
         ({"arms": {" ": arm(right)}}, "the name of an arm is empty"),
         ({"arms": {"a": Arm()}}, "arm a: there is no program"),
-        ({"arms": {"a": Arm(PROGRAM and 3)}}, "arm a|program"),  # type: ignore[arg-type]
+        ({"arms": {"a": Arm(3)}}, "arm a: ab: program must be"),  # type: ignore[arg-type]
         ({"metrics": []}, "there are no metrics"),
         ({"metrics": ["pased"]}, 'did you mean "?passed'),
         ({"metrics": ["passed", "passed"]}, "two metrics are named passed"),
@@ -245,6 +249,10 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ({"jobs": True}, "jobs must be at least 1"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"difference": 0}, "difference must be above 0"),
+        ({"difference": "x"}, "difference must be"),
+        ({"arms": {"a": Arm(base_program(), model="nope")}}, "arm a: 'nope' names no provider"),
+        ({"arms": {"a": Arm(base_program(), model=3)}}, "arm a: 3 is not a model"),  # type: ignore[arg-type]
+        ({"arms": {"a": arm(right, settings={"nope": 1})}}, 'arm a: there is no setting "nope"'),
         ({"cases": [Case(name="c", input=" ")]}, "arm a: "),
         ({"arms": {"a": arm(right, edits=[lambda agent: None])}}, "an edit must return"),
         ({"arms": {"a": arm(right, edits=[lambda agent: 1 / 0])}}, "ZeroDivisionError"),
@@ -271,11 +279,7 @@ def test_a_missing_key_is_told_before_anything_runs(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
     with pytest.raises(ConfigurationError, match="arm b: OPENAI_API_KEY is not set"):
-        ab(cases(1), {"a": arm(right), "b": Arm(base().program, model="OpenAI/gpt-5.6-luna")})
-
-
-def base() -> Arm:
-    return arm(right)
+        ab(cases(1), {"a": arm(right), "b": Arm(base_program(), model="OpenAI/gpt-5.6-luna")})
 
 
 # --- the folder
@@ -376,6 +380,46 @@ def test_edited_results_and_plans_are_found(tmp_path: Path) -> None:
     plan.write_text(plan.read_text().replace("say 0", "say 7"))
     with pytest.raises(ValidationError, match=r"plan\.gram:\d+:\d+: .*the plan was edited"):
         load_experiment(out)
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ("", "no plan is written in it"),
+        ("(:Foo)", "expected Plan, found Foo"),
+        ("(:Plan {format: 2})", "the format is not 1"),
+        ('(:Plan {format: 1, primary: "x", repeats: 1})', "primary metric that is among"),
+        (
+            '(:Plan {format: 1, primary: "x", repeats: 1})(:Metric {name: "x", better: "higher"})',
+            "a plan has arms and cases",
+        ),
+        ('(:Plan {format: 1, primary: "x", repeats: 1})(:Metric {name: "x"})', "has no better"),
+    ],
+)
+def test_a_plan_that_is_none_is_refused_with_its_place(
+    plan: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "plan.gram").write_text(plan)
+
+    with pytest.raises(ValidationError, match=message) as refused:
+        load_experiment(tmp_path)
+
+    assert "plan.gram" in str(refused.value)
+
+
+def test_records_that_a_killed_process_left_unfinished_are_begun_anew(tmp_path: Path) -> None:
+    out = tmp_path / "x"
+    ab(cases(2), {"a": arm(right), "b": arm(right)}, out=out, seed=1)
+    (out / "results.gram").write_text("")
+    files = sorted((out / "runs").iterdir())
+    files[0].write_text("")
+    files[1].write_text("(:Run {{{\n")
+    files[2].write_text(files[2].read_text().splitlines(keepends=True)[0])  # nothing was answered
+
+    found = ab(cases(2), {"a": arm(right), "b": arm(right)}, out=out)
+
+    assert [each.value for each in found.estimates[:2]] == [1.0, 1.0]
+    assert not found.failures
 
 
 def test_what_is_no_experiment_is_refused(tmp_path: Path) -> None:

@@ -47,6 +47,11 @@ def test_mcnemar_is_the_sign_flips_of_successes(gained: int, lost: int, equal: i
     assert sign_flips(differences, np.random.default_rng(1)) == pytest.approx(mcnemar(gained, lost))
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e100])
+def test_tiny_and_huge_differences_are_tested_as_any(scale: float) -> None:
+    assert sign_flips([scale] * 8, np.random.default_rng(1)) == pytest.approx(2 / 2**8)
+
+
 def test_many_differences_are_tried_at_random_but_the_same_for_a_seed() -> None:
     differences = list(np.random.default_rng(3).normal(0.2, 1, 60))
 
