@@ -60,8 +60,10 @@ def sign_flips(differences: Sequence[float], rng: np.random.Generator) -> float:
     given = given[given != 0]
     if len(given) < 2:  # one difference: both signs are as far from zero
         return 1.0
+    # By a power of two, which is exact: no sum is too large or too small for a float.
+    exponent = np.frexp(np.max(np.abs(given)))[1]
     found = stats.permutation_test(
-        (given / np.max(np.abs(given)),),  # no sum of them is too large or too small for a float
+        (np.ldexp(given, -exponent),),
         np.mean,
         permutation_type="samples",
         n_resamples=2 ** len(given) if len(given) <= _ALL_SIGNS else RESAMPLES,
