@@ -41,6 +41,7 @@ class Contender:
 
 CONTENDERS: Mapping[str, Contender] = {
     OURS: Contender("ours"),
+    "ours, no tools": Contender("ours_without_tools"),
     LOOP: Contender("openai_loop", ("openai",)),
     "pydantic-ai": Contender("pydantic_ai_agent", ("pydantic-ai-slim[openai]",)),
     "openai-agents": Contender("openai_agents_agent", ("openai-agents",)),

@@ -1,0 +1,19 @@
+"""This project, with an agent whose tools are declared and nowhere implemented in Python."""
+
+from __future__ import annotations
+
+from task import INSTRUCTION, MODEL, NAME, TOOL, TOOL_DESCRIPTION
+
+from interp import create_agent_pattern, create_tool_specification, run
+
+
+class Contender:
+    """An agent that is only built; the other cases need its tools."""
+
+    def __init__(self, _: str) -> None:
+        assert callable(run)  # whoever builds an agent wants to run it
+
+    def in_process(self, **_: int) -> None:
+        signature = '(personName::Text {default: "world"})==>(::String)'
+        tool = create_tool_specification(TOOL, TOOL_DESCRIPTION, signature)
+        create_agent_pattern(NAME, "Greets people", f"OpenAI/{MODEL}", INSTRUCTION, [tool])
