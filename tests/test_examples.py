@@ -1,6 +1,7 @@
 """Every example runs as a program of its own."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -8,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from interp import ToolLibrary, load, recorded, run
+from lenses_ext import parse, validate_program
 from tests.paths import EXAMPLES, ROOT
 
 PRINTED = {
     "hello_world.py": (
         "Hello, Alice! Nice to meet you.\n"
-        "(ToolInvocation('sayHello', {'personName': 'Alice'}, "
-        "result='Hello, Alice! Nice to meet you.'),)\n"
+        '(<ToolInvocation sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you.">,)\n'
     ),
     "ab_greetings.py": "A: Hello, Alice! How lovely to see you.\nB: Hi Alice.\n",
     "compare_tools.py": (
@@ -22,6 +24,22 @@ PRINTED = {
         "true difference: -0.156 to 0.591\n"
         "name and rank differ in 2 cases: with so few, 5 % cannot be reached, whichever way they "
         "go\n"
+    ),
+    "newsroom.py": (
+        "researcher / 0 / calls a tool\n"
+        "researcher / 0 / 0 / a tool returned\n"
+        "researcher / 1 / It has no air. A day lasts a month.\n"
+        "refine / 0 / writer / 0 / The moon has no air.\n"
+        'refine / 0 / editor / 0 / {"verdict": "again", "remarks": "Say how long a day is."}\n'
+        "refine / 1 / writer / 0 / The moon has no air, and a day there lasts a month.\n"
+        'refine / 1 / editor / 0 / {"verdict": "approved", "remarks": "Good."}\n'
+        "The moon has no air, and a day there lasts a month.\n"
+    ),
+    "review.py": "hello_world.gram: fine\n",
+    "support_desk.py": (
+        'approve refund {"order":"A-17","amount":20}? yes\n'
+        "I was billed twice: You get your 20 back.\n"
+        "The router is dead: I restarted the router: it works again.\n"
     ),
     "switch_models.py": (
         'hello_world.gram: "OpenAI/gpt-5.6-luna" -> "Ollama/llama4"\n'
@@ -49,3 +67,23 @@ def test_an_example_prints_what_it_should(name: str, tmp_path: Path) -> None:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, PRINTED[name], "")
+
+
+@pytest.mark.parametrize("name", ["newsroom", "support_desk", "review"])
+def test_the_programs_of_workflows_have_no_faults(name: str) -> None:
+    document = parse((EXAMPLES / f"{name}.gram").read_text(encoding="utf-8"))
+
+    assert [each.with_hint() for each in validate_program(document)] == []
+
+
+def test_a_recorded_newsroom_replays_to_an_equal_state(tmp_path: Path) -> None:
+    example = runpy.run_path(str(EXAMPLES / "newsroom.py"))
+    newsroom, library = load(example["PROGRAM"]), ToolLibrary.of([example["search"]])
+    file = tmp_path / "newsroom.run.gram"
+    response = run(newsroom, "the moon", library, model=example["Cast"](), record=file)
+
+    replayed = run(newsroom, "the moon", library, world=recorded(file))
+
+    assert replayed == response
+    assert "approved" not in replayed.content
+    assert replayed.content.endswith("lasts a month.")
