@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from gram import Document, Fault, PathOrFile, Pattern, expect, only_errors, parse_file
+from gram import Document, Fault, PathOrFile, Pattern, expect, only_errors, parse_file, walk
 from lenses_ext import (
     Memo,
+    Model,
     ProgramError,
     ProgramLike,
     agent_faults,
-    agent_tool_specs,
+    agent_model,
     find_agents,
+    is_agent,
+    is_runnable,
+    is_tool,
     program_patterns,
     resolve,
     shared_tools,
+    tool_spec_of,
     validate_program,
     view,
 )
@@ -87,4 +92,36 @@ def the_tools(program: ProgramLike, agent: str | None = None) -> tuple[Pattern, 
         if errors := only_errors(validate_program(program)):
             raise ValidationError.of(errors)
         return tools
-    return view(agent_tool_specs, the_agent(program, agent, by="the_tools"))
+    return tools_in(the_agent(program, agent, by="the_tools"))
+
+
+def tools_in(program: Pattern) -> tuple[Pattern, ...]:
+    """The tools of an agent, or the nodes of a workflow: agents and workflows as what they are.
+
+    >>> from gram import loads_one
+    >>> [each.value.identity for each in tools_in(loads_one("[a:Agent | (b:Agent), (t:Tool)]"))]
+    ['b', 't']
+    """
+    return tuple(map(tool_spec_of, filter(_is_offered, program.elements)))
+
+
+def _is_offered(element: Pattern) -> bool:
+    return is_tool(element) or is_runnable(element)
+
+
+def models_of(program: Pattern) -> tuple[Model, ...]:
+    """The models that an agent or workflow names, with the agents in it, each once."""
+    return _models(program)
+
+
+def _find_models(program: Pattern) -> tuple[Model, ...]:
+    agents = (each for _, each in walk(program) if is_agent(each))
+    return tuple(dict.fromkeys(view(agent_model, each) for each in agents))
+
+
+_models: Memo[Pattern, tuple[Model, ...]] = Memo(_find_models)
+
+
+def names_of_models(program: Pattern, model: Model | None = None) -> str:
+    """The models that are asked, to show: one for all, or those that the program names."""
+    return ", ".join(map(str, [model] if model else models_of(program)))

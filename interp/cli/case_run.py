@@ -14,12 +14,12 @@ import click
 from attrs import define, field, frozen
 
 from gram import Pattern
-from lenses_ext import Model, agent_model, view
+from lenses_ext import Model
 
 from ..cases import Case, Checks, read_cases, require_checks
 from ..errors import ToolBindingError, ValidationError
 from ..models import connect_model
-from ..programs import the_agent
+from ..programs import models_of, the_agent
 from ..testing import SUFFIX, Mode, Recording, file_name, run_case
 from ..tools import ToolLibrary, bind_agent_tools
 from .case_report import Report
@@ -183,8 +183,9 @@ class CaseRun:
             _bind(planned.agent, self.library, self.options)
         if not planned.recording.is_replayed:
             named = self.options.of_new_run.get("model")
-            model = Model.parse(str(named)) if named else view(agent_model, planned.agent)
-            connect_model(model, base_url=self.options.base_url)
+            models = (Model.parse(str(named)),) if named else models_of(planned.agent)
+            for model in models:
+                connect_model(model, base_url=self.options.base_url)
             planned.recording.prepare()
 
 

@@ -40,7 +40,8 @@ def command(file: str, options: TalkOptions) -> None:
             "Save the program to a file, or use gram run - MESSAGE…"
         )
     with interruptible(), Talk(file, options, is_chat=True) as talk:
-        talk.use_model(talk.model)  # so that an unknown provider or a missing key is told now
+        for model in talk.models:  # so that an unknown provider or a missing key is told now
+            talk.check_model(model)
         if sys.stdin and sys.stdin.isatty():
             note(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
             _tell_resumed(talk)

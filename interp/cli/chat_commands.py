@@ -14,7 +14,6 @@ from attrs import frozen
 from gram import GramEncodeError, did_you_mean, resolved
 from lenses_ext import (
     Model,
-    agent_tool_specs,
     tool_spec_description,
     tool_spec_name,
     tool_spec_type_signature,
@@ -23,6 +22,7 @@ from lenses_ext import (
 
 from ..call_text import shortened
 from ..errors import ConfigurationError
+from ..programs import tools_in
 from ..providers import OFFLINE, known_providers
 from ..records import save_context
 from .output import tell
@@ -72,7 +72,7 @@ def _help(_talk: Talk, _argument: str) -> None:
 
 
 def _tools(talk: Talk, _argument: str) -> None:
-    specs = view(agent_tool_specs, talk.agent)
+    specs = tools_in(talk.agent)
     for spec in specs:
         tell(f"{view(tool_spec_name, spec)} {view(tool_spec_type_signature, spec)}")
         tell(f"  {view(tool_spec_description, spec)}")
@@ -93,7 +93,7 @@ def _model(talk: Talk, argument: str) -> None:
             talk.use_model(Model.parse(argument))
         except (ConfigurationError, GramEncodeError) as error:
             tell(f"{error}")
-    tell(f"the model is {talk.model}")
+    tell(f"the model is {talk.model_names}")
 
 
 def _retry(talk: Talk, _argument: str) -> None:

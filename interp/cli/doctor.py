@@ -16,11 +16,12 @@ import click
 from attrs import asdict, frozen
 
 from gram import GramError, only_errors
-from lenses_ext import Model, agent_model, find_agents, view
+from lenses_ext import Model, find_runnables
 
 from ..errors import ConfigurationError
 from ..models import connect_model
 from ..program_checks import check_program
+from ..programs import models_of
 from ..providers import (
     ADDRESS_RULE,
     PROVIDERS,
@@ -165,8 +166,8 @@ def _program(file: str) -> Iterator[Finding]:
         yield from (Finding(False, each.with_hint()) for each in errors)
         return
     models: dict[Model, None] = {}
-    for agent in find_agents(document):
-        models[view(agent_model, agent)] = None
+    for program in find_runnables(document):
+        models |= dict.fromkeys(models_of(program))
     yield Finding(True, f"{file} is a valid program")
     for model in models:
         try:

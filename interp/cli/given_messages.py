@@ -10,11 +10,35 @@ from collections.abc import Sequence
 
 import click
 
-from .inputs import read_text, read_word
+from ..json_text import read_json
+from ..machine import Given
+from .inputs import read_text, read_word, read_word_beside
 from .output import note
 from .program_files import STDIN
 
 _SECONDS_OF_SILENCE = 2.0
+
+
+def said_to(
+    file: str, words: Sequence[str], given: str | None, *, reads_stdin: bool
+) -> Sequence[Given]:
+    """What an agent is called with: messages, or the JSON of ``--input``.
+
+    Raises:
+        click.UsageError: as for `given_messages`, or the input is no JSON object or text.
+        OSError, GramDecodeError: a file cannot be read.
+    """
+    if given is None:
+        return given_messages(file, words, reads_stdin=reads_stdin)
+    if words:
+        raise click.UsageError("--input and messages are two ways to say one thing")
+    try:
+        value = read_json(read_word_beside(given, [file]))
+    except ValueError as error:
+        raise click.UsageError(f"--input is not JSON: {error}") from None
+    if not isinstance(value, dict | str):
+        raise click.UsageError("--input is a JSON object of the arguments, or a text")
+    return [value]
 
 
 def given_messages(file: str, words: Sequence[str], *, reads_stdin: bool) -> list[str]:

@@ -10,7 +10,7 @@ from gram import Json
 
 from ..execution import Finished, Run, TextDelta, ToolFinished, ToolStarted
 from ..json_text import read_json
-from ..machine import State, Status
+from ..machine import State, Status, is_of_plain_agent
 from ..messages import AgentResponse, ToolInvocation, Usage
 from ..redaction import RedactedStream, redact
 from .failures import Failure, exit_code_of, shown
@@ -46,7 +46,7 @@ class JsonAnswers(Terminal):
             if not isinstance(each, TextDelta):
                 self._tell_text(words.rest())
             match each:
-                case TextDelta():
+                case TextDelta() if is_of_plain_agent(each.at):
                     self._tell_text(words.feed(each.text))
                 case ToolStarted():
                     arguments = _value(each.call.arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .completing import complete_files
-from .given_messages import given_messages
+from .given_messages import said_to
 from .options import TalkOptions, options_of
 from .process import interruptible
 
@@ -26,10 +26,17 @@ from .process import interruptible
     help="Write the run to this new file as it happens, best named *.run.gram; gram resume, "
     "replay and trace read it.",
 )
+@click.option(
+    "--input",
+    "given",
+    metavar="JSON|@FILE|-",
+    help="Call the agent with these arguments, a JSON object, instead of with messages.",
+)
 @options_of(TalkOptions)
 def command(
     file: str,
     messages: tuple[str, ...],
+    given: str | None,
     as_json: bool,
     stream: bool,
     no_stdin: bool,
@@ -44,7 +51,7 @@ def command(
 
     What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
-    said = given_messages(file, messages, reads_stdin=not no_stdin)
+    said = said_to(file, messages, given, reads_stdin=not no_stdin)
     if record is not None and len(said) > 1:
         raise click.UsageError("--record writes one run: give it one message")
     from .talk import Talk  # imported late: completion needs the options alone

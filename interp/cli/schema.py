@@ -8,10 +8,10 @@ from functools import partial
 import click
 
 from gram import Json, Pattern
-from lenses_ext import tool_spec_to_json
+from lenses_ext import tool_spec_of, tool_spec_to_json
 
 from ..contracts import function_definition, mcp_definition
-from ..programs import the_tools
+from ..programs import the_agent, the_tools
 from .completing import complete_files
 from .each_file import each_file
 from .file_options import agent_option
@@ -30,8 +30,9 @@ from .program_files import are_many
     help="Definitions whose schemas a provider can enforce.",
 )
 @click.option("form", "--mcp", flag_value="mcp", help="The format of the Model Context Protocol.")
+@click.option("--itself", is_flag=True, help="The agent or workflow itself, as the tool it is.")
 @click.option("form", "--spec", flag_value="spec", help="Name, description, signature and schema.")
-def command(files: tuple[str, ...], agent: str | None, form: str | None) -> None:
+def command(files: tuple[str, ...], agent: str | None, itself: bool, form: str | None) -> None:
     """Print the tools of the agent in FILES as JSON: function definitions, or another form.
 
     FILES are files, folders and globs; of several, an object from file to tools is printed.
@@ -39,8 +40,11 @@ def command(files: tuple[str, ...], agent: str | None, form: str | None) -> None
     by_file: dict[str, Json] = {}
 
     def describe(file: str) -> None:
-        tools = the_tools(read_document(file), agent)
-        by_file[file] = [_FORMS[form](tool) for tool in tools]
+        document = read_document(file)
+        if itself:
+            by_file[file] = _FORMS[form](tool_spec_of(the_agent(document, agent, by="schema")))
+        else:
+            by_file[file] = [_FORMS[form](tool) for tool in the_tools(document, agent)]
 
     tally = each_file(files, describe)
     if by_file:

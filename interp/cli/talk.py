@@ -6,14 +6,15 @@ import logging
 from contextlib import ExitStack
 
 from gram import GramError, Pattern
-from lenses_ext import Model, agent_model, agent_tool_specs, view
+from lenses_ext import Model
 
 from ..errors import ToolBindingError
 from ..execution import RunOptions, begin
-from ..machine import State, Status, interrupted_context
+from ..json_text import write_json
+from ..machine import Given, State, Status, interrupted_context
 from ..messages import AgentResponse, ConversationContext, ToolInvocation, UserRole, empty_context
 from ..models import call_in_text, connect_model
-from ..programs import the_agent
+from ..programs import models_of, the_agent, tools_in
 from ..records import Session, session
 from ..tools import bind_agent_tools
 from .failures import shown
@@ -99,11 +100,17 @@ class Talk:
             self.tell_usage()
 
     @property
-    def model(self) -> Model:
-        """The model that is asked: the one chosen last, or else the program's."""
+    def models(self) -> tuple[Model, ...]:
+        """The models that are asked: the one chosen last, or else the program's."""
         named = self.options.of_new_run.get("model")
         given = Model.parse(named) if isinstance(named, str) else None
-        return self._chosen or given or view(agent_model, self.agent)
+        chosen = self._chosen or given
+        return (chosen,) if chosen else models_of(self.agent)
+
+    @property
+    def model_names(self) -> str:
+        """Their names, to show."""
+        return ", ".join(map(str, self.models))
 
     def use_model(self, model: Model) -> None:
         """Ask another model from now on.
@@ -111,16 +118,24 @@ class Talk:
         Raises:
             ConfigurationError: its provider is unknown, or its key is missing.
         """
-        connect_model(model, base_url=self.options.base_url)
+        self.check_model(model)
         self._chosen = model
+
+    def check_model(self, model: Model) -> None:
+        """Connect to a model, to find what is wrong with its name.
+
+        Raises:
+            ConfigurationError: its provider is unknown, or its key is missing.
+        """
+        connect_model(model, base_url=self.options.base_url)
 
     @property
     def calls(self) -> list[ToolInvocation]:
         """The tool calls of the last turn."""
         return self._terminal.calls
 
-    def say(self, message: str) -> AgentResponse:
-        """Send a message to the agent, print the answer and save the conversation.
+    def say(self, message: Given) -> AgentResponse:
+        """Send a message to the agent, or call it with arguments; print the answer and save it.
 
         If the turn fails, the conversation does not change, except that tool calls are kept, so
         that they are not made again. The errors are those of `run`.
@@ -131,9 +146,10 @@ class Talk:
         try:
             return self._say(message)
         finally:
-            self._unanswered = message if self.context is before else None
+            text = message if isinstance(message, str) else write_json(dict(message))
+            self._unanswered = text if self.context is before else None
             if self.context is not before:
-                self._turns.append((before, message))
+                self._turns.append((before, text))
 
     @property
     def last_message(self) -> str | None:
@@ -165,7 +181,7 @@ class Talk:
         """Begin an empty conversation; the session keeps the old one until the next answer."""
         self.context, self._turns, self._unanswered = empty_context, [], None
 
-    def _say(self, message: str) -> AgentResponse:
+    def _say(self, message: Given) -> AgentResponse:
         run_options: RunOptions = {
             **self.options.of_new_run,
             "model": self._chosen or self.options.of_new_run.get("model"),
@@ -189,7 +205,7 @@ class Talk:
             tell("the model refused: its text is not an answer of the agent")
         if response.truncated:
             tell("the answer was cut off at its length limit or at the end of the context")
-        if name := call_in_text(view(agent_tool_specs, self.agent), response.content):
+        if name := call_in_text(tools_in(self.agent), response.content):
             tell(f"the model wrote a call of {name} as text: does its server support tools?")
         return response
 

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from lenses_ext import agent_model, view
-
 from ..call_text import call_text, shortened
 from ..execution import (
     Answer,
@@ -21,8 +19,9 @@ from ..execution import (
     ToolFinished,
     ToolStarted,
 )
-from ..machine import Ask, State
+from ..machine import Ask, State, is_of_plain_agent
 from ..messages import AgentResponse, ToolInvocation
+from ..programs import names_of_models
 from ..redaction import RedactedStream, redact
 from .asking import NoTerminal, ask_user
 from .failures import Failure
@@ -115,11 +114,13 @@ class Terminal:
         is_at_terminal = sys.stdout is not None and sys.stdout.isatty()
         is_shown_as_said = self._is_streaming or is_at_terminal
         self.calls = []
-        model = str(run.state.model or view(agent_model, run.state.agent))
+        model = names_of_models(run.state.agent, run.state.model)
         self._spinner.start(model)
         for each in run.stream(words=is_shown_as_said):
             self._spinner.stop()
             match each:
+                case TextDelta() | SaidBeforeCalls() if not is_of_plain_agent(each.at):
+                    self._spinner.start(model)  # said by who works for the answer
                 case TextDelta():
                     self._print(self._words.feed(each.text), nl=False)
                     self._is_within_line = True

@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeAlias
 
 from attrs import field, frozen
 
-from gram import Pattern, expect, walk
-from lenses_ext import Model, agent_model, is_agent, view
+from gram import expect
+from lenses_ext import Model
 
 from ..errors import (
     AgentError,
@@ -40,6 +40,7 @@ from ..machine import (
     ToolReturned,
 )
 from ..models import AnyModel, connect_model, one_of, read_reply
+from ..programs import models_of
 from ..threads import call_in_thread
 from ..tools import Tool, ToolLibrary, acall_tool, bind_agent_tools, call_tool
 from .logs import log_effect
@@ -102,7 +103,7 @@ class LiveWorld:
         tools = bind_agent_tools(state.agent, library, match=options.get("match", "full"))
         chosen, base_url = options.get("model"), options.get("base_url")
         if chosen is None or isinstance(chosen, str | Model):
-            names = [state.model] if state.model else models_of(state.agent)
+            names = (state.model,) if state.model else models_of(state.agent)
             connected = {name: connect_model(name, base_url=base_url) for name in names}
             model, is_connected_here = one_of(connected), True
         elif base_url:
@@ -222,12 +223,6 @@ class LiveWorld:
                 return answer
             given = await call_in_thread(lambda: approve(ask))  # it may wait for a person
             return await given if inspect.isawaitable(given) else given
-
-
-def models_of(program: Pattern) -> list[Model]:
-    """The models that an agent or workflow names, with the agents in it, each once."""
-    agents = (each for _, each in walk(program) if is_agent(each))
-    return list(dict.fromkeys(view(agent_model, each) for each in agents))
 
 
 @contextmanager

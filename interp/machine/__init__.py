@@ -1,5 +1,6 @@
 """The pure fold: states, effects and events, and the step from one state to the next."""
 
+from .agent_frame import is_handover
 from .approval import ApprovalPolicy, allow_all, ask_all, deny_all
 from .call_checks import FORBIDDEN
 from .effects import (
@@ -71,6 +72,7 @@ __all__ = [
     "fold",
     "frame_at",
     "interrupted_context",
+    "is_handover",
     "is_of_plain_agent",
     "newly_answered",
     "pending",

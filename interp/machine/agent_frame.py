@@ -55,6 +55,12 @@ _Waiting = TypeVar("_Waiting", CallTool, Ask)
 HANDED_OVER: Final = "the conversation is handed over"
 """What a call says that has handed the conversation over, with the name of who goes on."""
 
+
+def is_handover(message: Message) -> bool:
+    """Whether a message tells a model that it goes on with a conversation."""
+    return isinstance(message.role, FunctionRole) and message.content.startswith(HANDED_OVER)
+
+
 _NOT_RUN = "not run: a reply that hands the conversation over calls nothing else"
 
 

@@ -2,8 +2,9 @@
 
 It is not a language model, and it says so. It reads a request as a model would and answers by fixed
 rules: it calls the tool whose name and description fit the user's words best, fills the arguments
-from what was said (`interp.rehearsal_values`), and reports the tool's result. The same request
-always gets the same answer.
+from what was said (`interp.rehearsal_values`), and reports the tool's result. It hands a
+conversation over where that is what fits best, never back. The same request always gets the same
+answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 
 from ..json_text import write_json
-from ..machine import Request
+from ..machine import Request, is_handover
 from ..messages import AssistantRole, FunctionRole, Message, ToolCall, Usage, UserRole
 from .language_model import ModelWithoutNetwork
 from .rehearsal_values import Filling
@@ -57,7 +58,9 @@ def _reply(request: Request) -> Message:
     def fit(tool: Pattern) -> int:
         return _fit(said[0], tool)
 
-    tool = max(request.tools, key=fit, default=None)  # of equals, the first
+    spoke = {message.speaker for message in request.messages}
+    others = [tool for tool in request.tools if view(tool_spec_name, tool) not in spoke]
+    tool = max(others, key=fit, default=None)  # of equals, the first
     if tool is None or fit(tool) < _ENOUGH:
         return _answer(request, f"(rehearsal, no language model) You said: {said[0]}", said)
     arguments = Filling(view(tool_spec_schema, tool), said).value()
@@ -80,7 +83,7 @@ def _latest_results(request: Request) -> list[str]:
     """What the tools answered since the user last spoke."""
     results: list[str] = []
     for message in reversed(request.messages):
-        if not isinstance(message.role, FunctionRole):
+        if not isinstance(message.role, FunctionRole) or is_handover(message):
             break
         results.insert(0, message.content)
     return results

@@ -15,13 +15,12 @@ from attrs import asdict, evolve, field, frozen
 from pyrsistent import thaw
 
 from gram import dumps, expect
-from lenses_ext import Model, agent_model, is_agent, view
+from lenses_ext import Model
 
 from ..call_text import short_repr
 from ..errors import ConfigurationError
 from ..json_text import Json, read_json, write_json
 from ..machine import (
-    AgentFrame,
     Ask,
     CallFailed,
     CallModel,
@@ -38,6 +37,7 @@ from ..machine import (
 )
 from ..messages import ToolInvocation, Usage, UserRole
 from ..prices import price_of
+from ..programs import names_of_models
 from ..providers import find_provider
 from ..records import Begun, Failed, Note, RecordedRun, Retried, Step
 
@@ -334,21 +334,17 @@ def _reply(step: Step, event: ModelReplied) -> Entry:
 
 
 def _call(at: Position, call: ToolInvocation, who: str, ran: bool) -> Entry:
-    how: How = "refused" if not ran else "done" if call.error is None else "failed"
+    how: How = "done" if call.error is None else "failed" if ran else "refused"
     return Entry(at, "tool", who, call.tool_name, how, call.args_text, call.result_text, call.error)
 
 
 def _who(state: State, at: Position = ()) -> str:
     """The name of the agent that a position is of; of a step of a workflow, the workflow's."""
-    frame = frame_at(state, at)
-    return (frame.agent if isinstance(frame, AgentFrame) else frame.workflow).value.identity
+    return frame_at(state, at).name
 
 
 def _model_of(state: State) -> str:
-    """The model that is asked; "" for a workflow, whose agents each have their own."""
-    if state.model is None and not is_agent(state.agent):
-        return ""
-    return str(state.model or view(agent_model, state.agent))
+    return names_of_models(state.agent, state.model)
 
 
 def _changes(event: Resumed, before: State) -> str | None:
