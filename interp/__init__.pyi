@@ -154,6 +154,7 @@ from .specification import (
 )
 from .telemetry import Telemetry as Telemetry
 from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest
+from .tools.agent_tools import tool_of_agent as tool_of_agent
 from .tools.binding import (
     bind_agent_tools as bind_agent_tools,
     bind_tool as bind_tool,

@@ -13,7 +13,7 @@ from ..errors import ConfigurationError
 from ..machine import Given, Limits, State, Status, allow_all, ask_all, first_state, response
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
-from ..tools import ToolLibrary, empty_tool_library
+from ..tools import ToolLibrary, empty_tool_library, with_agents
 from .observations import Observation
 from .options import BeginOptions, RunOptions, check_options, named_model
 from .runs import Run
@@ -56,7 +56,8 @@ def _begin(
     expect(library, ToolLibrary, "library", by=by)
     expect(context, ConversationContext, "context", by=by)
     check_options(options, by=by)
-    agent = the_agent(program, options.get("agent"), by=by)
+    chosen = the_agent(program, options.get("agent"), by=by)
+    agent = with_agents(chosen, library, match=options.get("match", "full"))
     state = first_state(
         agent,
         user_input,

@@ -1,5 +1,6 @@
 """Tools and libraries: making them of functions, binding them to a program, calling them."""
 
+from .agents import with_agents
 from .binding import bind_agent_tools, explain_binding
 from .implementation import Tool
 from .invocation import acall_tool, call_tool, invoke_tool
@@ -17,4 +18,5 @@ __all__ = [
     "explain_binding",
     "invoke_tool",
     "providing",
+    "with_agents",
 ]

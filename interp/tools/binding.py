@@ -43,7 +43,7 @@ def bind_tool(spec: Pattern, library: ToolLibrary, *, match: Match = "full") -> 
         ArgumentError: an argument is of the wrong type.
         ConfigurationError: ``match`` is none of these words.
     """
-    problems = _problems(spec, library, match)
+    problems = binding_problems(spec, library, match)
     return None if problems else library[view(tool_spec_name, spec)]
 
 
@@ -53,7 +53,7 @@ def explain_binding(spec: Pattern, library: ToolLibrary, *, match: Match = "full
     A line has the place of the specification, the place of the function, and a hint how to fix
     the difference. The arguments and errors are those of `bind_tool`.
     """
-    return "\n".join(_problems(spec, library, match)) or None
+    return "\n".join(binding_problems(spec, library, match)) or None
 
 
 def bind_agent_tools(
@@ -82,7 +82,7 @@ def bind_agent_tools(
     bound = _bound(chosen)(library)
     if match not in bound:
         specs = _all_specs(chosen)
-        problems = [problem for spec in specs for problem in _problems(spec, library, match)]
+        problems = [problem for spec in specs for problem in binding_problems(spec, library, match)]
         if problems:
             raise ToolBindingError(problems)
         names = dict.fromkeys(view(tool_spec_name, spec) for spec in specs)
@@ -101,7 +101,7 @@ _bound: Memo[Pattern, Memo[ToolLibrary, dict[Match, tuple[Tool, ...]]]] = Memo(
 """The tools of an agent that a library has bound before."""
 
 
-def _problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
+def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
     """The reasons why a specification does not bind; empty if it binds."""
     expect(spec, Pattern, "spec", by="bind_tool")
     expect(library, ToolLibrary, "library", by="bind_tool")

@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import field, fields, frozen
 
-from gram import ArgumentError, expect
+from gram import ArgumentError, Pattern, expect
 from lenses_ext import NotJson
 
 from ..contracts import require_schema
@@ -41,6 +41,7 @@ class Tool:
         function: the Python function that ``invoke`` calls; ``invoke`` itself by default.
         once: a call of it is never repeated by itself: when a recorded run is resumed and the call
             had begun, the run asks before it is run again.
+        agent: the agent or workflow that it is, see `tool_of_agent`; None for a function.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -55,6 +56,7 @@ class Tool:
     place: str | None
     function: Callable[..., Any]
     once: bool
+    agent: Pattern | None
 
     def __init__(
         self,
@@ -67,6 +69,7 @@ class Tool:
         place: str | None = None,
         function: Callable[..., Any] | None = None,
         once: bool = False,
+        agent: Pattern | None = None,
     ) -> None:
         _require_name(name)
         expect(once, bool, "once", by=f'Tool "{name}"')
@@ -82,7 +85,7 @@ class Tool:
         except (ValidationError, NotJson) as error:
             raise ToolError(f'tool "{name}": {error}') from None
         self.__attrs_init__(
-            name, description, parameters, invoke, result, place, function or invoke, once
+            name, description, parameters, invoke, result, place, function or invoke, once, agent
         )
 
     @property

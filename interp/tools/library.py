@@ -8,13 +8,14 @@ from typing import Any, TypeAlias, Union
 from attrs import frozen
 from pyrsistent import PMap, pmap
 
-from gram import ArgumentError, did_you_mean, expect
+from gram import ArgumentError, Pattern, did_you_mean, expect
 
 from ..errors import ToolError
+from .agent_tools import tool_of_agent
 from .implementation import Tool
 
-ToolLike: TypeAlias = Union[Tool, Callable[..., Any]]
-"""A tool, or a function that can be made into one."""
+ToolLike: TypeAlias = Union[Tool, Pattern, Callable[..., Any]]
+"""A tool, or a function or an agent that can be made into one."""
 
 
 _MOST_SHOWN = 12  # names of tools, in a repr
@@ -164,7 +165,9 @@ def _require_own_name(name: str, tool: Tool) -> None:
         raise ToolError(f'tool "{tool.name}" cannot be registered as "{name}"')
 
 
-def _made_of(function: Callable[..., Any]) -> Tool:
+def _made_of(function: Pattern | Callable[..., Any]) -> Tool:
+    if isinstance(function, Pattern):
+        return tool_of_agent(function)
     # Imported here because it loads all the code that reads functions and docstrings.
     from .from_functions.function_tools import tool
 
@@ -174,7 +177,7 @@ def _made_of(function: Callable[..., Any]) -> Tool:
 def _flat(tools: Iterable[Any]) -> Iterator[Any]:
     """Yield the tools and functions, also those inside iterables and libraries."""
     for each in tools:
-        if isinstance(each, Tool | staticmethod | classmethod) or callable(each):
+        if isinstance(each, Tool | Pattern | staticmethod | classmethod) or callable(each):
             yield each
         elif isinstance(each, Mapping):
             yield from _flat(ToolLibrary(each).values())

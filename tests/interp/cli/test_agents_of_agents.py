@@ -1,0 +1,79 @@
+"""Agents with arguments, workflows and handing over at the command line, without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import gram
+
+NEWS = """
+[writer:Agent {description: "Writes", instruction: "Write.", model: "Offline/rehearsal"}]
+[critic:Agent {description: "Criticises", instruction: "Judge.", model: "Offline/rehearsal"} |
+  [:Answer:String {enum: ["approved", "again"]}]]
+[news:Loop {description: "Makes news", max: 3, until: {critic: "approved"}} |
+  (topic::Text)==>(::Text), writer, critic, (writer)-->(critic), (writer)-->()]
+"""
+DESK = """
+[triage:Agent {description: "Sorts", instruction: "Sort.", model: "Offline/rehearsal"} |
+  (triage)-[:HANDOFF]->(billing)]
+[billing:Agent {description: "Bills", instruction: "Bill.", model: "Offline/rehearsal"} |
+  (billing)-[:HANDOFF]->(triage)]
+"""
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> str:
+    """The file of a loop."""
+    file = tmp_path / "news.gram"
+    file.write_text(NEWS)
+    return str(file)
+
+
+@pytest.mark.parametrize("words", [["--input", '{"topic": "the moon"}'], ["the moon"]])
+def test_a_workflow_is_called_with_arguments_or_a_text(news: str, words: list[str]) -> None:
+    done = gram("run", news, *words)
+
+    assert (done.returncode, done.stdout.strip()) == (
+        0,
+        "(rehearsal, no language model) You said: the moon",
+    )
+
+
+@pytest.mark.parametrize("given", ['{"topi": "x"}', "[1]", "{", '{"topic": 1}'])
+def test_wrong_arguments_are_refused(news: str, given: str) -> None:
+    assert gram("run", news, "--input", given).returncode == 2
+
+
+def test_input_may_come_from_a_file(news: str, tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text('{"topic": "the sun"}')
+
+    assert "the sun" in gram("run", news, "--input", f"@{tmp_path / 'in.json'}").stdout
+
+
+def test_a_recorded_workflow_is_traced_and_replayed(news: str, tmp_path: Path) -> None:
+    file = str(tmp_path / "a.run.gram")
+    said = gram("run", news, "the moon", "--record", file).stdout
+
+    assert gram("replay", file).stdout == said
+    assert "0.critic.0" in gram("trace", file).stdout
+
+
+def test_an_agent_is_shown_as_the_tool_it_is(news: str) -> None:
+    shown = json.loads(gram("schema", "--itself", news).stdout)
+
+    assert shown["function"]["name"] == "news"
+    assert shown["function"]["parameters"]["required"] == ["topic"]
+
+
+def test_a_conversation_that_was_handed_over_goes_on_with_who_took_it(tmp_path: Path) -> None:
+    (tmp_path / "desk.gram").write_text(DESK)
+    file, session = str(tmp_path / "desk.gram"), str(tmp_path / "s.gram")
+
+    first = gram("run", file, "--agent", "triage", "--session", session, "my billing is wrong")
+    gram("run", file, "--agent", "triage", "--session", session, "thanks")
+
+    assert first.stdout.strip().endswith("You said: my billing is wrong")
+    assert (tmp_path / "s.gram").read_text().count('speaker: "billing"') == 2

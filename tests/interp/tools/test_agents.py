@@ -1,0 +1,83 @@
+"""Agents in libraries: they take the place of the tools that they implement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gram import Pattern, loads_one
+from interp import (
+    AssistantRole,
+    Message,
+    ScriptedModel,
+    Tool,
+    ToolBindingError,
+    ToolCall,
+    ToolError,
+    ToolLibrary,
+    begin,
+    run,
+    tool_of_agent,
+)
+
+BOSS = loads_one(
+    """[boss:Agent {instruction: "Delegate.", model: "A/b"} |
+      [count:Tool {description: "Counts words"} | (text::String)==>(::Integer)]]"""
+)
+CALL = Message(AssistantRole, "", (ToolCall("c", "count", '{"text": "a b"}'),))
+
+
+def counter(result: str = "Integer") -> Pattern:
+    """An agent that counts words."""
+    return loads_one(
+        f"""[count:Agent {{description: "Counts words", instruction: "Count.", model: "A/b"}} |
+          (text::String)==>(::{result})]"""
+    )
+
+
+def test_whether_a_tool_is_code_or_an_agent_is_said_by_the_library() -> None:
+    code = Tool(
+        "count",
+        "Counts words",
+        {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+        lambda args: len(args["text"].split()),
+        result_schema={"type": "integer"},
+    )
+
+    by_code = run(BOSS, "go", ToolLibrary.of(code), model=ScriptedModel([CALL, "Two."]))
+    by_agent = run(BOSS, "go", ToolLibrary.of(counter()), model=ScriptedModel([CALL, "2", "Two."]))
+
+    assert by_code.tools_used == by_agent.tools_used
+    assert by_agent.tools_used[0].result == 2
+
+
+def test_the_program_of_the_run_holds_the_agent() -> None:
+    begun = begin(BOSS, "go", ToolLibrary.of(counter()), model=ScriptedModel([]))
+
+    assert begun.state.agent.elements == (counter(),)
+
+
+def test_an_agent_that_does_not_fit_does_not_bind() -> None:
+    with pytest.raises(ToolBindingError, match='tool "count" differs: result'):
+        run(BOSS, "go", ToolLibrary.of(counter("String")), model=ScriptedModel([]))
+
+
+def test_an_agent_takes_the_name_that_the_library_gives_it() -> None:
+    boss = loads_one(
+        """[boss:Agent {instruction: "Delegate.", model: "A/b"} |
+          [words:Tool {description: "Counts words"} | (text::String)==>(::Integer)]]"""
+    )
+    library = ToolLibrary.of(counter()).rename("count", "words")
+    call = Message(AssistantRole, "", (ToolCall("c", "words", '{"text": "a b"}'),))
+
+    answer = run(boss, "go", library, model=ScriptedModel([call, "2", "Two."]))
+
+    assert answer.content == "Two."
+
+
+def test_it_cannot_be_called_outside_of_a_run() -> None:
+    made: Any = tool_of_agent(counter())
+
+    with pytest.raises(ToolError, match="this tool is an agent"):
+        made(text="a b")
