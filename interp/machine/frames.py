@@ -14,7 +14,7 @@ from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Pattern
-from lenses_ext import is_loop, workflow_of
+from lenses_ext import workflow_of
 
 from ..json_text import Json, JsonText
 from ..messages import ConversationContext, ToolCall, ToolInvocation, empty_context
@@ -175,6 +175,7 @@ class WorkflowFrame:
         result: what it gave, when it is done.
         stopped: what went wrong, or None.
         unfinished: whether it is a loop that was out of rounds.
+        is_loop: whether it is a loop, whose positions have the round.
     """
 
     place: At
@@ -189,6 +190,7 @@ class WorkflowFrame:
     result: JsonText | None = None
     stopped: str | None = None
     unfinished: bool = False
+    is_loop: bool = False
 
     changed = with_parts
 
@@ -200,7 +202,7 @@ class WorkflowFrame:
     @property
     def at(self) -> At:
         """What the positions of its nodes begin with: its place, and the round of a loop."""
-        return (*self.place, self.round) if is_loop(self.workflow) else self.place
+        return (*self.place, self.round) if self.is_loop else self.place
 
     @property
     def parts(self) -> tuple[CallTool | Ask | Frame, ...]:

@@ -21,7 +21,6 @@ from lenses_ext import (
     Join,
     Loop,
     Workflow,
-    is_loop,
     is_tool,
     tool_spec_of,
     workflow_of,
@@ -50,8 +49,10 @@ def begin_workflow(shared: Shared, begin: Begin) -> WorkflowTaken:
     """Begin with an input: all nodes that wait for no other begin at once."""
     given = write_json(begin.given)
     context = begin.context if begin.at else begin.context.append(_message(given))
-    frame = WorkflowFrame(begin.at, begin.pattern, given, context)
-    return _advance(shared, frame, workflow_of(frame.workflow).order)
+    flow = workflow_of(begin.pattern)
+    is_loop = flow.loop is not None
+    frame = WorkflowFrame(begin.at, begin.pattern, given, context, is_loop=is_loop)
+    return _advance(shared, frame, flow.order)
 
 
 def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
@@ -135,7 +136,7 @@ def _item_ended(
         return _failed(shared, frame, f'step "{name}" failed: {outcome.error}')
     step = frame.live[name]
     step = step.changed(live=step.live.remove(index), results=step.results.set(index, outcome.said))
-    if is_loop(frame.workflow) and outcome.context and not step.is_each:
+    if frame.is_loop and outcome.context and not step.is_each:
         frame = frame.changed(kept=frame.kept.set(name, outcome.context))
     if len(step.results) < len(step.items):
         frame = frame.changed(live=frame.live.set(name, step))
@@ -195,10 +196,9 @@ def _arrived(
     """The arrows of a join that are live, with what they carry; None while one is not decided."""
     found: list[tuple[FlowArrow, JsonText]] = []
     for arrow in join.arrows:
-        if arrow.source is None:
-            found.append((arrow, frame.given))
-            continue
-        ended = frame.ended.get(arrow.source)
+        # what the input is to the arrows that start from it
+        given = Ended(frame.given, frame.given)
+        ended = given if arrow.source is None else frame.ended.get(arrow.source)
         if ended is None:
             return None
         if ended.said is not None and _is_taken(flow, arrow, ended.said):
@@ -207,9 +207,9 @@ def _arrived(
 
 
 def _is_taken(flow: Workflow, arrow: FlowArrow, said: JsonText) -> bool:
-    if arrow.kind == "OTHERWISE" and arrow.source is not None:
-        others = flow.nodes[arrow.source].outgoing
-        return not any(each.kind == "WHEN" and _is_taken(flow, each, said) for each in others)
+    if arrow.kind == "OTHERWISE":
+        tests = (each for each in flow.arrows if (each.kind, each.source) == ("WHEN", arrow.source))
+        return not any(_is_taken(flow, each, said) for each in tests)
     return arrow.kind != "WHEN" or _holds(arrow.conditions, said.value)
 
 
@@ -403,8 +403,7 @@ def _failed(shared: Shared, frame: WorkflowFrame, error: str) -> WorkflowTaken:
 
 
 def _said(value: JsonText) -> str:
-    said = value.value
-    return said if isinstance(said, str) else str(value)
+    return str(value.value if value.startswith('"') else value)
 
 
 def _message(given: JsonText) -> Message:

@@ -19,6 +19,7 @@ from typing import TypeAlias
 from pyrsistent import PVector, pmap, pvector
 
 from gram import Pattern, Subject, TaggedString, Value
+from lenses_ext import is_loop
 
 from ..json_text import JsonText
 from ..machine import (
@@ -187,6 +188,7 @@ def _workflow_from_pattern(pattern: Pattern) -> WorkflowFrame:
         result=read.json_value("result") if read.has("result") else None,
         stopped=read.text("stopped") if read.has("stopped") else None,
         unfinished=read.flag("unfinished"),
+        is_loop=is_loop(workflow),
     )
     at = frame.at
     return frame.changed(live=pmap(dict(_read_step(each, at) for each in _elements(live, "Live"))))

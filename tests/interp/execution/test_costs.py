@@ -7,6 +7,7 @@ Bounds leave some room, also for what each Python calls of its own. Whoever need
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -17,25 +18,29 @@ from typing import Any
 
 import pytest
 
-from gram import Pattern
+from gram import Pattern, parse
 from interp import (
     AssistantRole,
     ConversationContext,
     Limits,
     Message,
+    ModelReplied,
     ScriptedModel,
     Tool,
     ToolCall,
     ToolLibrary,
+    ToolReturned,
     UserRole,
     arun,
     create_agent_pattern,
     create_tool_specification,
     run,
+    start,
+    step,
     threads,
 )
 from interp.models.request_json import request_content
-from lenses_ext import tool_spec_name, tool_spec_schema, view
+from lenses_ext import resolve, tool_spec_name, tool_spec_schema, view
 from tests.interp.model_server import ModelServer, tool_calls
 
 SIGNATURE = '(personName::Text {default: "world"})==>(::String)'
@@ -179,6 +184,53 @@ def test_no_certificates_are_read_where_nothing_is_secured(
     model_server.will_say("Hello.")
 
     assert run(agent, "Hello").content == "Hello."
+
+
+def sequence(length: int) -> Pattern:
+    """A workflow of so many agents, one after another."""
+    names = [f"a{n}" for n in range(length)]
+    agents = "".join(f'({name}:Agent {{instruction: "x", model: "A/b"}})' for name in names)
+    return resolve(parse(f"[w:Workflow | {'-->'.join(f'({name})' for name in names)}] {agents}"))
+
+
+def test_a_step_of_a_workflow_costs_little_more_than_its_agent() -> None:
+    def calls(program: Pattern) -> int:
+        def act() -> object:
+            return run(program, "hi", model=ScriptedModel(["ok"] * 40), limits=HERE)
+
+        act()
+        return calls_of(act).total()
+
+    alone = calls(create_agent_pattern("a", None, "A/b", "x"))
+    short, long = calls(sequence(10)), calls(sequence(30))
+
+    assert (long - short) / 20 < alone + 170
+
+
+def test_a_map_takes_memory_for_what_is_in_flight_and_for_results() -> None:
+    program = resolve(
+        parse(
+            """[w:Workflow | [list:Tool {description: "Lists"} | (n::String)==>(::Any)],
+              (list)-[:EACH {at_once: 4}]->(worker)]
+            (worker:Agent {instruction: "x", model: "A/b"})"""
+        )
+    )
+
+    def peak(items: int) -> int:
+        state, _ = start(program, "x")
+        state, effects = step(state, ToolReturned(("list",), json.dumps(["item"] * items)))
+        waiting = list(effects)
+        tracemalloc.start()
+        while waiting:
+            said = Message(AssistantRole, "said " * 100)
+            state, effects = step(state, ModelReplied(waiting.pop(0).at, said))
+            waiting += effects
+            assert len(waiting) <= 4
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    assert (peak(500) - peak(100)) / 400 < 2_000  # the text of a result has 500
 
 
 @pytest.fixture

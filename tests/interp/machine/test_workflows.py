@@ -157,6 +157,18 @@ def test_a_choice_may_look_at_a_field_of_a_declared_answer() -> None:
     assert response(run_of(workflow, "x", says(False))[0]).content == "b(x)"
 
 
+@pytest.mark.parametrize(("given", "arm"), [("x", "a"), ("y", "b")])
+def test_a_choice_may_be_made_on_the_input(given: str, arm: str) -> None:
+    workflow = program(
+        """[w:Workflow | a, b, ()-[:WHEN {is: "x"}]->(a)-->(), ()-[:OTHERWISE]->(b)-->()]""", *"ab"
+    )
+
+    state, seen = run_of(workflow, given, shown)
+
+    assert seen == [(arm, 0)]
+    assert response(state).content == f"{arm}({given})"
+
+
 EACH = """
 [w:Workflow | [list:Tool {description: "Lists"} | (n::String)==>(::Any)], worker, last,
   (list)-[:EACH {at_once: 2}]->(worker)-->(last)]
