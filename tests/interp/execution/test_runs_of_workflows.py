@@ -1,0 +1,205 @@
+"""Runs with agents and workflows in them: both pumps, failures, limits, resuming, observations."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gram import parse
+from interp import (
+    AgentResponse,
+    ApprovalNeeded,
+    ApprovalPolicy,
+    ApprovalRule,
+    AssistantRole,
+    LimitError,
+    Limits,
+    Message,
+    ModelError,
+    Run,
+    ScriptedModel,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolContext,
+    ToolLibrary,
+    ToolStarted,
+    WorkflowError,
+    begin,
+    load_run,
+    resume_run,
+    stream,
+    tool,
+)
+from interp.machine import Request
+
+BRANCHES = parse(
+    """
+    [w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)], a, b,
+      (t)-->(b), (a)-->(b)]
+    (a:Agent {instruction: "a", model: "A/1"})
+    (b:Agent {instruction: "b", model: "A/2"})
+    """
+)
+BOSS = parse(
+    """
+    [boss:Agent {instruction: "boss", model: "A/1"} | helper]
+    [helper:Agent {description: "Helps", instruction: "helper", model: "A/2"} |
+      [send:Tool {description: "Sends"} | (to::String)==>(::String)]]
+    """
+)
+
+
+def finished(run: Run, *, later: bool) -> AgentResponse:
+    """Drive a run to its end by one of the two pumps."""
+    return asyncio.run(run.afinish()) if later else run.finish()
+
+
+def library(does: Callable[[str], str], name: str = "t", parameter: str = "x") -> ToolLibrary:
+    """A library of one tool with one text."""
+    schema = {"type": "object", "properties": {parameter: {"type": "string"}}}
+    return ToolLibrary.of(Tool(name, "Does", schema, lambda args: does(args[parameter])))
+
+
+class Says:
+    """A model that says what a function makes of a request, and counts."""
+
+    def __init__(self, says: Callable[[Request], Any]) -> None:
+        self._says, self.requests = says, list[Request]()
+
+    def complete(self, request: Request) -> Any:
+        """The reply."""
+        self.requests.append(request)
+        return self._says(request)
+
+
+def call(name: str, arguments: str) -> Message:
+    """A reply that calls one tool."""
+    return Message(AssistantRole, "", (ToolCall("c", name, arguments),))
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_failed_step_ends_the_run_and_what_is_under_way_is_let_go(later: bool) -> None:
+    def broken(_: str) -> str:
+        raise ValueError("broke")
+
+    model = Says(lambda request: request.instruction)
+    begun = begin(BRANCHES, "x", library(broken), model=model, match="name")
+
+    with pytest.raises(WorkflowError, match='step "t" failed: tool "t" failed: ValueError: broke'):
+        finished(begun, later=later)
+
+    assert [each.instruction for each in model.requests] in (["a"], [])
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_failed_model_stops_the_run_which_goes_on_with_what_was_done(later: bool) -> None:
+    def says(request: Request) -> str:
+        if request.instruction == "b" and len(model.requests) < 3:
+            raise ModelError("down")
+        return f"{request.instruction} of {request.messages[-1].content}"
+
+    done: list[str] = []
+    model = Says(says)
+    does = library(lambda x: done.append(x) or "done")  # type: ignore[func-returns-value]
+    begun = begin(BRANCHES, "x", does, model=model, match="name")
+    with pytest.raises(ModelError, match="down"):
+        finished(begun, later=later)
+
+    again = finished(Run(begun.state, does, model=model, match="name"), later=later)
+
+    assert again.content == 'b of {"t":"done","a":"a of x"}'
+    assert done == ["x"]
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_limit_stops_all_branches_and_can_be_raised(later: bool) -> None:
+    model = Says(lambda request: request.instruction)
+    does = library(str.upper)
+    begun = begin(BRANCHES, "x", does, model=model, match="name", limits=Limits(tool_calls=0))
+    with pytest.raises(LimitError, match="0 tool calls"):
+        finished(begun, later=later)
+
+    again = finished(
+        Run(begun.state, does, model=model, match="name", limits=Limits()), later=later
+    )
+
+    assert again.content == "b"
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_approval_inside_an_agent_reaches_the_caller_with_its_position(later: bool) -> None:
+    policy = ApprovalPolicy([ApprovalRule("ask", "helper/send")])
+    replies = [call("helper", '{"input": "go"}'), call("send", '{"to": "ann"}'), "Sent.", "Done."]
+    sent: list[str] = []
+    does = library(lambda to: sent.append(to) or "ok", "send", "to")  # type: ignore[func-returns-value]
+    model = ScriptedModel(replies)
+    begun = begin(BOSS, "hi", does, model=model, match="name", policy=policy)
+
+    with pytest.raises(ApprovalNeeded):
+        finished(begun, later=later)
+    assert [each.at for each in begun.state.asks] == [(0, 0, 0, 0)]
+    assert sent == []
+
+    resumed = Run(begun.state, does, model=model, match="name", approve=lambda _: True)
+    assert finished(resumed, later=later).content == "Done."
+    assert sent == ["ann"]
+
+
+def test_a_recorded_run_goes_on_inside_an_agent(tmp_path: Path) -> None:
+    file = tmp_path / "a.run.gram"
+    policy = ApprovalPolicy([ApprovalRule("ask", "send")])
+    model = ScriptedModel([call("helper", '{"input": "go"}'), call("send", '{"to": "ann"}')])
+    does = library(str.upper, "send", "to")
+    with pytest.raises(ApprovalNeeded):
+        begin(BOSS, "hi", does, model=model, match="name", policy=policy, record=file).finish()
+
+    rest = ScriptedModel(["Sent.", "Done."])
+    answer = resume_run(file, does, model=rest, match="name", approve=lambda _: True)
+
+    assert answer.content == "Done."
+    kept = load_run(file)
+    assert [each.event.at for each in kept.steps] == [
+        (0,), (0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 1), (1,),
+    ]  # fmt: skip
+
+
+def test_what_is_said_inside_is_observed_with_its_position() -> None:
+    replies = [call("helper", '{"input": "go"}'), "Sent.", "Done."]
+    does = library(str.upper, "send", "to")
+
+    seen = list(stream(BOSS, "hi", does, model=ScriptedModel(replies), match="name"))
+
+    said = [(each.at, each.text) for each in seen if isinstance(each, TextDelta)]
+    assert said == [((0, 0, 0), "Sent."), ((1,), "Done.")]
+    assert not [each for each in seen if isinstance(each, ToolStarted)]
+
+
+def test_a_tool_is_told_which_agent_calls_it() -> None:
+    told: list[ToolContext] = []
+
+    @tool
+    def send(to: str, context: ToolContext) -> str:
+        """Sends."""
+        told.append(context)
+        return to
+
+    replies = [call("helper", '{"input": "go"}'), call("send", '{"to": "a"}'), "Sent.", "Done."]
+    begun = begin(BOSS, "hi", ToolLibrary.of(send), model=ScriptedModel(replies), match="name")
+    begun.finish()
+
+    assert [(each.agent_name, len(each.conversation)) for each in told] == [("helper", 2)]
+    assert told[0].key == f"{begun.state.run_id}/0/0/0/0"
+
+
+def test_tools_of_agents_inside_are_bound_before_anything_runs() -> None:
+    model = ScriptedModel([])
+
+    with pytest.raises(Exception, match='tool "send" is not in the library'):
+        begin(BOSS, "hi", model=model)
+
+    assert model.requests == []
