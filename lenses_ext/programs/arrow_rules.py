@@ -17,7 +17,7 @@ from gram import (
 )
 
 from ..labels import is_agent, kind_of
-from ..signatures import is_typed_path
+from ..signatures import is_path, is_typed_path
 from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, workflow_of
 from .scopes import Definition, Program, is_defined_there
 
@@ -31,11 +31,18 @@ _KEYS: Final = {
 """The keys that an arrow may have, by its kind."""
 
 
-def holders(reading: Reading) -> Iterator[Definition]:
-    """The agents and workflows that are judged."""
-    for each in reading.once(Program.of).runnables.values():
-        if reading.judges(each.path):
-            yield each
+def holders(reading: Reading) -> tuple[Definition, ...]:
+    """The workflows that are judged, and the agents that have arrows."""
+    return reading.once(_holders)
+
+
+def _holders(reading: Reading) -> tuple[Definition, ...]:
+    return tuple(
+        each
+        for each in reading.once(Program.of).runnables.values()
+        if reading.judges(each.path)
+        and (not is_agent(each.pattern) or any(map(is_path, each.pattern.elements)))
+    )
 
 
 def workflows(reading: Reading) -> Iterator[Definition]:
@@ -45,12 +52,11 @@ def workflows(reading: Reading) -> Iterator[Definition]:
 
 def arrow_direction(reading: Reading) -> Iterator[Finding]:
     """An arrow without a direction, or with two."""
-    program = reading.once(Program.of)
     of_elements = {
-        (*holder.path, index): holder
-        for holder in program.runnables.values()
+        (*holder.path, index)
+        for holder in holders(reading)
         for index, element in enumerate(holder.pattern.elements)
-        if element.elements and not is_typed_path(element)
+        if is_path(element) and not is_typed_path(element)
     }
     if not of_elements:
         return
