@@ -130,7 +130,10 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
 )
 @click.option("--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once.")
 @click.option(
-    "--html", metavar="FILE", shell_complete=complete_files, help="Write a report to this file."
+    "--html",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Write a report to this file, and pages of the runs that differ beside it.",
 )
 @json_option
 def command(
@@ -148,9 +151,7 @@ def command(
     with interruptible():
         found = _shown_again(files) if cases is None else _run(files, cases, **given)
     if html is not None:
-        from gram import write_atomically
-
-        write_atomically(Path(html), found.to_html(Path(html).parent))
+        found.write_html(html)
     if as_json:
         show_json(found.to_json())
     else:

@@ -10,7 +10,7 @@ from .observations import (
     ToolStarted,
     observations,
 )
-from .options import Answer, BeginOptions, OnToolError, RunOptions
+from .options import Answer, BeginOptions, OnToolError, RunOptions, named_model
 from .runs import Run, finished
 from .scheduling import startable
 from .world import AsyncReport, LiveWorld, Report, World
@@ -33,6 +33,7 @@ __all__ = [
     "World",
     "begin",
     "finished",
+    "named_model",
     "observations",
     "startable",
 ]

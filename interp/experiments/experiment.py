@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import inf
 from pathlib import Path
 
+from gram import expect
+
 from ..json_text import Json
+from ..messages import Usage
 from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
 from .metrics import MEASURES
 from .pair_tests import ALPHA, smallest_p
@@ -110,6 +114,22 @@ class Experiment:
             for arm in self.plan.arms
         }
 
+    @property
+    def judges(self) -> dict[str, tuple[Usage, float | None]]:
+        """What the judges took, by metric: their tokens, and the cost if it is known of each.
+
+        It is no part of what the arms took.
+        """
+        found: dict[str, tuple[Usage, float | None]] = {}
+        for trial in self.trials:
+            for name, score in trial.scores.items():
+                if score.usage is not None:
+                    usage, cost = found.get(name, (Usage(0, 0), 0.0))
+                    is_known = cost is not None and score.cost is not None
+                    total = cost + score.cost if is_known else None  # type: ignore[operator]
+                    found[name] = usage + score.usage, total
+        return found
+
     def differing(self) -> tuple[tuple[Trial, ...], ...]:
         """The trials that the primary metric scores otherwise for some arms, a group a repeat."""
         groups: dict[tuple[str, int], list[Trial]] = {}
@@ -187,6 +207,11 @@ class Experiment:
                         f"{len(without)} of {len(mine)} runs of {arm} have no score for "
                         f"{metric.name} and count as the worst; the first: {without[0][:120]}"
                     )
+        for name, (usage, cost) in self.judges.items():
+            tokens = usage.total_tokens
+            took = "an unknown number of tokens" if tokens is None else f"{tokens:,} tokens"
+            spent = "" if cost is None else f" and {cost:.4g} USD"
+            yield f"the judge of {name} took {took}{spent}, which the arms' figures leave out"
         yield from self._deterministic()
         tested = {each.metric for each in self.comparisons}
         for metric in plan.metrics:
@@ -223,15 +248,22 @@ class Experiment:
 
         return json_of(self)
 
-    def to_html(self, links: Path | None = None) -> str:
-        """The experiment as a page of HTML that loads nothing.
-
-        Args:
-            links: the folder that the page will be in, from which it links to the runs.
-        """
+    def to_html(self) -> str:
+        """The experiment as a page of HTML that loads nothing."""
         from .report import report
 
-        return report(self, links)
+        return report(self)
+
+    def write_html(self, file: str | os.PathLike[str]) -> None:
+        """Write the page to a file, and beside it a page for each run that differs.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        from .pages import write_report
+
+        expect(file, (str, os.PathLike), "file", by="write_html")
+        write_report(self, Path(file))
 
     def __repr__(self) -> str:
         plan = self.plan

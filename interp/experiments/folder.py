@@ -266,6 +266,12 @@ def _score_to_pattern(name: str, score: Score) -> Pattern:
         properties["value"] = score.value
     if score.problem:
         properties["problem"] = write_text(score.problem)
+    if score.usage:
+        told = {"input": score.usage.input_tokens, "output": score.usage.output_tokens}
+        properties |= {key: count for key, count in told.items() if count is not None}
+        properties["judged"] = True
+    if score.cost is not None:
+        properties["cost"] = score.cost
     return Pattern(Subject("", {_SCORE}, properties))
 
 
@@ -292,10 +298,7 @@ def trial_from_pattern(pattern: Pattern, cases: Mapping[str, Case], folder: Path
         content=read.text("content", ""),
         calls=read.number("calls"),
         rounds=read.number("rounds"),
-        usage=Usage(
-            read.number("input") if read.has("input") else None,
-            read.number("output") if read.has("output") else None,
-        ),
+        usage=_usage(read),
         cost=_number(pattern, "cost"),
         seconds=_number(pattern, "seconds") or 0.0,
         models=tuple(map(str, _values(pattern, "models"))),
@@ -306,12 +309,23 @@ def trial_from_pattern(pattern: Pattern, cases: Mapping[str, Case], folder: Path
 
 
 def _score_from_pattern(pattern: Pattern) -> tuple[str, Score]:
-    read = Reader(pattern, _SCORE, ["metric", "value", "problem"])
+    read = Reader(pattern, _SCORE, _SCORE_KEYS)
     value = pattern.value.properties.get("value")
     if value is not None and not isinstance(value, bool | int | float):
         read.refuse("ill-typed", "the value of a score is a number or a boolean", "value")
     problem = read.text("problem") if read.has("problem") else None
-    return read.text("metric"), Score(value, problem)
+    usage = _usage(read) if read.has("judged") else None
+    return read.text("metric"), Score(value, problem, usage, _number(pattern, "cost"))
+
+
+_SCORE_KEYS = ("metric", "value", "problem", "judged", "input", "output", "cost")
+
+
+def _usage(read: Reader) -> Usage:
+    return Usage(
+        read.number("input") if read.has("input") else None,
+        read.number("output") if read.has("output") else None,
+    )
 
 
 def _number(pattern: Pattern, key: str) -> float | None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from attrs import evolve
+
 from gram import dumps, expect
-from lenses_ext import ProgramLike, agent_answer, view
+from lenses_ext import Model, ProgramLike, agent_answer, agent_model, view
 
 from ..errors import AgentError, ConfigurationError
-from ..execution import RunOptions, begin
+from ..execution import RunOptions, begin, named_model
 from ..json_text import Json, write_json
+from ..machine import ApprovalPolicy, Effect, Event, Limits, State
 from ..programs import the_agent
 from ..tools import ToolLibrary, empty_tool_library
 from .comparing import Better
-from .metrics import Metric
+from .metrics import Metric, short_hash
+from .plan import described, tool_to_pattern
+from .replies import Replies
 from .trials import Score, Trial
 
 
@@ -52,21 +58,41 @@ def judged_by(
             "a judge must declare the type of its answer, such as (:Answer:Boolean)"
         )
     begin(agent, "a first answer", library, **options)  # it binds, and its model is known
+    asked = named_model(options.get("model")) or view(agent_model, agent)
 
     async def measure(trial: Trial) -> Score:
         told = {"input": trial.case.input, "answer": trial.content}
         if trial.case.has_expected:
             told["expected"] = trial.case.expected
         chosen: RunOptions = {**options}
-        chosen["record"] = _record_beside(trial.file, name)
-        try:
-            response = await begin(agent, write_json(told), library, **chosen).afinish()
-        except AgentError as error:
-            return Score(None, f"the judge failed: {error}")
-        return _verdict(response.value)
+        if trial.file:
+            chosen["record"] = record = judged_file(trial.file, name)
+            record.unlink(missing_ok=True)  # of a judge that was interrupted
+        replies, theirs = Replies(), options.get("watch")
 
-    details = "\0".join([dumps(agent), *map(str, options.values())])
+        def watch(effect: Effect | None, event: Event, state: State) -> None:
+            replies.watch(effect, event, state)
+            if theirs:
+                theirs(effect, event, state)
+
+        chosen["watch"] = watch
+        run = begin(agent, write_json(told), library, **chosen)
+        try:
+            score = _verdict((await run.afinish()).value)
+        except AgentError as error:
+            score = Score(None, f"the judge failed: {error}")
+        return evolve(score, usage=run.state.usage, cost=replies.cost(asked))
+
+    tools = [dumps(tool_to_pattern(each)) for each in library.values()]
+    chosen_before = [f"{key}={_told(value)}" for key, value in sorted(options.items())]
+    details = "\0".join([dumps(agent), *tools, *chosen_before])
     return Metric(name, measure, better, details=details)
+
+
+def _told(option: Any) -> str:
+    """What a plan can know of an option: the same in another process."""
+    is_told = isinstance(option, str | int | float | Mapping | Model | Limits | ApprovalPolicy)
+    return str(option) if is_told or option is None else described(option)
 
 
 def _verdict(value: Json) -> Score:
@@ -79,13 +105,16 @@ def _verdict(value: Json) -> Score:
     return Score(None, f"the judge's verdict is neither a boolean nor a number: {value!r}")
 
 
-def _record_beside(file: Path | None, name: str) -> Path | None:
-    if file is None:
-        return None
-    stem = file.name.removesuffix(".run.gram")
-    record = file.with_name(f"{stem}.{slug(name)}.run.gram")
-    record.unlink(missing_ok=True)  # of a judge that was interrupted
-    return record
+def judged_file(file: Path, name: str) -> Path:
+    """Where the run of a judge is recorded: beside the run that it judges.
+
+    Args:
+        file: the record of the run that is judged.
+        name: the name of the metric.
+    """
+    short = slug(name)
+    known = short if short == name else f"{short}-{short_hash(name)[:6]}"
+    return file.with_name(f"{file.name.removesuffix('.run.gram')}.{known}.run.gram")
 
 
 def slug(name: str) -> str:

@@ -229,7 +229,7 @@ def _arm_to_pattern(ready: ReadyArm) -> Pattern:
     properties = without_empty(
         {
             "name": write_text(ready.name),
-            "model": write_text(str(ready.model) if named else _described(arm.model)),
+            "model": write_text(str(ready.model) if named else described(arm.model)),
             "baseUrl": write_text(arm.base_url or ""),
             "settings": _json(dict(arm.settings)) if arm.settings else None,
             "limits": _json(changed) if changed else None,
@@ -238,17 +238,18 @@ def _arm_to_pattern(ready: ReadyArm) -> Pattern:
             "withoutResultChecks": arm.check_results is False,
         }
     )
-    library = Pattern(Subject("", {"Library"}), map(_tool_to_pattern, ready.library.values()))
+    library = Pattern(Subject("", {"Library"}), map(tool_to_pattern, ready.library.values()))
     return Pattern(Subject("", {"Arm"}, properties), [ready.agent, library])
 
 
-def _described(model: Any) -> str:
-    """What is known of a model that is an object or made by a function."""
-    name = getattr(model, "__qualname__", type(model).__qualname__)
-    return f"{name} {code_of(model)}".rstrip()
+def described(given: Any) -> str:
+    """What a plan knows of an object or a function: its name, and its code if it can be read."""
+    name = getattr(given, "__qualname__", type(given).__qualname__)
+    return f"{name} {code_of(given)}".rstrip()
 
 
-def _tool_to_pattern(tool: Tool) -> Pattern:
+def tool_to_pattern(tool: Tool) -> Pattern:
+    """A tool as a plan has it: what it is called with, and its code if it can be read."""
     properties = without_empty(
         {
             "description": write_text(tool.description),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gram import Content, Markup, element
 
@@ -21,17 +19,26 @@ _MOST_DIFFERING = 200
 _LONGEST = 500  # characters of an answer
 
 
-def report(experiment: Experiment, links: Path | None = None) -> str:
+Links: TypeAlias = dict[tuple[str, int, str], dict[str, str]]
+"""Where the pages of a trial are, by what each is called, by the keys of trials."""
+
+
+def report(experiment: Experiment, links: Links | None = None) -> str:
     """The experiment as a page that loads nothing.
 
     Args:
         experiment: the experiment.
-        links: the folder that the page will be in, from which it links to the runs.
+        links: the pages that it links to.
     """
     plan = experiment.plan
     title = " or ".join(plan.arms)
-    body = [*_body(experiment), *_differing(experiment, links), *_plan(experiment)]
+    body = [*_body(experiment), *_differing(experiment, links or {}), *_plan(experiment)]
     return redact(page(title, *body))
+
+
+def shown_groups(experiment: Experiment) -> tuple[tuple[Trial, ...], ...]:
+    """The runs that differ, as far as the report shows them."""
+    return experiment.differing()[:_MOST_DIFFERING]
 
 
 def fragment(experiment: Experiment) -> str:
@@ -98,14 +105,14 @@ def _plots(experiment: Experiment) -> Iterator[Content]:
             yield interval_plot(bars, mark=0, title=title)
 
 
-def _differing(experiment: Experiment, links: Path | None) -> Iterator[Content]:
+def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
     groups = experiment.differing()
     primary = experiment.plan.primary
     yield element("h2", "Runs that differ")
     if not groups:
         yield element("p", f"The arms score the same in {primary}, in every run.")
         return
-    for group in groups[:_MOST_DIFFERING]:
+    for group in shown_groups(experiment):
         rows = [
             [
                 each.arm,
@@ -134,14 +141,13 @@ def _score(trial: Trial, metric: str) -> str:
     return f"{shown}: {score.problem[:_LONGEST]}" if score.problem else shown
 
 
-def _link(trial: Trial, links: Path | None) -> Content:
-    if trial.file is None:
-        return ""
-    name = trial.file.name
-    if links is None:
-        return name
-    target = Path(os.path.relpath(trial.file.resolve(), links.resolve())).as_posix()
-    return element("a", name, href=target)
+def _link(trial: Trial, links: Links) -> Content:
+    """The pages of a run, or the name of its record."""
+    pages = links.get(trial.key)
+    if not pages:
+        return trial.file.name if trial.file else ""
+    linked = [element("a", word, href=target) for word, target in pages.items()]
+    return [part for each in linked for part in (", ", each)][1:]
 
 
 def _plan(experiment: Experiment) -> Iterator[Markup]:

@@ -17,12 +17,13 @@ from gram import GramError
 from ..cases import Case
 from ..errors import AgentError, said_by
 from ..execution import Run, finished
-from ..machine import Effect, Event, ModelReplied, State, Status
+from ..machine import State, Status
 from ..messages import AgentResponse, Usage
 from ..records import RecordedRun, RunFile
 from .arms import ReadyArm
 from .metrics import Metric
-from .trials import Trial, cost_of, fingerprint
+from .replies import Replies
+from .trials import Trial, fingerprint
 
 _ENDED = (Status.DONE, Status.LIMITED, Status.UNUSABLE)
 
@@ -79,12 +80,7 @@ async def _run_all(job: Job, keys: deque[Key]) -> None:
 async def _trial(job: Job, key: Key) -> Trial:
     name, repeat, arm = key
     case, ready, file = job.cases[name], job.arms[arm], job.file_of(key)
-    replies: list[ModelReplied] = []
-
-    def watch(effect: Effect | None, event: Event, state: State) -> None:
-        if isinstance(event, ModelReplied):
-            replies.append(event)
-
+    replies = Replies()
     began, before = monotonic(), 0.0
     response: AgentResponse | None = None
     failure: str | None = None
@@ -94,14 +90,15 @@ async def _trial(job: Job, key: Key) -> Trial:
         if kept := _kept(file):
             run_file, recorded = kept
             state = recorded.state
-            replies += [each for each in recorded.events if isinstance(each, ModelReplied)]
+            for step in recorded.steps:
+                replies.watch(step.effect, step.event, step.state)
             before = sum(step.seconds or 0.0 for step in recorded.steps)
             if state.status in _ENDED:
                 response = finished(state).response
             else:
-                run = ready.take_up(state, record=run_file, watch=watch)
+                run = ready.take_up(state, record=run_file, watch=replies.watch)
         else:
-            run = ready.begin(case, record=file, watch=watch)
+            run = ready.begin(case, record=file, watch=replies.watch)
         if run:
             response = await run.afinish()
     except AgentError as error:
@@ -116,7 +113,6 @@ async def _trial(job: Job, key: Key) -> Trial:
         failure = said_by(error)
     seconds = before + monotonic() - began
     state = run.state if run else state
-    models = tuple(dict.fromkeys(each.served_model for each in replies if each.served_model))
     trial = Trial(
         arm=arm,
         case=case,
@@ -124,11 +120,11 @@ async def _trial(job: Job, key: Key) -> Trial:
         failure=failure,
         content=response.content if response else "",
         calls=len(state.invocations) + len(state.answers) if state else 0,
-        rounds=len(replies),
+        rounds=len(replies.found),
         usage=state.usage if state else Usage(0, 0),
-        cost=cost_of(ready.model, models, state.usage) if state else None,
+        cost=replies.cost(ready.model) if state else None,
         seconds=seconds,
-        models=models,
+        models=replies.models,
         fingerprint=fingerprint(state.context) if state else "",
         file=file if file and file.exists() else None,
         response=response,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import asdict
 
 from ..json_text import Json
+from ..messages import Usage
 from .comparing import Comparison, Estimate
 from .intervals import Interval
 
@@ -171,6 +172,10 @@ def json_of(experiment: Experiment) -> dict[str, Json]:
         },
         "complete": experiment.is_complete,
         "models": {arm: list(found) for arm, found in experiment.models.items()},
+        "judges": {
+            name: {**_tokens(usage), "cost": cost}
+            for name, (usage, cost) in experiment.judges.items()
+        },
         "estimates": [asdict(each) for each in experiment.estimates],
         "comparisons": [
             {**asdict(each), "significant": each.is_significant} for each in experiment.comparisons
@@ -193,12 +198,20 @@ def _trials(experiment: Experiment) -> Iterable[dict[str, Json]]:
             "failure": each.failure,
             "calls": each.calls,
             "rounds": each.rounds,
-            "input_tokens": each.usage.input_tokens,
-            "output_tokens": each.usage.output_tokens,
+            **_tokens(each.usage),
             "cost": each.cost,
             "seconds": each.seconds,
             "models": list(each.models),
             "scores": {name: score.value for name, score in each.scores.items()},
             "problems": {n: s.problem for n, s in each.scores.items() if s.problem},
+            "judges": {
+                name: {**_tokens(score.usage), "cost": score.cost}
+                for name, score in each.scores.items()
+                if score.usage
+            },
             "file": file.as_posix() if file else None,
         }
+
+
+def _tokens(usage: Usage) -> dict[str, Json]:
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

@@ -9,8 +9,6 @@ from typing import TypeAlias, Union
 
 from attrs import field, frozen
 
-from lenses_ext import Model
-
 from ..cases import Case
 from ..json_text import Json, write_json
 from ..machine import State
@@ -26,10 +24,14 @@ class Score:
     Attributes:
         value: a number, or yes or no; None if there is none.
         problem: why there is none or the answer is no, or None.
+        usage: the tokens that the judge took who says so, or None without one.
+        cost: what they cost in US dollars, or None.
     """
 
     value: Value
     problem: str | None = None
+    usage: Usage | None = None
+    cost: float | None = None
 
 
 @frozen(kw_only=True)
@@ -101,20 +103,3 @@ def fingerprint(context: ConversationContext) -> str:
     ]
     text = write_json(said) if said else ""
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
-
-
-def cost_of(model: Model, served: tuple[str, ...], usage: Usage) -> float | None:
-    """What tokens cost in US dollars; None if that is unknown or prices are not installed.
-
-    The price of the model that answered counts, if it has one, else that of the model asked.
-    """
-    from ..errors import ConfigurationError
-    from ..prices import price_of
-
-    asked = [Model(model.provider, name) for name in served[:1]] + [model]
-    try:
-        prices = (price_of(each, usage) for each in asked)
-        found = next((each for each in prices if each is not None), None)
-    except ConfigurationError:
-        return None
-    return None if found is None else float(found)

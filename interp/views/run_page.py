@@ -38,16 +38,21 @@ _HOW = {
 _STATUS = {Status.DONE: "good", Status.LIMITED: "bad", Status.UNUSABLE: "bad"}
 
 
-def run_page(run: RecordedRun) -> str:
+def run_page(run: RecordedRun, *, title: str = "") -> str:
     """The page of a recorded run: one file of HTML that loads nothing.
 
     It can be searched, and everything in it opens with a key press. Known keys are replaced, and
     whatever people, models and tools wrote is text in it. Very long texts are cut.
 
+    Args:
+        run: the run.
+        title: what the page is named; by default, the name of the agent.
+
     Raises:
-        ArgumentError: the argument is no run.
+        ArgumentError: an argument is of the wrong type.
     """
     expect(run, RecordedRun, "run", by="run_page")
+    expect(title, str, "title", by="run_page")
     found, clean = timeline(run), redactor()
     count = sum(1 for _ in _all(found.entries)) or 1
     longest = max(_LEAST_OF_ONE, min(_MOST_OF_ONE, _MOST_OF_ALL // count))
@@ -67,7 +72,7 @@ def run_page(run: RecordedRun) -> str:
         "program": clean(found.program),
     }
     return page(
-        clean(found.agent) or "a run",
+        clean(title or found.agent) or "a run",
         facts({name: value for name, value in told.items() if value}),
         view.said("asked", found.input),
         view.said("answered", found.answer),

@@ -69,7 +69,8 @@ def test_an_experiment_is_shown_again_and_as_json_and_html(folder: Path) -> None
     assert (one["difference"], one["significant"], one["better"]) == (1.0, True, 8)
     page = (folder / "report.html").read_text()
     assert page.startswith("<!doctype html>")
-    assert 'href="x/runs/0001-1-2-brief.run.gram"' in page
+    assert 'href="report.runs/0001-1-2-brief.html"' in page
+    assert "Hi Ada." in (folder / "report.runs" / "0001-1-2-brief.html").read_text()
     for link in ("0001-1-1-long", "0008-1-2-brief"):
         assert (folder / "x" / "runs" / f"{link}.run.gram").exists()
 

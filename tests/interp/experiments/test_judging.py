@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from interp import ConfigurationError, ModelError, ab, judged_by, load_run
+from interp import ConfigurationError, ModelError, Usage, ab, judged_by, load_experiment, load_run
+from interp.experiments.judging import judged_file
 from lenses_ext import parse
 from tests.interp.experiments.worlds import Answering, arm, cases, right, wrong
 
@@ -70,3 +71,42 @@ def test_a_judge_without_a_declared_verdict_is_refused() -> None:
 
     with pytest.raises(ConfigurationError, match="must declare the type of its answer"):
         judged_by(untyped)
+
+
+def test_what_a_judge_takes_is_counted_apart_from_the_arms(tmp_path: Path) -> None:
+    pytest.importorskip("genai_prices", reason="prices are an extra")
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0, "total_tokens": 1_000_000}
+    said = {"role": "assistant", "content": "true"}
+    priced = parse(
+        '[judge:Agent {instruction: "Right?", model: "OpenAI/gpt-4o"} | (:Answer:Boolean)]'
+    )
+    reply = {"choices": [{"message": said, "finish_reason": "stop"}], "usage": usage}
+    judge = judged_by(priced, name="fair", model=Answering(lambda _: reply))
+
+    ab(cases(2), {"a": arm(right), "b": arm(right)}, [judge], out=tmp_path / "x", seed=1)
+    found = load_experiment(tmp_path / "x")
+
+    assert found.judges == {"fair": (Usage(4_000_000, 0), 10.0)}
+    assert "the judge of fair took 4,000,000 tokens and 10 USD" in found.table()
+    assert found.to_json()["judges"] == {
+        "fair": {"input_tokens": 4_000_000, "output_tokens": 0, "cost": 10.0}
+    }
+    assert not any(each.metric == "cost" and each.value for each in found.estimates)
+    assert all(each.usage.total_tokens is None for each in found.trials)
+
+
+def test_a_judge_is_the_same_in_another_process() -> None:
+    def judge() -> str:
+        return judged_by(JUDGE, model=Answering(lambda _: "true")).code
+
+    assert judge() == judge()
+    assert judge() != judged_by(JUDGE, model="Offline/rehearsal").code
+
+
+def test_judges_with_long_names_that_begin_alike_have_records_of_their_own() -> None:
+    names = [f"is the answer as polite as {who}?" for who in ("a host", "a guest")]
+
+    files = {judged_file(Path("0001.run.gram"), each).name for each in names}
+
+    assert len(files) == 2
+    assert all(each.endswith(".run.gram") for each in files)

@@ -5,23 +5,63 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
-from interp import Case, ab, load_experiment
-from tests.interp.experiments.worlds import arm, cases, failing, half, right
+from interp import Case, ab, judged_by, load_experiment
+from tests.interp.experiments.test_judging import JUDGE
+from tests.interp.experiments.worlds import Answering, arm, cases, failing, half, right, wrong
 
 
-def test_the_page_links_to_the_runs_that_differ(tmp_path: Path) -> None:
+def test_the_report_links_to_a_page_of_each_run_that_differs(tmp_path: Path) -> None:
     found = ab(cases(6), {"half": arm(half), "full": arm(right)}, out=tmp_path / "x", seed=1)
 
-    page = found.to_html(tmp_path)
+    found.write_html(tmp_path / "my report.html")
 
-    links = re.findall(r'href="([^"]*)"', page)
-    assert len(links) == 6  # three cases, two arms
-    assert all((tmp_path / each).exists() for each in links)
-    assert page.count("<svg") == 2
-    assert "http:" not in page.replace("http://www.w3.org/2000/svg", "")
+    report = (tmp_path / "my report.html").read_text()
+    links = [unquote(each) for each in re.findall(r'href="([^"]*)"', report)]
+    assert len(links) == len(set(links)) == 6  # three cases, two arms
+    pages = [(tmp_path / each).read_text() for each in links]
+    assert all(page.startswith("<!doctype html>") for page in pages)
+    assert "<title>case 0: half</title>" in pages[0]
+    assert "say 0" in pages[0]
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "my report.html",
+        "my report.runs",
+        "x",
+    ]
+    assert report.count("<svg") == 2
+    assert "http:" not in report.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_what_a_judge_said_has_a_page_too(tmp_path: Path) -> None:
+    is_loud = Answering(lambda text: "true" if json.loads(text)["answer"].isupper() else "false")
+    judge = judged_by(JUDGE, name="is it loud?", model=is_loud)
+    found = ab(
+        cases(2), {"low": arm(wrong), "loud": arm(right)}, [judge], out=tmp_path / "x", seed=1
+    )
+
+    found.write_html(tmp_path / "r.html")
+
+    report = (tmp_path / "r.html").read_text()
+    assert report.count(">is it loud?</a>") == 4
+    assert len(list((tmp_path / "r.runs").iterdir())) == 8
+
+
+def test_a_record_that_is_gone_has_no_page_and_the_report_is_whole(tmp_path: Path) -> None:
+    found = ab(cases(2), {"half": arm(half), "full": arm(right)}, out=tmp_path / "x", seed=1)
+    gone, edited = (each.file for group in found.differing() for each in group)
+    assert gone
+    assert edited
+    gone.unlink()
+    edited.write_text("[")
+
+    found.write_html(tmp_path / "r.html")
+
+    assert "href=" not in (tmp_path / "r.html").read_text()
+    assert gone.name in (tmp_path / "r.html").read_text()
+    assert not (tmp_path / "r.runs").exists()
 
 
 def test_nothing_that_an_arm_says_becomes_markup() -> None:
@@ -43,8 +83,10 @@ def test_keys_are_in_no_file_and_no_page(tmp_path: Path, monkeypatch: pytest.Mon
 
     found = ab(said, {"a": arm(right), "b": arm(lambda text: text)}, out=tmp_path / "x", seed=1)
 
-    written = "".join(each.read_text() for each in tmp_path.rglob("*.gram"))
-    assert key not in written + found.to_html(tmp_path)
+    found.write_html(tmp_path / "report.html")
+    written = [each for each in tmp_path.rglob("*") if each.is_file()]
+    assert {each.suffix for each in written} >= {".gram", ".html"}
+    assert not [each for each in written if key in each.read_text()]
     assert load_experiment(tmp_path / "x").is_complete
     again = ab(said, {"a": arm(right), "b": arm(lambda text: text)}, out=tmp_path / "y", seed=1)
     assert again.plan.hash == found.plan.hash

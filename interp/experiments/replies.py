@@ -1,0 +1,56 @@
+"""The replies of a run: which models gave them, and what they cost."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+from lenses_ext import Model
+
+from ..errors import ConfigurationError
+from ..machine import CallModel, Effect, Event, ModelReplied, State
+from ..messages import Usage
+from ..prices import price_of
+
+
+@frozen
+class Replies:
+    """Gathers the replies of a run, which it watches.
+
+    Attributes:
+        found: each reply with the model that was asked.
+    """
+
+    found: list[tuple[Model, ModelReplied]] = field(factory=list)
+
+    def watch(self, effect: Effect | None, event: Event, state: State) -> None:
+        """Keep a reply; a `Watcher` of runs."""
+        if isinstance(effect, CallModel) and isinstance(event, ModelReplied):
+            self.found.append((effect.request.model, event))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that answered, as their providers name them."""
+        served = (each.served_model for _, each in self.found)
+        return tuple(dict.fromkeys(filter(None, served)))
+
+    def cost(self, model: Model) -> float | None:
+        """What the replies cost in US dollars; None if it is not known of each.
+
+        Args:
+            model: the model whose price a run without replies would have.
+        """
+        asked = [(each, reply.served_model, reply.usage) for each, reply in self.found]
+        costs = [_cost(*each) for each in asked or [(model, "", Usage(0, 0))]]
+        known = [each for each in costs if each is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+
+def _cost(model: Model, served: str, usage: Usage) -> float | None:
+    """The price of the model that answered counts, if it has one, else that of the model asked."""
+    asked = [*([Model(model.provider, served)] if served else []), model]
+    try:
+        prices = (price_of(each, usage) for each in asked)
+        found = next((each for each in prices if each is not None), None)
+    except ConfigurationError:  # prices are not installed
+        return None
+    return None if found is None else float(found)
