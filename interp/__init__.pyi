@@ -88,6 +88,8 @@ from .machine.readings import (
     response as response,
 )
 from .machine.state import State as State
+from .mcp_servers.library import McpLibrary as McpLibrary, mcp_library as mcp_library
+from .mcp_servers.server import McpServer as McpServer
 from .messages import (
     AgentResponse as AgentResponse,
     AssistantRole as AssistantRole,

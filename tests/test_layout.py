@@ -49,6 +49,7 @@ FLOORS = {
         "contracts",
         "machine",
         "tools",
+        "mcp_servers",
         "records",
         "models",
         "execution",
@@ -202,7 +203,12 @@ def test_what_is_confined_stays_confined() -> None:
     clients, server, transports = (
         f"interp/models/{name}.py" for name in ("http_clients", "server", "transports")
     )
-    assert importers("httpx2") == [clients, server, transports]
+    mcp = [
+        f"interp/mcp_servers/{name}.py"
+        for name in ("connection", "library", "listing", "results", "transports")
+    ]
+    assert importers("mcp") == mcp
+    assert importers("httpx2") == [mcp[-1], clients, server, transports]
     assert importers("h11") == [transports]
     assert importers("prompt_toolkit") == ["interp/cli/prompting.py"]
     assert importers("tenacity") == ["interp/models/retries.py"]
@@ -243,7 +249,7 @@ def test_importing_the_packages_loads_no_network_library() -> None:
     loaded = set(done.stdout.split())
 
     unwanted = {"openai", "httpx", "httpx2", "lark", "jsonschema_rs", "pydantic", "tenacity"}
-    unwanted |= {"prompt_toolkit", "genai_prices", "rich", "numpy", "scipy"}
+    unwanted |= {"mcp", "prompt_toolkit", "genai_prices", "rich", "numpy", "scipy"}
     assert not loaded & unwanted
 
 

@@ -26,10 +26,15 @@ class ToolLibrary(Mapping[str, Tool]):
     """An immutable mapping from names to tools.
 
     ``a | b`` has the tools of both; if both have a tool of the same name, it is that of ``b``.
-    `ToolLibrary.of` makes a library from tools and functions.
+    ``a + b`` has them too, but neither wins: a name that both have is an error once a program uses
+    it. `ToolLibrary.of` makes a library from tools and functions.
 
     Args:
         tools: the tools, each under its own name.
+
+    Attributes:
+        ambiguous: the tools of each name that several added libraries have; such a name is not
+            in the mapping.
 
     Raises:
         ArgumentError: the argument is not a mapping from names to tools.
@@ -43,6 +48,7 @@ class ToolLibrary(Mapping[str, Tool]):
     """
 
     tools: PMap[str, Tool]
+    ambiguous: PMap[str, tuple[Tool, ...]] = pmap()
 
     def __init__(self, tools: Mapping[str, Tool] = pmap()) -> None:
         expect(tools, Mapping, "tools (or use ToolLibrary.of)", by="ToolLibrary")
@@ -50,7 +56,7 @@ class ToolLibrary(Mapping[str, Tool]):
             expect(name, str, "a name", by="ToolLibrary")
             expect(tool, Tool, f'tools["{name}"]', by="ToolLibrary")
             _require_own_name(name, tool)
-        self.__attrs_init__(tools if isinstance(tools, PMap) else pmap(tools))
+        self.__attrs_init__(tools if isinstance(tools, PMap) else pmap(tools), pmap())
 
     @classmethod
     def of(cls, *tools: ToolLike | Iterable[ToolLike] | Mapping[str, Tool]) -> ToolLibrary:
@@ -83,7 +89,33 @@ class ToolLibrary(Mapping[str, Tool]):
     def __or__(self, other: ToolLibrary) -> ToolLibrary:
         if not isinstance(other, ToolLibrary):
             return NotImplemented
-        return ToolLibrary(self.tools.update(other.tools))
+        ambiguous = _without(self.ambiguous, other.tools).update(other.ambiguous)
+        return _library(_without(self.tools.update(other.tools), other.ambiguous), ambiguous)
+
+    def __add__(self, other: ToolLibrary) -> ToolLibrary:
+        if not isinstance(other, ToolLibrary):
+            return NotImplemented
+        ambiguous = self.ambiguous
+        for name in other.tools.keys() | other.ambiguous.keys():
+            here, there = self._named(name), other._named(name)
+            both = (*here, *(each for each in there if each not in here))
+            if len(both) > 1:
+                ambiguous = ambiguous.set(name, both)
+        return _library(_without(self.tools.update(other.tools), ambiguous), ambiguous)
+
+    def why_ambiguous(self, name: str) -> str | None:
+        """Where the tools of a name are, if several added libraries have one; else None."""
+        if name not in self.ambiguous:
+            return None
+        places = [each.place or "unknown place" for each in self.ambiguous[name]]
+        return (
+            f'{len(places)} libraries have a tool "{name}": {" and ".join(places)}; '
+            "restrict or rename one, or add them with | to prefer the last"
+        )
+
+    def _named(self, name: str) -> tuple[Tool, ...]:
+        """All tools of a name: several if it is ambiguous."""
+        return self.ambiguous.get(name) or ((self.tools[name],) if name in self.tools else ())
 
     def restrict(self, names: Iterable[str]) -> ToolLibrary:
         """The library with only the tools of these names.
@@ -105,9 +137,10 @@ class ToolLibrary(Mapping[str, Tool]):
         """
         tool = self._known(old)
         expect(new, str, "a name", by="ToolLibrary")
-        if new in self.tools and new != old:
+        if (new in self.tools or new in self.ambiguous) and new != old:
             raise ToolError(f'there is a tool "{new}" already')
-        return register_tool(new, tool.renamed(new), ToolLibrary(self.tools.remove(old)))
+        others = _library(self.tools.remove(old), self.ambiguous)
+        return register_tool(new, tool.renamed(new), others)
 
     def override(self, *tools: ToolLike | Iterable[ToolLike] | Mapping[str, Tool]) -> ToolLibrary:
         """The library with some of its tools replaced; the arguments are those of `of`.
@@ -119,11 +152,14 @@ class ToolLibrary(Mapping[str, Tool]):
         """
         others = ToolLibrary.of(*tools)
         for name in others:
-            self._known(name)
+            if name not in self.ambiguous:
+                self._known(name)
         return self | others
 
     def _known(self, name: str) -> Tool:
         expect(name, str, "a name", by="ToolLibrary")
+        if reason := self.why_ambiguous(name):
+            raise ToolError(reason)
         if name not in self.tools:
             hint = did_you_mean(name, self) or f"it has {', '.join(self) or 'no tools'}"
             raise ToolError(f'there is no tool "{name}" in the library; {hint}')
@@ -146,7 +182,7 @@ def register_tool(name: str, tool: Tool, library: ToolLibrary) -> ToolLibrary:
     expect(tool, Tool, "tool", by="register_tool")
     expect(library, ToolLibrary, "library", by="register_tool")
     _require_own_name(name, tool)
-    return ToolLibrary(library.tools.set(name, tool))
+    return library | ToolLibrary({name: tool})
 
 
 def lookup_tool(name: str, library: ToolLibrary) -> Tool | None:
@@ -158,6 +194,22 @@ def lookup_tool(name: str, library: ToolLibrary) -> Tool | None:
     expect(name, str, "name", by="lookup_tool")
     expect(library, ToolLibrary, "library", by="lookup_tool")
     return library.get(name)
+
+
+def _library(tools: PMap[str, Tool], ambiguous: PMap[str, tuple[Tool, ...]]) -> ToolLibrary:
+    """A library of parts that have been checked."""
+    made = ToolLibrary.__new__(ToolLibrary)
+    made.__attrs_init__(tools, ambiguous)
+    return made
+
+
+def _without(named: PMap[str, Any], names: Iterable[str]) -> PMap[str, Any]:
+    """The mapping without these names."""
+    evolver = named.evolver()
+    for name in names:
+        if name in named:
+            evolver.remove(name)
+    return evolver.persistent()
 
 
 def _require_own_name(name: str, tool: Tool) -> None:

@@ -199,3 +199,20 @@ def test_a_name_that_is_not_there_or_taken_is_refused(
         change()
 
     assert str(caught.value).endswith(message)
+
+
+def test_added_libraries_have_the_tools_of_both() -> None:
+    assert ToolLibrary.of(ADD) + ToolLibrary.of(SUB) == BOTH
+    assert BOTH + BOTH == BOTH
+
+
+def test_a_name_that_two_added_libraries_have_is_an_error_when_it_is_used() -> None:
+    here, there = made("add", "One"), made("add", "Other")
+    added = ToolLibrary.of(here, SUB) + ToolLibrary.of(there)
+
+    assert [*added] == ["sub"]
+    with pytest.raises(ToolError, match='2 libraries have a tool "add": unknown place and unknown'):
+        added.restrict(["add"])
+    assert added.override(there)["add"] == there
+    assert (added | ToolLibrary.of(here))["add"] == here
+    assert len((added + ToolLibrary.of(made("add", "Third"))).ambiguous["add"]) == 3

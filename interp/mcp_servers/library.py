@@ -1,0 +1,122 @@
+"""The tools of MCP servers as a tool library, while their servers are connected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from importlib.util import find_spec
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ..errors import ConfigurationError, ToolError
+from ..json_text import Json
+from ..threads import call_in_thread
+from ..tools import Tool, ToolLibrary
+from .server import McpServer, ServerLike, read_servers
+from .untrusted import said, visible
+
+if TYPE_CHECKING:
+    from mcp import types
+
+    from .connection import Connection
+
+
+def mcp_library(
+    server: ServerLike,
+    name: str | None = None,
+    *,
+    env: Iterable[str] = (),
+    start_seconds: float = 30.0,
+) -> McpLibrary:
+    """A context manager, sync and async: the tools of MCP servers as a `ToolLibrary`.
+
+    Inside it the servers are connected, each once. Their tools bind to programs by name,
+    description and types, as all tools do.
+
+    Args:
+        server: a command as a text or as its words, the address of a server (``https://…``), the
+            `Path` of a file in the ``mcpServers`` form, or what such a file says, as a mapping.
+            ``${NAME}`` in it is the environment variable NAME.
+        name: the one server of a file to use; without it, all that are not disabled.
+        env: the names of environment variables that a command gets, beside ``PATH`` and the like.
+        start_seconds: how long a server may take to start and to list its tools.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        ConfigurationError: the package ``mcp`` is missing, or a server is not described in one of
+            these forms. Entering raises it when a server cannot be used.
+        OSError: a file cannot be read.
+
+    For example::
+
+        with mcp_library("uvx some-server") as library:
+            response = run(agent, "Hello", library)
+    """
+    if find_spec("mcp") is None:
+        raise ConfigurationError("MCP servers need the package mcp: pip install 'gram-agents[mcp]'")
+    return McpLibrary(read_servers(server, name, env=env), start_seconds)
+
+
+class McpLibrary:
+    """The servers of one library: entering connects to them and gives the `ToolLibrary`."""
+
+    def __init__(self, servers: tuple[McpServer, ...], start_seconds: float) -> None:
+        self.servers = servers
+        self._start_seconds = start_seconds
+        self._open = ExitStack()
+
+    def __enter__(self) -> ToolLibrary:
+        from .connection import Connection  # imported late: it loads asyncio
+
+        library = ToolLibrary()
+        with ExitStack() as opened:
+            for server in self.servers:
+                connection = Connection(server, self._start_seconds)
+                connection.open()
+                opened.callback(connection.close)
+                library = library + ToolLibrary(_tools_of(connection))
+            self._open = opened.pop_all()
+        return library
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        self._open.close()
+
+    async def __aenter__(self) -> ToolLibrary:
+        return await call_in_thread(self.__enter__)
+
+    async def __aexit__(self, *_: object) -> None:
+        await call_in_thread(self.__exit__)
+
+
+def _tools_of(connection: Connection) -> dict[str, Tool]:
+    """The tools of a server.
+
+    Raises:
+        ConfigurationError: a tool has a schema that is none.
+    """
+    return {name: _tool(listed, connection) for name, listed in connection.tools.items()}
+
+
+def _tool(listed: types.Tool, connection: Connection) -> Tool:
+    name = listed.name
+
+    async def invoke(arguments: dict[str, Json]) -> Json:
+        return await connection.acall(name, arguments)
+
+    try:
+        return Tool(
+            name,
+            visible(listed.description or ""),
+            listed.input_schema,
+            invoke,
+            result_schema=listed.output_schema,
+            place=str(connection.server),
+        )
+    except ToolError as error:
+        reason = said(str(error).splitlines()[0])
+        raise ConfigurationError(f"{connection.server}: {reason}") from None

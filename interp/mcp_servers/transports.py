@@ -1,0 +1,83 @@
+"""How servers are reached: pipes to a command, HTTP to an address; and why that failed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError, said_by
+from .server import McpServer
+from .stderr import ErrorLines
+from .untrusted import said, visible
+
+if TYPE_CHECKING:
+    from mcp import MCPError
+
+_SECONDS = 30.0  # to connect and to send; an answer may take as long as the run waits
+_ENDED_SESSION = "Session terminated"  # what the SDK says when a server has forgotten us
+
+
+@asynccontextmanager
+async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIterator[Any]:
+    """The SDK's transport to a server, with what it needs to be open."""
+    if lines is not None:
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        program, *args = server.command
+        parameters = StdioServerParameters(
+            command=program, args=args, env=dict(server.environment), cwd=server.folder
+        )
+        yield stdio_client(parameters, lines.writer)
+        return
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    timeout = httpx2.Timeout(_SECONDS, read=None)
+    async with httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout) as client:
+        yield streamable_http_client(server.url or "", http_client=client)
+
+
+def is_lost(error: MCPError) -> bool:
+    """Whether an error says that the connection has ended."""
+    from mcp.types import CONNECTION_CLOSED
+
+    return error.code == CONNECTION_CLOSED or error.message == _ENDED_SESSION
+
+
+def start_failure(
+    server: McpServer, error: BaseException, seconds: float, last_lines: str
+) -> ConfigurationError:
+    """Why a server cannot be used, in one message that names it.
+
+    Args:
+        server: the server.
+        error: what was raised.
+        seconds: how long it had.
+        last_lines: what it wrote last to its standard error.
+    """
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, ConfigurationError):
+        return error
+    wrote = f"; it wrote last:\n{last_lines}" if last_lines else ""
+    return ConfigurationError(f"{server} {_reason(server, error, seconds)}{wrote}")
+
+
+def _reason(server: McpServer, error: BaseException, seconds: float) -> str:
+    from mcp import MCPError
+
+    if isinstance(error, TimeoutError):
+        return f"did not answer within {seconds:g} seconds"
+    if isinstance(error, FileNotFoundError) and server.command:
+        if server.folder is not None and error.filename == server.folder:
+            return f"cannot be started: there is no folder {visible(server.folder)}"
+        return f"cannot be started: there is no program {visible(server.command[0])}"
+    if isinstance(error, OSError) and server.command:
+        return f"cannot be started: {error.strerror}"
+    if isinstance(error, MCPError) and is_lost(error) and server.command:
+        return "ended before it answered"
+    what = said(str(error) if isinstance(error, MCPError) else said_by(error))
+    if server.command:
+        return f"does not answer as MCP servers do: {what}"
+    return f"cannot be reached, or this is no address of an MCP server: {what}"

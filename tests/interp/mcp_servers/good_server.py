@@ -1,0 +1,77 @@
+"""A server written with the SDK that does what it should: over pipes, or HTTP on a given port."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any
+
+from mcp.server.mcpserver import Context, Image, MCPServer
+
+server = MCPServer("good", log_level="ERROR")
+
+
+@server.tool()
+def greet(name: str, loud: bool = False) -> str:
+    """Greets a person."""
+    return f"Hello, {name}{'!' if loud else '.'}"
+
+
+@server.tool(structured_output=False)
+def shout(text: str) -> str:
+    """Says it in capitals."""
+    return text.upper()
+
+
+@server.tool(structured_output=False)
+def picture() -> Any:
+    """Draws a picture."""
+    return ["Here it is:", Image(data=b"\x89PNG0123456", format="png")]
+
+
+@server.tool(structured_output=False)
+def fail(reason: str) -> str:
+    """Fails."""
+    raise ValueError(reason)
+
+
+@server.tool(structured_output=False)
+async def wait(mark: str) -> str:
+    """Waits until it is cancelled, and writes that to a file."""
+    try:
+        with open(f"{mark}.begun", "w"):  # noqa: PTH123
+            pass
+        await asyncio.sleep(300)
+    except BaseException:
+        with open(f"{mark}.cancelled", "w"):  # noqa: PTH123
+            pass
+        raise
+    return "waited"
+
+
+@server.tool(structured_output=False)
+def environment(name: str) -> str:
+    """Tells an environment variable."""
+    return os.environ.get(name, "not set")
+
+
+@server.tool(structured_output=False)
+async def progress(ctx: Context[Any]) -> str:
+    """Reports how far it is."""
+    await ctx.report_progress(1, 2, "half")
+    return "done"
+
+
+@server.tool(structured_output=False)
+def die() -> str:
+    """Ends the server."""
+    os._exit(3)
+
+
+if __name__ == "__main__":
+    os.write(2, b"the good server starts\n")
+    if len(sys.argv) > 1:
+        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
+    else:
+        server.run()

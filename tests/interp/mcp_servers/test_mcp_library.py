@@ -1,0 +1,311 @@
+"""The tools of MCP servers as a library, tried against real servers over pipes and HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interp import (
+    AssistantRole,
+    ConfigurationError,
+    Limits,
+    Message,
+    ScriptedModel,
+    ToolBindingError,
+    ToolCall,
+    ToolError,
+    ToolLibrary,
+    arun,
+    bind_agent_tools,
+    create_agent_pattern,
+    invoke_tool,
+    mcp_library,
+    run,
+    tool_spec_from_function,
+)
+from interp.redaction import redact
+
+from .servers import GOOD, bad, good_server_over_http, raw
+
+
+@pytest.fixture(scope="module")
+def library() -> Iterator[ToolLibrary]:
+    with mcp_library(GOOD, "good") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def over_http() -> Iterator[ToolLibrary]:
+    with good_server_over_http() as url, mcp_library(url) as opened:
+        yield opened
+
+
+def agent_with(library: ToolLibrary, *names: str) -> Any:
+    """An agent that has these tools, in the words of the library."""
+    specs = [tool_spec_from_function(library[name]) for name in names]
+    return create_agent_pattern("a", "An agent", "Ollama/any", "Use tools.", specs)
+
+
+def calling(name: str, /, **arguments: Any) -> ScriptedModel:
+    """A model that calls a tool once, and then answers with its result."""
+    call = ToolCall("1", name, json.dumps(arguments))
+    return ScriptedModel([Message(AssistantRole, "", tool_calls=(call,)), "fine"])
+
+
+def waited_for(path: Path) -> None:
+    """Wait until a file exists."""
+    until = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < until, f"{path.name} does not come"
+        time.sleep(0.02)
+
+
+def test_tools_have_the_name_description_and_schemas_that_the_server_lists(
+    library: ToolLibrary,
+) -> None:
+    greet = library["greet"]
+
+    assert (greet.name, greet.description) == ("greet", "Greets a person.")
+    assert greet.schema["properties"]["loud"]["default"] is False
+    assert greet.schema["required"] == ["name"]
+    assert greet.result_schema is not None
+    assert greet.place == 'the MCP server "good"'
+
+
+@pytest.mark.parametrize("opened", ["library", "over_http"])
+def test_a_server_is_called_from_sync_and_async_runs(
+    opened: str, request: pytest.FixtureRequest
+) -> None:
+    library = request.getfixturevalue(opened)
+    agent = agent_with(library, "greet")
+
+    sync = run(agent, "hi", library, model=calling("greet", name="Alice"))
+    concurrent = asyncio.run(arun(agent, "hi", library, model=calling("greet", name="Alice")))
+
+    assert sync == concurrent
+    assert sync.tools_used[0].result == {"result": "Hello, Alice."}
+
+
+def test_a_library_opens_in_async_code() -> None:
+    async def opened() -> object:
+        async with mcp_library(GOOD) as library:
+            return await library["shout"].invoke({"text": "a"})
+
+    assert asyncio.run(opened()) == "A"
+
+
+def test_a_result_without_structure_is_its_text(library: ToolLibrary) -> None:
+    assert invoke_tool(library["shout"], {"text": "a"}) == "A"
+
+
+def test_an_image_is_a_reference_with_its_type_and_size(library: ToolLibrary) -> None:
+    drawn = invoke_tool(library["picture"], {})
+
+    assert drawn == "Here it is:\n[image: image/png, 11 bytes]"
+
+
+def test_progress_is_taken(library: ToolLibrary, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG", "interp.mcp"):
+        assert invoke_tool(library["progress"], {}) == "done"
+
+    assert "1 of 2 half" in caplog.text
+
+
+def test_a_tool_that_fails_is_told_to_the_model(library: ToolLibrary) -> None:
+    agent = agent_with(library, "fail")
+
+    response = run(agent, "hi", library, model=calling("fail", reason="too late"))
+
+    assert "fail" in (response.tools_used[0].error or "")
+    assert response.content == "fine"
+
+
+def test_a_call_that_takes_too_long_is_cancelled_at_the_server(
+    library: ToolLibrary, tmp_path: Path
+) -> None:
+    agent, mark = agent_with(library, "wait"), str(tmp_path / "mark")
+
+    response = run(
+        agent, "hi", library, model=calling("wait", mark=mark), limits=Limits(tool_seconds=3)
+    )
+
+    assert response.tools_used[0].error is not None
+    waited_for(tmp_path / "mark.cancelled")
+
+
+def test_a_run_that_is_cancelled_cancels_its_call_at_the_server(
+    library: ToolLibrary, tmp_path: Path
+) -> None:
+    agent, mark = agent_with(library, "wait"), str(tmp_path / "mark")
+
+    async def cancelled() -> None:
+        running = asyncio.create_task(arun(agent, "hi", library, model=calling("wait", mark=mark)))
+        await asyncio.to_thread(waited_for, tmp_path / "mark.begun")
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+    asyncio.run(cancelled())
+
+    waited_for(tmp_path / "mark.cancelled")
+
+
+def test_a_server_that_dies_is_started_again_once_and_the_model_is_told() -> None:
+    with mcp_library(GOOD, "good") as library:
+        with pytest.raises(ToolError, match=r'"good" ended during the call.* was started again'):
+            invoke_tool(library["die"], {})
+        assert invoke_tool(library["shout"], {"text": "b"}) == "B"
+        with pytest.raises(ToolError, match="it is not started once more"):
+            invoke_tool(library["die"], {})
+        with pytest.raises(ToolError, match="has ended"):
+            invoke_tool(library["shout"], {"text": "c"})
+
+
+def test_a_server_that_lists_other_tools_after_its_restart_is_not_called(tmp_path: Path) -> None:
+    with mcp_library(bad("other-after-restart", str(tmp_path / "mark")), "bad") as library:
+        with pytest.raises(ToolError, match="it lists other tools than before: do"):
+            invoke_tool(library["do"], {})
+        with pytest.raises(ToolError, match="has ended"):
+            invoke_tool(library["do"], {})
+
+
+def test_a_closed_library_says_so() -> None:
+    with mcp_library(GOOD, "good") as library:
+        pass
+
+    with pytest.raises(ToolError, match=r'the connection to the MCP server "good" is closed'):
+        invoke_tool(library["shout"], {"text": "a"})
+
+
+def test_pages_of_tools_are_all_read() -> None:
+    with mcp_library(bad("pages")) as library:
+        assert list(library) == ["tool0", "tool1", "tool2", "tool3"]
+
+
+@pytest.mark.parametrize("way", ["samples", "elicits"])
+@pytest.mark.parametrize("server", [bad, raw])
+def test_requests_to_sample_or_to_ask_the_user_are_declined(server: Any, way: str) -> None:
+    with mcp_library(server(way)) as library:
+        try:
+            said = str(invoke_tool(library["do"], {}))
+        except ToolError as error:
+            said = str(error)
+
+    assert "not supported" in said or "Cannot send" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (bad("twice"), '"bad" lists the tool "same" twice'),
+        (bad("broken-schema"), '"bad": tool "broken": not a JSON Schema: "strng"'),
+        (raw("array-schema"), '"bad" lists a broken tool, number 2: inputSchema.type: '),
+        (raw("no-schema"), '"bad" lists a broken tool, "broken": inputSchema: '),
+        (raw("not-an-object"), '"bad" lists a broken tool, number 2'),
+        (bad("bad-name"), '"bad" lists a tool with the name "clear\\u{1b}[2J"'),
+        (bad("long-description"), 'of the tool "long" has 60000 characters, over 50000'),
+        (bad("same-page"), '"bad" lists the same page of tools again and again'),
+        (bad("ends-at-start"), '"bad" ended before it answered; it wrote last:\nno configuration'),
+        (["no-such-program"], '"bad" cannot be started: there is no program no-such-program'),
+        ("http://127.0.0.1:1/mcp", '"bad" cannot be reached, or this is no address of an MCP'),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError) as raised, mcp_library(command, "bad"):
+        pass
+
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("way", ["hangs-at-start", "hang-at-list", "no-server"])
+def test_a_server_that_does_not_answer_is_given_up(way: str) -> None:
+    opening = mcp_library(bad(way), "bad", start_seconds=1)
+    with pytest.raises(ConfigurationError, match='"bad" did not answer within 1 second'), opening:
+        pass
+
+
+def test_an_address_that_answers_with_a_page_is_no_server() -> None:
+    class Pages(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<html>")
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/mcp"
+        with pytest.raises(ConfigurationError, match="text/html"), mcp_library(url):
+            pass
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_invisible_characters_of_a_description_are_shown() -> None:
+    with mcp_library(bad("hidden-text")) as library:
+        assert library["hidden"].description == "Adds.\\u{e0041}\\u{202e}"
+
+
+@pytest.mark.parametrize("way", ["error-with-escapes", "long-structure"])
+def test_what_a_server_answers_is_limited(way: str) -> None:
+    with mcp_library(bad(way)) as library, pytest.raises(ToolError) as raised:
+        invoke_tool(library["do"], {})
+
+    assert len(str(raised.value)) < 3_000
+    assert "\x1b" not in str(raised.value)
+
+
+def test_a_long_text_is_cut_and_says_so() -> None:
+    with mcp_library(bad("long-answer")) as library:
+        assert str(invoke_tool(library["do"], {})).endswith("[… 500000 more characters]")
+
+
+def test_rubbish_between_messages_is_passed_over() -> None:
+    with mcp_library(bad("writes-rubbish")) as library:
+        assert invoke_tool(library["do"], {}) == "done"
+
+
+def test_a_command_gets_the_variables_that_are_named_and_their_keys_are_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SERVICE_TOKEN", "abcdefgh12345678")
+    monkeypatch.setenv("NOT_NAMED", "secret")
+
+    with mcp_library(GOOD, env=["SERVICE_TOKEN"]) as library:
+        tool = library["environment"]
+
+        assert invoke_tool(tool, {"name": "SERVICE_TOKEN"}) == "abcdefgh12345678"
+        assert invoke_tool(tool, {"name": "NOT_NAMED"}) == "not set"
+        assert redact("it is abcdefgh12345678") == "it is [redacted]"
+
+
+def test_the_standard_error_of_a_server_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG", "interp.mcp"), mcp_library(GOOD, "good") as library:
+        invoke_tool(library["shout"], {"text": "a"})
+
+    assert 'the MCP server "good": the good server starts' in caplog.text
+
+
+def test_servers_of_one_file_add_up_and_a_name_of_two_is_an_error_when_it_is_used() -> None:
+    entry = {"command": GOOD[0], "args": GOOD[1:]}
+    servers = {"mcpServers": {"one": entry, "two": entry, "off": {**entry, "disabled": True}}}
+
+    with mcp_library(servers) as library, mcp_library(servers, "one") as one:
+        agent = agent_with(one, "greet")
+        with pytest.raises(ToolBindingError) as raised:
+            bind_agent_tools(agent, library)
+
+    assert 'the MCP server "one" and the MCP server "two"' in str(raised.value)
