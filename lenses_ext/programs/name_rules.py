@@ -117,6 +117,8 @@ def unexpected_element(reading: Reading) -> Iterator[Finding]:
             message = f"an element of {whose} is {', '.join(others)} or {last}, this has {found}"
             meant = {AGENT, *TOOLS, *WORKFLOWS} | ({ANSWER} if in_agent else set())
             hint = nearest_label(labels - {ANSWER}, meant)
+            if not in_agent and len(labels) == 1 and program.meant(min(labels), holder.path):
+                hint = f"another use is written in an arrow: ()-->({element.value.identity}::…)"
             if labels <= RESERVED and labels and not element.value.identity:
                 hint = f"a signature is a path: ()==>(::{min(labels)})"
             yield Finding(message, (*holder.path, index), hint=hint)

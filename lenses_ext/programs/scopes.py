@@ -234,7 +234,11 @@ class Program:
         """The types that a scope defines beside its other definitions, by name."""
         if scope not in self._types:
             tops = len(scope) + 1  # what is in a group is data
-            others = [each for each in self._others[scope] if each.name and len(each.path) == tops]
+            others = [
+                each
+                for each in self._others[scope]
+                if each.name and len(each.path) == tops and not is_reference(each.pattern)
+            ]
             names = shared_shapes(each.pattern for each in others)
             found: dict[str, list[Definition]] = {}
             for each in others:

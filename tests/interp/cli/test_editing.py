@@ -419,3 +419,43 @@ def test_an_edit_that_has_to_wait_says_for_what(tmp_path: Path) -> None:
 
     assert b"waiting for another gram process that uses" in told
     assert (waiting.returncode, path.read_text()) == (0, "(a {n: 2})")
+
+
+WORKFLOW = """\
+[news:Workflow {description: "D"} |  // the room
+  (topic::Text)==>(::Text),
+  writer, editor,
+  (writer)-->(editor) // in turn
+]
+[writer:Agent {instruction: "W", model: "Offline/rehearsal"}]
+(editor:Agent {instruction: "E", model: "Offline/rehearsal"})
+"""
+
+
+def test_nodes_and_arrows_are_added_and_removed_by_paths(tmp_path: Path) -> None:
+    path = tmp_path / "w.gram"
+    path.write_text(WORKFLOW)
+
+    refused = gram("add", str(path), "news.arrows", "(again::writer)", "-i")
+    gram("add", str(path), "news.arrows", "(editor)-->(again::writer)", "-i")
+    got = gram("get", str(path), "news.arrows")
+    removed = gram("del", str(path), "news.arrows.2")
+
+    assert refused.returncode == 1
+    assert "unexpected-element" in refused.stderr
+    assert got.stdout == "(writer)-->(editor)\n(editor)-->(again:writer)\n"
+    assert removed.stdout == WORKFLOW
+
+
+def test_a_signature_is_set_where_there_was_none(tmp_path: Path) -> None:
+    path = tmp_path / "w.gram"
+    path.write_text(WORKFLOW)
+
+    done = gram("set", str(path), "writer.signature", "(topic::Text)==>(::Text)")
+    wrong = gram("set", str(path), "editor.signature", "(topic::Integer)==>(::Text)")
+
+    assert done.stdout == WORKFLOW.replace(
+        'rehearsal"}]', 'rehearsal"} | (topic::Text)==>(::Text)]'
+    )
+    assert wrong.returncode == 1
+    assert "error[arrow-type]" in wrong.stderr
