@@ -82,8 +82,16 @@ def _judge(pattern: Pattern) -> tuple[tuple[Fault, ...], bool]:
 _judged: Memo[Pattern, tuple[tuple[Fault, ...], bool]] = Memo(_judge)
 
 
-def the_tools(program: ProgramLike, agent: str | None = None) -> tuple[Pattern, ...]:
+def the_tools(
+    program: ProgramLike, agent: str | None = None, *, to_bind: bool = False
+) -> tuple[Pattern, ...]:
     """The tools of an agent, or the tools of a program without agents.
+
+    Args:
+        program: a document, the patterns of a document, or one pattern.
+        agent: the name of the agent; without it, the only one.
+        to_bind: the tools that need an implementation, those of agents inside it too, instead of
+            what it offers to its model.
 
     Raises:
         ValidationError: as for `the_agent`, or the tools have a fault.
@@ -92,7 +100,13 @@ def the_tools(program: ProgramLike, agent: str | None = None) -> tuple[Pattern, 
         if errors := only_errors(validate_program(program)):
             raise ValidationError.of(errors)
         return tools
-    return tools_in(the_agent(program, agent, by="the_tools"))
+    chosen = the_agent(program, agent, by="the_tools")
+    return tools_to_bind(chosen) if to_bind else tools_in(chosen)
+
+
+def tools_to_bind(program: Pattern) -> tuple[Pattern, ...]:
+    """The tools in an agent or workflow, of the agents and workflows in it, too."""
+    return tuple(dict.fromkeys(each for _, each in walk(program) if is_tool(each)))
 
 
 def tools_in(program: Pattern) -> tuple[Pattern, ...]:

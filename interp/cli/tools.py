@@ -59,6 +59,8 @@ def command(
 ) -> None:
     """Show which tools of the agent in FILES bind, and why the others do not.
 
+    Those of agents and workflows inside it are among them.
+
     FILES are files, folders and globs. Of a file with several agents, --agent names one. Without
     --tools it only lists the tools. Exits with 1 if a tool does not bind.
     """
@@ -75,7 +77,7 @@ def command(
     rows: list[dict[str, Json]] = []
 
     def judge(file: str) -> dict[str, Any]:
-        specs = the_tools(read_document(file), agent)
+        specs = the_tools(read_document(file), agent, to_bind=True)
         of_file = [_row(spec, library, match) for spec in specs]
         rows.extend({"file": file, **row} for row in of_file)
         if not as_json:

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import get_args
 
-from gram import Pattern, did_you_mean, expect, origin, walk
+from gram import Pattern, did_you_mean, expect, origin
 from lenses_ext import (
     Match,
     Memo,
     ProgramLike,
     differences,
-    is_tool,
     result_schema,
     tool_spec_description,
     tool_spec_name,
@@ -25,7 +24,7 @@ from lenses_ext import (
 )
 
 from ..errors import ConfigurationError, ToolBindingError
-from ..programs import the_agent
+from ..programs import the_agent, tools_to_bind
 from .implementation import Tool
 from .library import ToolLibrary
 
@@ -81,18 +80,13 @@ def bind_agent_tools(
     chosen = the_agent(program, agent, by="bind_agent_tools")
     bound = _bound(chosen)(library)
     if match not in bound:
-        specs = _all_specs(chosen)
+        specs = tools_to_bind(chosen)
         problems = [problem for spec in specs for problem in binding_problems(spec, library, match)]
         if problems:
             raise ToolBindingError(problems)
         names = dict.fromkeys(view(tool_spec_name, spec) for spec in specs)
         bound[match] = tuple(library[name] for name in names)
     return bound[match]
-
-
-def _all_specs(program: Pattern) -> tuple[Pattern, ...]:
-    """The specifications in an agent or workflow, of the agents and workflows in it, too."""
-    return tuple(dict.fromkeys(each for _, each in walk(program) if is_tool(each)))
 
 
 _bound: Memo[Pattern, Memo[ToolLibrary, dict[Match, tuple[Tool, ...]]]] = Memo(

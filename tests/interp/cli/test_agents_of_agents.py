@@ -68,6 +68,22 @@ def test_an_agent_is_shown_as_the_tool_it_is(news: str) -> None:
     assert shown["function"]["parameters"]["required"] == ["topic"]
 
 
+def test_tools_of_agents_inside_are_shown_with_whether_they_bind(tmp_path: Path) -> None:
+    (tmp_path / "boss.gram").write_text(
+        """[boss:Agent {instruction: "Ask.", model: "Offline/rehearsal"} |
+          [helper:Agent {description: "Helps", instruction: "Help.", model: "Offline/rehearsal"} |
+            [look:Tool {description: "Looks"} | (at::Text)==>(::Text)]]]"""
+    )
+    (tmp_path / "tools.py").write_text("from interp import tool\n@tool\ndef other() -> str: ...")
+    file = str(tmp_path / "boss.gram")
+
+    listed = gram("tools", file)
+    bound = gram("tools", file, "--tools", str(tmp_path / "tools.py"))
+
+    assert (listed.returncode, listed.stdout.split()[0]) == (0, "look")
+    assert (bound.returncode, bound.stdout.split()[:4]) == (1, ["look", "does", "not", "bind"])
+
+
 def test_a_conversation_that_was_handed_over_goes_on_with_who_took_it(tmp_path: Path) -> None:
     (tmp_path / "desk.gram").write_text(DESK)
     file, session = str(tmp_path / "desk.gram"), str(tmp_path / "s.gram")
