@@ -139,8 +139,9 @@ from .records.state_pattern import (
     state_from_pattern as state_from_pattern,
     state_to_pattern as state_to_pattern,
 )
+from .replaying.entries import Entry as Entry, Timeline as Timeline
 from .replaying.recorded_world import recorded as recorded
-from .replaying.timeline import Entry as Entry, Timeline as Timeline, timeline as timeline
+from .replaying.timeline import timeline as timeline
 from .specification import (
     GramDecodeError as GramDecodeError,
     GramEncodeError as GramEncodeError,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
+from attrs import evolve
 
 from gram import Json, write_atomically
 
@@ -21,6 +22,7 @@ from .file_options import json_option
 from .output import Styled, note, show, show_json
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
+_WIDEST = 30  # characters of a position that others are aligned with
 
 
 @click.command("trace")
@@ -42,6 +44,7 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
     what the run came to and waits for.
 
     A line has the position, the seconds after the run began, the seconds it took, and what it was.
+    What happens inside an agent or a workflow stands below it; with --follow it stands before it.
     """
     if out is not None:
         if is_followed or as_json:
@@ -71,18 +74,19 @@ def _follow(file: str, as_json: bool) -> None:
     found: Timeline | None = None
     for run in follow(file):
         found = timeline(run)
-        ended = [each for each in found.entries if not each.is_open]
+        ended = [each for each in found.in_order if not each.is_open]
         for entry in ended[shown:]:
             if as_json:
-                show(_json_line(entry.to_json()))
-            for line in () if as_json else lines_of([entry]):
-                show(line)
+                show(_json_line(evolve(entry, children=()).to_json()))
+            else:
+                show(_line_of(entry, _width(found), by_whom=entry.level > 0))
         shown = len(ended)
     if found is not None and as_json:
         show(_json_line({**found.to_json(), "entries": []}))
     elif found is not None:
-        for line in (*lines_of(found.waits_for), summary(found)):
-            show(line)
+        for entry in found.waits_for:
+            show(_line_of(entry, _width(found), by_whom=entry.level > 0))
+        show(summary(found))
 
 
 def _json_line(value: Json) -> str:
@@ -91,14 +95,14 @@ def _json_line(value: Json) -> str:
 
 def lines(found: Timeline) -> list[Styled]:
     """The lines of a timeline: one about the run, then one for each entry."""
-    return [summary(found), *lines_of(found.entries)]
+    return [summary(found), *_lines_of(found.entries, _width(found))]
 
 
-def lines_of(entries: Iterable[Entry], level: int = 0) -> Iterator[Styled]:
+def _lines_of(entries: Iterable[Entry], width: int) -> Iterator[Styled]:
     """The lines of some entries, each with those inside it."""
     for entry in entries:
-        yield line_of(entry, level)
-        yield from lines_of(entry.children, level + 1)
+        yield _line_of(entry, width)
+        yield from _lines_of(entry.children, width)
 
 
 def summary(found: Timeline) -> str:
@@ -115,12 +119,22 @@ def summary(found: Timeline) -> str:
     return redact(" · ".join(filter(None, parts)))
 
 
-def line_of(entry: Entry, level: int = 0) -> Styled:
+def _line_of(entry: Entry, width: int, *, by_whom: bool = False) -> Styled:
     """The line of an entry: where, when, how long, and what."""
-    at = ".".join(map(str, entry.at))
     began = "" if entry.started is None else f"+{entry.started:.2f}"
     took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
-    return [(f"{at:<6}{began:>9}{took:>10}  {'  ' * level}", ""), *_what(entry)]
+    who = f"{redact(entry.who)}: " if by_whom and not entry.is_frame else ""
+    place = f"{_position(entry):<{width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
+    return [(place, ""), *_what(entry)]
+
+
+def _position(entry: Entry) -> str:
+    return redact(".".join(map(str, entry.at)))
+
+
+def _width(found: Timeline) -> int:
+    widths = (len(_position(each)) for each in found.in_order)
+    return max((each for each in widths if each <= _WIDEST), default=0) + 1
 
 
 def _what(entry: Entry) -> list[tuple[str, str]]:
@@ -131,23 +145,34 @@ def _what(entry: Entry) -> list[tuple[str, str]]:
             return [(f"resumed with {_short(entry.arguments or '')}", "")]
         case "stop":
             return [("stopped: ", ""), (_short(entry.error or ""), "failed")]
-    named = call_text(entry.name, redact(entry.arguments or "{}"))
+    named = _short(call_text(entry.name, redact(entry.arguments or "{}")))
+    inside = _inside(entry)
     match entry.how:
         case "asked":
             return [(f"waits for approval of {named}", "")]
         case "waiting" | "running":
-            return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]
+            return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}{inside}", "")]
         case "done":
             allowed = " (allowed)" if entry.approval else ""
-            return [(f"{named}{allowed} -> {_short(entry.result or '')}", "")]
-    style = "refused" if entry.how == "refused" else "failed"
-    return [(f"{named} -> ", ""), (f"error: {_short(entry.error or '')}", style)]
+            return [(f"{named}{allowed} -> {_short(entry.result or '')}{inside}", "")]
+    style = "failed" if entry.how == "failed" else "refused"
+    return [(f"{named} -> ", ""), (f"error: {_short(entry.error or '')}", style), (inside, "")]
+
+
+def _inside(entry: Entry) -> str:
+    """What happened inside an agent or a workflow comes to."""
+    if entry.requests is None or entry.tool_calls is None:
+        return ""
+    parts = [_count(entry.requests, "request"), _count(entry.tool_calls, "call")]
+    parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
+    parts += [] if entry.cost is None else [f"${shown_price(entry.cost)}"]
+    return f" ({', '.join(parts)})"
 
 
 def _request(entry: Entry) -> list[tuple[str, str]]:
     if entry.is_open:
         return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
-    if entry.how == "failed":
+    if entry.how in ("failed", "dropped"):
         return [("model: ", ""), (f"error: {_short(entry.error or '')}", "failed")]
     said = f'"{_short(entry.result)}"' if entry.result else ""
     calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""

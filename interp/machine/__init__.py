@@ -19,8 +19,8 @@ from .effects import (
     ToolEffect,
     ToolReturned,
 )
-from .fold import Given, begun_with, first_state, fold, resume, start, step
-from .frames import AgentFrame, Called, Ended, Frame, Status, Step, WorkflowFrame
+from .fold import Given, begun_with, endings, first_state, fold, resume, start, step
+from .frames import AgentFrame, Called, Ended, Frame, Outcome, Status, Step, WorkflowFrame
 from .limits import Limits
 from .offers import definition
 from .readings import (
@@ -53,6 +53,7 @@ __all__ = [
     "Given",
     "Limits",
     "ModelReplied",
+    "Outcome",
     "Request",
     "Resumed",
     "Shared",
@@ -68,6 +69,7 @@ __all__ = [
     "begun_with",
     "definition",
     "deny_all",
+    "endings",
     "first_state",
     "fold",
     "frame_at",

@@ -44,7 +44,7 @@ from .effects import (
     checked_settings,
 )
 from .forms import form_of, form_of_frame
-from .frames import Begin, Frame, New, Status
+from .frames import Begin, Frame, New, Outcome, Status
 from .limits import Limits, time_is_up
 from .readings import frame_at, pending
 from .requests import input_of, parameter_names_of
@@ -129,7 +129,7 @@ def first_state(
 def _begun(shared: Shared, begin: Begin) -> State:
     if is_agent(begin.pattern):  # what it asks is read of the State
         return State(shared, agent_frame.first_frame(shared, begin))
-    shared, frame, _ = _settled(*form_of(begin.pattern).begin(shared, begin))
+    shared, frame, _ = _settled(*form_of(begin.pattern).begin(shared, begin), [])
     return State(shared, frame)
 
 
@@ -183,12 +183,30 @@ def step(state: State, event: Event) -> Step:
         ProtocolError: the event answers nothing that the state waits for.
     """
     expect(state, State, "state", by="step")
+    return _stepped(state, event, [])
+
+
+def _stepped(state: State, event: Event, ended: Endings) -> Step:
     if isinstance(event, TimeUp | Resumed):
-        return _whole_run(state, event)
+        return _whole_run(state, event, ended)
     if not isinstance(getattr(event, "at", None), tuple):
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
-    shared, frame, effects = _taken(state.shared, state.frame, event)
+    shared, frame, effects = _taken(state.shared, state.frame, event, ended)
     return State(shared, frame), () if shared.limit is not None else effects
+
+
+def endings(state: State, event: Event) -> Endings:
+    """The frames inside a run that an event ends, and how, those inside first.
+
+    Those that a workflow no longer waits for when it fails are not among them.
+
+    Raises:
+        ProtocolError: the event answers nothing that the state waits for.
+    """
+    expect(state, State, "state", by="endings")
+    ended: Endings = []
+    _stepped(state, event, ended)
+    return ended
 
 
 def fold(state: State, events: Iterable[Event]) -> State:
@@ -215,27 +233,33 @@ def resume(state: State, limits: Limits | None = None) -> Step:
 
 Settled: TypeAlias = tuple[Shared, Frame, tuple[Effect, ...]]
 
+Endings: TypeAlias = list[tuple[Frame, Outcome]]
+"""The frames that a step has ended, and how; each step adds to a list of its own."""
 
-def _taken(shared: Shared, frame: Frame, event: Event) -> Settled:
+
+def _taken(shared: Shared, frame: Frame, event: Event, ended: Endings) -> Settled:
     """Hand an event to the frame that it is for, and what that gave to the frames around it."""
     inner = frame.inner(event.at)
     if inner is None:
         shared, frame, new = _transition(frame, event).take(shared, frame, event)
-        return _settled(shared, frame, new)
-    shared, inner, effects = _taken(shared, inner, event)
-    return _placed(shared, frame, inner, effects)
+        return _settled(shared, frame, new, ended)
+    shared, inner, effects = _taken(shared, inner, event, ended)
+    return _placed(shared, frame, inner, effects, ended)
 
 
-def _placed(shared: Shared, frame: Frame, inner: Frame, effects: tuple[Effect, ...]) -> Settled:
+def _placed(
+    shared: Shared, frame: Frame, inner: Frame, effects: tuple[Effect, ...], ended: Endings
+) -> Settled:
     """Put a frame that went on in its place; where it has ended, take what it gave."""
     outcome = form_of_frame(inner).outcome(inner)
     if outcome is None:
         return shared, frame.with_inner(inner), effects
-    ended = form_of_frame(frame).inner_ended(shared, frame, inner.place, outcome)
-    return _settled(*ended)
+    ended.append((inner, outcome))
+    shared, frame, new = form_of_frame(frame).inner_ended(shared, frame, inner.place, outcome)
+    return _settled(shared, frame, new, ended)
 
 
-def _settled(shared: Shared, frame: Frame, new: tuple[New, ...]) -> Settled:
+def _settled(shared: Shared, frame: Frame, new: tuple[New, ...], ended: Endings) -> Settled:
     """Begin the frames that a step begins; what is left to do are effects.
 
     Of a frame that has ended nothing is left to do.
@@ -247,12 +271,13 @@ def _settled(shared: Shared, frame: Frame, new: tuple[New, ...]) -> Settled:
         if not isinstance(each, Begin):
             effects.append(each)
             continue
-        shared, inner, more = _settled(*form_of(each.pattern).begin(shared, each))
+        shared, inner, more = _settled(*form_of(each.pattern).begin(shared, each), ended)
         outcome = form_of_frame(inner).outcome(inner)
         if outcome is None:
             frame = frame.with_inner(inner)
             effects.extend(more)
             continue
+        ended.append((inner, outcome))
         form = form_of_frame(frame)
         shared, frame, following = form.inner_ended(shared, frame, each.at, outcome)
         if form.outcome(frame) is not None:
@@ -271,7 +296,7 @@ def _transition(frame: Frame, event: Event) -> Transition:
 # --- the whole run
 
 
-def _whole_run(state: State, event: TimeUp | Resumed) -> Step:
+def _whole_run(state: State, event: TimeUp | Resumed, ended: Endings) -> Step:
     """Take what is about the whole run: it stops, or goes on with changes."""
     if type(event) not in TRANSITIONS[state.status]:
         raise ProtocolError(f"{event!r} answers nothing: the run is {state.status.value}")
@@ -289,20 +314,20 @@ def _whole_run(state: State, event: TimeUp | Resumed) -> Step:
         found = frame_at(state, at).under_way(at)
         if not isinstance(found, CallTool):
             raise ProtocolError(f"{event!r} answers no CallTool at {at}")
-    after = State(*_gone_on(shared, state.frame, event))
+    after = State(*_gone_on(shared, state.frame, event, ended))
     return after, pending(after)
 
 
-def _gone_on(shared: Shared, frame: Frame, event: Resumed) -> tuple[Shared, Frame]:
+def _gone_on(shared: Shared, frame: Frame, event: Resumed, ended: Endings) -> tuple[Shared, Frame]:
     """Let a frame and all in it go on, those inside first."""
     for part in frame.parts:
         place = part.at if isinstance(part, CallTool | Ask) else part.place
         inner = frame.inner((*place, 0))
         if inner is not None:
-            shared, inner = _gone_on(shared, inner, event)
-            shared, frame, _ = _placed(shared, frame, inner, ())
+            shared, inner = _gone_on(shared, inner, event, ended)
+            shared, frame, _ = _placed(shared, frame, inner, (), ended)
     shared, frame, new = _transition(frame, event).take(shared, frame, event)
-    shared, frame, _ = _settled(shared, frame, new)
+    shared, frame, _ = _settled(shared, frame, new, ended)
     return shared, frame
 
 

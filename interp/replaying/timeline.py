@@ -1,36 +1,35 @@
-"""The timeline of a run: what happened in it, as data.
-
-What `gram trace` prints, what its ``--json`` prints and what the page of a run shows are views of
-this one form.
-"""
+"""The timeline of a recorded run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias, Union
+from typing import Any, TypeAlias
 
-from attrs import asdict, evolve, field, frozen
+from attrs import asdict, evolve
 from pyrsistent import thaw
 
 from gram import dumps, expect
 from lenses_ext import Model
 
-from ..call_text import short_repr
 from ..errors import ConfigurationError
-from ..json_text import Json, read_json, write_json
+from ..json_text import write_json
 from ..machine import (
     Ask,
+    Called,
     CallFailed,
     CallModel,
     Decided,
     Effect,
+    Frame,
     ModelReplied,
+    Outcome,
     Resumed,
     State,
     Status,
     ToolReturned,
+    WorkflowFrame,
+    endings,
     frame_at,
     newly_answered,
     pending,
@@ -40,167 +39,8 @@ from ..prices import price_of
 from ..programs import names_of_models
 from ..providers import find_provider
 from ..records import Begun, Failed, Note, RecordedRun, Retried, Step
-
-Position: TypeAlias = tuple[Union[int, str], ...]
-"""Where something happened: the turn, for a call its index, names of agents before them."""
-
-Kind: TypeAlias = Literal["model", "tool", "agent", "change", "stop"]
-"""A request to a model, a call of a tool or of an agent, a change by the caller, an early end."""
-
-How: TypeAlias = Literal["done", "failed", "refused", "asked", "running", "waiting"]
-"""How something ended: refused calls were not run. What is asked, running (it began, and has no
-answer yet) or waiting has not ended."""
-
-
-@frozen
-class Entry:
-    """One thing that happened in a run, or that the run waits for.
-
-    Attributes:
-        at: its position.
-        kind: what it is.
-        who: the name of the agent that asked or called.
-        name: the model, the tool or the agent that was asked or called.
-        how: how it ended.
-        arguments: the arguments of a call, or what a change sets, as JSON text.
-        result: the words of a model, or the result of a call as JSON text.
-        error: what went wrong, or why a call was refused.
-        calls: the names of the tools that a reply calls.
-        approval: whether somebody allowed the call; None if nobody was asked.
-        started: when it began, in seconds after the run began; None if it is not known.
-        seconds: how long it took; None if it is not known.
-        usage: the tokens of a reply.
-        cost: what the reply cost in US dollars; None if it is not known.
-        finish_reason: why the model stopped, in its provider's word; "" if it did not say.
-        served_model: the model that answered, as its provider names it; "" if it did not say.
-        retries: why the request was sent again, each time.
-        children: what happened inside a call of an agent, in order.
-    """
-
-    at: Position
-    kind: Kind
-    who: str
-    name: str
-    how: How
-    arguments: str | None = field(default=None, repr=short_repr)
-    result: str | None = field(default=None, repr=short_repr)
-    error: str | None = field(default=None, repr=short_repr)
-    calls: tuple[str, ...] = ()
-    approval: bool | None = None
-    started: float | None = None
-    seconds: float | None = None
-    usage: Usage | None = None
-    cost: Decimal | None = None
-    finish_reason: str = ""
-    served_model: str = ""
-    retries: tuple[str, ...] = ()
-    children: tuple[Entry, ...] = ()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has not ended."""
-        return self.how in ("asked", "running", "waiting")
-
-    def to_json(self) -> dict[str, Any]:
-        """The entry as a JSON object; what is unknown or empty is left out."""
-        result = read_json(self.result) if self.result and self.kind != "model" else self.result
-        found = {
-            "at": list(self.at),
-            "kind": self.kind,
-            "who": self.who,
-            "name": self.name,
-            "how": self.how,
-            "arguments": _read_arguments(self.arguments),
-            "result": result,
-            "error": self.error,
-            "calls": list(self.calls),
-            "approval": self.approval,
-            "started": self.started,
-            "seconds": self.seconds,
-            "usage": None if self.usage is None else _usage(self.usage),
-            "cost": None if self.cost is None else float(self.cost),
-            "finish_reason": self.finish_reason,
-            "served_model": self.served_model,
-            "retries": list(self.retries),
-            "children": [each.to_json() for each in self.children],
-        }
-        has_result = self.result is not None
-        return {
-            key: value
-            for key, value in found.items()
-            if value not in (None, "", []) or (key == "result" and has_result) or key == "at"
-        }
-
-
-@frozen
-class Timeline:
-    """What happened in a run.
-
-    Attributes:
-        agent: the name of the agent.
-        model: the model that it asks.
-        run_id: the name of the run.
-        program: the name of the program's file; "" if it had none.
-        input: what the user said.
-        status: what the run waits for.
-        stopped: which limit was reached, what is wrong with the answer or what stopped the run
-            last, or None.
-        started: when it began, or None if that is not recorded.
-        answer: the content of the answer; None if the run is not done.
-        entries: what happened, in the order in which it ended; then what the run waits for.
-        usage: the tokens of all replies.
-        cost: what the replies cost together in US dollars; None if it is not known of each.
-        requests: how many replies there were.
-        calls: how many calls were answered.
-        seconds: how long all of it took, one after another; None if it is not known.
-    """
-
-    agent: str
-    model: str
-    run_id: str
-    program: str
-    input: str = field(repr=short_repr)
-    status: Status
-    stopped: str | None
-    started: datetime | None
-    answer: str | None = field(repr=short_repr)
-    entries: tuple[Entry, ...] = field(repr=False)
-    usage: Usage
-    cost: Decimal | None
-    requests: int
-    calls: int
-    seconds: float | None
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .. import run_form  # only needed in notebooks
-
-        return run_form(self)
-
-    @property
-    def waits_for(self) -> tuple[Entry, ...]:
-        """What the run waits for."""
-        return tuple(each for each in self.entries if each.is_open)
-
-    def to_json(self) -> dict[str, Any]:
-        """The timeline as a JSON object."""
-        return {
-            "agent": self.agent,
-            "model": self.model,
-            "run": self.run_id,
-            "program": self.program,
-            "input": self.input,
-            "status": self.status.name.lower(),
-            "stopped": self.stopped,
-            "started": None if self.started is None else self.started.isoformat(),
-            "answer": self.answer,
-            "usage": _usage(self.usage),
-            "cost": None if self.cost is None else float(self.cost),
-            "requests": self.requests,
-            "calls": self.calls,
-            "seconds": self.seconds,
-            "entries": [each.to_json() for each in self.entries],
-            "waits_for": [each.to_json() for each in self.waits_for],
-        }
+from .entries import Entry, How, Kind, Position, Timeline
+from .nesting import nested, totals
 
 
 def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
@@ -213,12 +53,10 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
     expect(run, RecordedRun, "run", by="timeline")
     first, state = run.first, run.state
     reader = _Reader(run)
-    entries = (*reader.ended(), *map(reader.open, pending(state)))
-    if has_prices:
-        entries = tuple(_priced(entries))
-    replies = [each for each in entries if each.usage is not None]
-    costs = [each.cost for each in replies if each.cost is not None]
-    times = [each.seconds for each in entries if each.seconds is not None]
+    found = [*reader.ended(), *reader.under_way()]
+    entries, in_order = nested(_priced(found) if has_prices else found)
+    all_of_it = totals(entries)
+    times = [each.seconds for each in found if each.seconds is not None]
     said = [each.content for each in first.context if each.role == UserRole]
     return Timeline(
         first.agent.value.identity,
@@ -231,10 +69,11 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
         run.started,
         state.context[-1].content if state.status is Status.DONE else None,
         entries,
+        in_order,
         state.usage,
-        sum(costs, Decimal(0)) if costs and len(costs) == len(replies) else None,
-        len(replies),
-        sum(each.kind == "tool" and not each.is_open for each in entries),
+        all_of_it.cost,
+        all_of_it.requests,
+        all_of_it.calls,
         sum(times) if times else None,
     )
 
@@ -273,7 +112,9 @@ class _Reader:
         elif isinstance(note, Failed):
             for effect in pending(state):
                 if effect.at == note.at:
-                    failed = evolve(self.open(effect), error=note.error, seconds=note.seconds)
+                    failed = evolve(
+                        self._open(state, effect), error=note.error, seconds=note.seconds
+                    )
                     yield self._noted(evolve(failed, how="failed"))
         else:
             self.stopped = note.error
@@ -284,7 +125,7 @@ class _Reader:
         return evolve(entry, started=started, retries=self._retries.pop(entry.at, ()))
 
     def _step(self, step: Step) -> Iterator[Entry]:
-        event, answered = step.event, list(newly_answered(step.before, step.state, step.event.at))
+        event = step.event
         if isinstance(event, Decided):
             self._approvals[event.at] = event.allowed
         if isinstance(event, ModelReplied):
@@ -295,17 +136,76 @@ class _Reader:
         elif not isinstance(event, ToolReturned | CallFailed | Decided):
             error = step.state.stopped
             yield Entry((), "stop", _who(step.state), "", "failed", error=error)
-        for at, call in answered:
-            ran = isinstance(event, ToolReturned | CallFailed) and event.at == at
-            is_inside = event.at[: len(at)] == at != event.at  # it ended a call of an agent
-            entry = _call(at, call, _who(step.state, at), ran or is_inside)
-            entry = evolve(entry, kind="agent") if is_inside else entry
-            seconds = step.seconds if ran else None
-            yield self._noted(evolve(entry, approval=self._approvals.get(at), seconds=seconds))
+        ended = {frame.place: (frame, outcome) for frame, outcome in endings(step.before, event)}
+        yield from self._tool_node(step, ended)
+        yield from self._dropped(step, ended)
+        yield from self._ended(step, ended)
 
-    def open(self, effect: Effect) -> Entry:
-        """What the run waits for."""
-        state, started = self._run.state, self._begun.get(effect.at)
+    def _ended(self, step: Step, ended: Ended) -> Iterator[Entry]:
+        """The calls that a step answered, and the agents and workflows that it ended."""
+        event = step.event
+        answered = dict(newly_answered(step.before, step.state, event.at))
+        for at in sorted(dict.fromkeys([*ended, *answered]), key=len, reverse=True):
+            call, (frame, outcome) = answered.get(at), ended.get(at, (None, None))
+            ran = isinstance(event, ToolReturned | CallFailed) and event.at == at
+            if call is not None:
+                entry = _call(at, call, _who(step.before, at), ran or frame is not None)
+                entry = entry if frame is None else evolve(entry, kind=_kind(frame))
+                entry = evolve(entry, seconds=step.seconds if ran else None)
+            else:
+                assert frame is not None
+                assert outcome is not None
+                how: How = "done" if outcome.error is None else "failed"
+                entry = _frame(step.before, frame, how)
+                entry = evolve(entry, result=outcome.said, error=outcome.error)
+            yield self._noted(evolve(entry, approval=self._approvals.get(at)))
+
+    def _tool_node(self, step: Step, ended: Ended) -> Iterator[Entry]:
+        """The tool that is a step of a workflow and that an event has ended."""
+        event, at = step.event, step.event.at
+        frame = frame_at(step.before, at)
+        node = frame.node_at(at) if isinstance(frame, WorkflowFrame) else None
+        call = frame.under_way(at)
+        if node is None or call is None or (isinstance(event, Decided) and event.allowed):
+            return
+        _, outcome = ended.get(frame.place, (None, None))
+        failure = outcome.error if outcome else None if frame.place else step.state.stopped
+        own, told = f'step "{node[0]}" failed: ', failure or ""
+        error = told.removeprefix(own) if told.startswith(own) else None
+        result = event.result if isinstance(event, ToolReturned) and error is None else None
+        how: How = "refused" if isinstance(event, Decided) else "failed" if error else "done"
+        entry = Entry(at, "tool", frame.name, call.name, how, call.arguments, result, error)
+        approval = self._approvals.get(at)
+        yield self._noted(evolve(entry, approval=approval, seconds=step.seconds))
+
+    def _dropped(self, step: Step, ended: Ended) -> Iterator[Entry]:
+        """What a workflow no longer waits for, because one of its steps has failed."""
+        failed = any(outcome.error for _, outcome in ended.values())
+        if not failed and step.state.status is not Status.FAILED:
+            return
+        error = "not waited for: another step failed"
+        left = {each.at for each in pending(step.state)}
+        for effect in pending(step.before):
+            if effect.at not in left and effect.at != step.event.at:
+                entry = self._open(step.before, effect)
+                yield self._noted(evolve(entry, how="dropped", error=error))
+        live = {each.place for each in _inside(step.state.frame)}
+        for frame in _inside(step.before.frame):
+            if frame.place not in live and frame.place not in ended:
+                yield evolve(_frame(step.before, frame, "dropped"), error=error)
+
+    def under_way(self) -> Iterator[Entry]:
+        """What the run waits for, and the agents and workflows that it is in."""
+        state = self._run.state
+        for effect in pending(state):
+            yield self._open(state, effect)
+        how: How = "waiting" if state.status is Status.LIMITED else "running"
+        for frame in _inside(state.frame):
+            yield _frame(state, frame, how)
+
+    def _open(self, state: State, effect: Effect) -> Entry:
+        """An effect that has no answer yet."""
+        started = self._begun.get(effect.at)
         how: How = "running" if effect.at in self._begun else "waiting"
         if isinstance(effect, CallModel):
             model = str(effect.request.model)
@@ -336,6 +236,36 @@ def _reply(step: Step, event: ModelReplied) -> Entry:
 def _call(at: Position, call: ToolInvocation, who: str, ran: bool) -> Entry:
     how: How = "done" if call.error is None else "failed" if ran else "refused"
     return Entry(at, "tool", who, call.tool_name, how, call.args_text, call.result_text, call.error)
+
+
+Ended: TypeAlias = Mapping[Position, tuple[Frame, Outcome]]
+"""The agents and workflows that a step has ended, and how, by their places."""
+
+
+def _inside(frame: Frame) -> Iterator[Frame]:
+    """The frames inside another, those further inside first."""
+    for part in frame.parts:
+        if isinstance(part, AgentFrame | WorkflowFrame):
+            yield from _inside(part)
+            yield part
+
+
+def _kind(frame: Frame) -> Kind:
+    return "agent" if isinstance(frame, AgentFrame) else "workflow"
+
+
+def _frame(state: State, frame: Frame, how: How) -> Entry:
+    """The entry of an agent or a workflow, with what a State says that it was given."""
+    around, name = frame_at(state, frame.place), frame.name
+    given: str | None = None
+    node = around.node_at(frame.place) if isinstance(around, WorkflowFrame) else None
+    if isinstance(around, WorkflowFrame) and node is not None:
+        given = around.live[node[0]].items[node[1]]
+    elif isinstance(around, AgentFrame):
+        for called in around.waiting.values():
+            if isinstance(called, Called) and called.frame.place == frame.place:
+                given, name = called.call.arguments, called.call.name
+    return Entry(frame.place, _kind(frame), around.name, name, how, given)
 
 
 def _who(state: State, at: Position = ()) -> str:
@@ -382,15 +312,3 @@ def _cost(model: Model, usage: Usage) -> Decimal | None:
         return price_of(model, usage)
     except ConfigurationError:  # prices are not installed
         return None
-
-
-def _usage(usage: Usage) -> dict[str, int | None]:
-    return {"input": usage.input_tokens, "output": usage.output_tokens}
-
-
-def _read_arguments(text: str | None) -> Json:
-    """The arguments of a call; those that are not JSON stay the text that the model wrote."""
-    try:
-        return None if text is None else read_json(text)
-    except ValueError:
-        return text

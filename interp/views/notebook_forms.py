@@ -22,9 +22,9 @@ def run_form(run: RecordedRun | Timeline) -> dict[str, str]:
     found = run if isinstance(run, Timeline) else timeline(run, has_prices=False)
     clean = redactor()
     rows = [_row("you", clean(found.input), "")]
-    for entry in found.entries[:_MOST_ENTRIES]:
+    for entry in found.in_order[:_MOST_ENTRIES]:
         what: Content = clean(entry.result or ", ".join(entry.calls))
-        if entry.kind == "tool":
+        if entry.kind == "tool" or entry.is_frame:
             call = call_text(entry.name, clean(entry.arguments or "{}"))
             came = clean(entry.result or entry.error or "")
             what = [element("code", shortened(call, _LONGEST)), " → ", shortened(came, _LONGEST)]
@@ -32,8 +32,8 @@ def run_form(run: RecordedRun | Timeline) -> dict[str, str]:
             what = shortened(what or clean(entry.error or entry.arguments or ""), _LONGEST)
         took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
         rows.append(_row(entry.kind, what, took if entry.how == "done" else entry.how))
-    if len(found.entries) > _MOST_ENTRIES:
-        rows.append(_row("", f"… {len(found.entries) - _MOST_ENTRIES} more", ""))
+    if len(found.in_order) > _MOST_ENTRIES:
+        rows.append(_row("", f"… {len(found.in_order) - _MOST_ENTRIES} more", ""))
     return {"text/plain": redact(repr(run)), "text/html": element("table", rows)}
 
 

@@ -11,7 +11,7 @@ from gram import expect
 from lenses_ext import Drawing
 
 from ..redaction import redactor
-from ..replaying import Entry, Timeline
+from ..replaying import Timeline
 
 
 def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
@@ -22,12 +22,12 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
     expect(drawing, Drawing, "drawing", by="with_counts")
     expect(run, Timeline, "run", by="with_counts")
     asked, called, failed = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for entry in _all(run.entries):
+    for entry in run.in_order:
         if entry.is_open:
             continue
         if entry.kind == "model":
             asked[entry.who] += 1
-        elif entry.kind in ("tool", "agent"):
+        elif entry.kind == "tool" or entry.is_frame:
             called[entry.who, entry.name] += 1
             failed[entry.who, entry.name] += entry.how != "done"
     names = {node.key: node.name for node in drawing.nodes}
@@ -70,9 +70,3 @@ def without_keys(drawing: Drawing) -> Drawing:
 
 def _sum(counts: Counter[tuple[str, str]], pairs: Iterable[tuple[str, str]]) -> int:
     return sum(counts[pair] for pair in set(pairs))
-
-
-def _all(entries: Iterable[Entry]) -> Iterable[Entry]:
-    for entry in entries:
-        yield entry
-        yield from _all(entry.children)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 
 from attrs import frozen
@@ -27,10 +27,18 @@ _MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000
 _LONGEST_LINE = 160  # characters of what is seen before an entry is opened
 _MOST_NODES = 150  # that are drawn
 
-_KINDS = {"model": "model", "tool": "tool", "agent": "agent", "change": "you", "stop": "stop"}
+_KINDS = {
+    "model": "model",
+    "tool": "tool",
+    "agent": "agent",
+    "workflow": "flow",
+    "change": "you",
+    "stop": "stop",
+}
 _HOW = {
     "failed": ("bad", "failed"),
     "refused": ("warn", "refused"),
+    "dropped": ("warn", "not waited for"),
     "asked": ("warn", "waits for approval"),
     "running": ("warn", "began, and has no answer"),
     "waiting": ("warn", "waits"),
@@ -54,9 +62,9 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
     expect(run, RecordedRun, "run", by="run_page")
     expect(title, str, "title", by="run_page")
     found, clean = timeline(run), redactor()
-    count = sum(1 for _ in _all(found.entries)) or 1
+    count = len(found.in_order) or 1
     longest = max(_LEAST_OF_ONE, min(_MOST_OF_ONE, _MOST_OF_ALL // count))
-    ends = [(each.started or 0) + (each.seconds or 0) for each in found.entries]
+    ends = [(each.started or 0) + (each.seconds or 0) for each in found.in_order]
     view = _View(clean, longest, max(ends, default=0))
     status = element("span", found.status.value, class_=_STATUS.get(found.status, "warn"))
     told: dict[str, Content] = {
@@ -83,12 +91,6 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
         _drawn(run, found),
         _program(clean(run.program)),
     )
-
-
-def _all(entries: tuple[Entry, ...]) -> Iterator[Entry]:
-    for entry in entries:
-        yield entry
-        yield from _all(entry.children)
 
 
 def _search() -> Markup:
@@ -192,6 +194,8 @@ class _View:
             "agent": self.clean(entry.who),
             "model" if entry.kind == "model" else "name": self.clean(entry.name),
             "answered by": self.clean(entry.served_model),
+            "requests": _count(entry.requests),
+            "calls": _count(entry.tool_calls),
             "input tokens": _count(usage.input_tokens),
             "output tokens": _count(usage.output_tokens),
             "cost": _dollars(entry.cost),
@@ -248,8 +252,8 @@ def _plain(text: str) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _count(tokens: int | None) -> str:
-    return "" if tokens is None else f"{tokens:,}"
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
 
 
 def _dollars(cost: Decimal | None) -> str:

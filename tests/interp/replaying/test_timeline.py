@@ -173,7 +173,9 @@ def search(query: str) -> str:
                 ("researcher", "model", "A/c"),
                 ("researcher", "tool", "search"),
                 ("researcher", "model", "A/c"),
+                ("team", "agent", "researcher"),
                 ("writer", "model", "A/d"),
+                ("team", "agent", "writer"),
             ],
         ),
     ],
@@ -189,6 +191,6 @@ def test_what_happens_inside_is_whose_it_is(
 
     found = of(file)
 
-    assert [(each.who, each.kind, each.name) for each in found.entries] == happened
-    assert {each.how for each in found.entries} == {"done"}
+    assert [(each.who, each.kind, each.name) for each in found.in_order] == happened
+    assert {each.how for each in found.in_order} == {"done"}
     assert "researcher" in run_page(load_run(file))
