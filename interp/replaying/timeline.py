@@ -15,6 +15,7 @@ from lenses_ext import Model
 from ..errors import ConfigurationError
 from ..json_text import write_json
 from ..machine import (
+    AgentFrame,
     Ask,
     Called,
     CallFailed,
