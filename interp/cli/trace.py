@@ -145,28 +145,34 @@ def _what(entry: Entry) -> list[tuple[str, str]]:
             return [(f"resumed with {_short(entry.arguments or '')}", "")]
         case "stop":
             return [("stopped: ", ""), (_short(entry.error or ""), "failed")]
+    if entry.is_frame:
+        return _frame(entry)
     named = _short(call_text(entry.name, redact(entry.arguments or "{}")))
-    inside = _inside(entry)
     match entry.how:
         case "asked":
             return [(f"waits for approval of {named}", "")]
         case "waiting" | "running":
-            return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}{inside}", "")]
+            return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]
         case "done":
             allowed = " (allowed)" if entry.approval else ""
-            return [(f"{named}{allowed} -> {_short(entry.result or '')}{inside}", "")]
+            return [(f"{named}{allowed} -> {_short(entry.result or '')}", "")]
     style = "failed" if entry.how == "failed" else "refused"
-    return [(f"{named} -> ", ""), (f"error: {_short(entry.error or '')}", style), (inside, "")]
+    return [(f"{named} -> ", ""), (f"error: {_short(entry.error or '')}", style)]
 
 
-def _inside(entry: Entry) -> str:
-    """What happened inside an agent or a workflow comes to."""
-    if entry.requests is None or entry.tool_calls is None:
-        return ""
-    parts = [_count(entry.requests, "request"), _count(entry.tool_calls, "call")]
+def _frame(entry: Entry) -> list[tuple[str, str]]:
+    """What an agent or a workflow came to: its name and summary stay visible, its texts are cut."""
+    parts = [_count(entry.requests or 0, "request"), _count(entry.tool_calls or 0, "call")]
     parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
     parts += [] if entry.cost is None else [f"${shown_price(entry.cost)}"]
-    return f" ({', '.join(parts)})"
+    line = f"{redact(entry.name)} ({', '.join(parts)})"
+    if entry.is_open:
+        return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
+    if entry.how == "done":
+        allowed = " (allowed)" if entry.approval else ""
+        return [(f"{line}{allowed} -> {shortened(_short(entry.result or ''), _LONGEST // 2)}", "")]
+    style = "failed" if entry.how == "failed" else "refused"
+    return [(f"{line} -> ", ""), (f"error: {_short(entry.error or '')}", style)]
 
 
 def _request(entry: Entry) -> list[tuple[str, str]]:
