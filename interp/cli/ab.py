@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -20,6 +22,7 @@ from .completing import (
 from .file_options import agent_option, json_option
 from .options import POLICIES, match_option, read_limits, read_settings
 from .output import is_quiet, note, show, show_json, tell
+from .output_files import expect_a_file, expect_other_file
 from .process import interruptible
 
 if TYPE_CHECKING:
@@ -148,6 +151,9 @@ def command(
     A plan is written before anything runs, and every run is recorded. After Ctrl-C the same
     command goes on. gram ab DIR shows an experiment again, without running anything.
     """
+    expect_a_file(html, "--html")
+    arms = (each.partition("=")[2] for each in given["named"])
+    expect_other_file(html, *files, *filter(None, arms), *([cases] if cases else []))
     with interruptible():
         found = _shown_again(files) if cases is None else _run(files, cases, **given)
     if html is not None:
@@ -161,6 +167,8 @@ def command(
 
 
 def _shown_again(files: tuple[str, ...]) -> Experiment:
+    if len(files) == 1 and not Path(files[0]).exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), files[0])
     if len(files) != 1 or not Path(files[0]).is_dir():
         raise click.UsageError("name the cases with --cases FILE, or the folder of an experiment")
     from ..experiments import load_experiment  # imported late: completion needs the options alone

@@ -17,14 +17,14 @@ from gram import Pattern
 from lenses_ext import Model
 
 from ..cases import Case, Checks, read_cases, require_checks
-from ..errors import ToolBindingError, ValidationError
+from ..errors import ValidationError
 from ..models import connect_model
 from ..programs import models_of, the_agent
 from ..testing import SUFFIX, Mode, Recording, file_name, run_case
 from ..tools import ToolLibrary, bind_agent_tools
 from .case_report import Report
 from .each_file import each_file
-from .inputs import read_checks, read_document, read_libraries
+from .inputs import hint_at_tools, read_checks, read_document, read_libraries
 from .options import RunningOptions
 from .output import is_verbose, tell
 from .spending import Spending
@@ -180,7 +180,8 @@ class CaseRun:
     def _make_ready(self, planned: Planned) -> None:
         """Find what would break off a run, before any runs: a key, a tool, a folder."""
         if not planned.recording.is_replayed or self.options.tools:
-            _bind(planned.agent, self.library, self.options)
+            with hint_at_tools(self.options.tools):
+                bind_agent_tools(planned.agent, self.library, match=self.options.match)
         if not planned.recording.is_replayed:
             named = self.options.of_new_run.get("model")
             models = (Model.parse(str(named)),) if named else models_of(planned.agent)
@@ -212,13 +213,3 @@ def case_run(
 
 def _has_one_of(words: Sequence[str], name: str) -> bool:
     return not words or any(word.casefold() in name.casefold() for word in words)
-
-
-def _bind(agent: Pattern, library: ToolLibrary, options: RunningOptions) -> None:
-    try:
-        bind_agent_tools(agent, library, match=options.match)
-    except ToolBindingError as error:
-        if options.tools:
-            raise
-        hint = "hint: these are the built-in tools; use --tools FILE.py for your own"
-        raise ToolBindingError([*error.problems, hint]) from None

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from gram import write_atomically
 from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
 
 from ..records import load_run
@@ -15,9 +14,11 @@ from .completing import complete_files
 from .file_options import agent_option
 from .inputs import read_document
 from .output import note, show
+from .output_files import expect_other_file, write_result
 
 _FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
 _SUFFIXES = {".svg": "svg", ".dot": "dot", ".gv": "dot"}
+_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}
 _MOST_ARROWS = 500  # that Mermaid draws unless it is told otherwise
 
 
@@ -45,16 +46,20 @@ def command(
 
     Faulty programs are drawn too: a name that is not defined is drawn as such.
     """
+    expect_other_file(out, file, *([recorded] if recorded else []))
+    suffix = Path(out or "").suffix.lower()
+    if form is None and suffix in _PICTURES:
+        raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
     drawing = drawing_of(read_document(file), agent)
     if recorded is not None:
         from ..replaying import timeline  # imported late: only runs need it
 
         drawing = with_counts(drawing, timeline(load_run(recorded), has_prices=False))
-    chosen = form or _SUFFIXES.get(Path(out or "").suffix.lower(), "mermaid")
+    chosen = form or _SUFFIXES.get(suffix, "mermaid")
     text = _FORMS[chosen](without_keys(drawing))
     if chosen == "mermaid" and len(drawing.edges) > _MOST_ARROWS:
         note(f"gram: Mermaid draws at most {_MOST_ARROWS} arrows; --as svg draws them all")
     if out is None:
         show(text)
     else:
-        write_atomically(Path(out), f"{text}\n")
+        write_result(out, f"{text}\n")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import click
 
 from gram import Document, decode, did_you_mean
 
-from ..errors import ConfigurationError, said_by
+from ..errors import ConfigurationError, ToolBindingError, said_by
 from .program_files import STDIN
 
 if TYPE_CHECKING:
@@ -106,6 +107,18 @@ def read_libraries(names: Sequence[str]) -> ToolLibrary:
     for name in names:
         library = library | _library(name)
     return library
+
+
+@contextmanager
+def hint_at_tools(names: Sequence[str]) -> Iterator[None]:
+    """Where tools do not bind inside, and no file of tools was named, the error says how to."""
+    try:
+        yield
+    except ToolBindingError as error:
+        if names:
+            raise
+        hint = "hint: these are the built-in tools; use --tools FILE.py for your own"
+        raise ToolBindingError([*error.problems, hint]) from None
 
 
 def read_checks(names: Sequence[str]) -> dict[str, Check]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import click
 
+from gram import GramError
+
+from ..errors import ReplayError
 from ..execution import LiveWorld, Run, World
 from ..machine import begun_with
 from ..programs import the_agent
 from ..records import load_run
 from ..replaying import Replay, recorded
 from .completing import complete_files
+from .failures import Refused
 from .file_options import agent_option
-from .inputs import read_document, read_libraries
+from .inputs import hint_at_tools, read_document, read_libraries
+from .json_answers import JsonAnswers
 from .options import tools_option
 from .process import interruptible
 from .terminal import Terminal
@@ -28,34 +33,51 @@ from .terminal import Terminal
     help="Ask the real model, or run the real tools, where the recording does not fit.",
 )
 @tools_option
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
 def command(
     file: str,
     program: str | None,
     agent: str | None,
     live: tuple[str, ...],
     tools: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Show the run that FILE records, as it was shown: no model, key or tool is needed.
 
     With --program, a changed program gets the recorded answers up to the first request that
-    differs. The difference is shown, unless --live says who answers from there on.
+    differs. The difference is shown, unless --live says who answers from there on. Exits with 1 if
+    something differs, or if the recording ends before the run does.
     """
     kept = load_run(file)
-    terminal = Terminal()
+    terminal = JsonAnswers(is_streaming=False, session=None) if as_json else Terminal()
     if program is None:
         if live or tools or agent:
             raise click.UsageError("--live, --tools and --agent need --program FILE")
-        with interruptible():
-            terminal.show_answer(Replay(kept), lambda _: None)
+        _replay(Replay(kept), terminal)
         return
     state = begun_with(kept.first, the_agent(read_document(program), agent, by="replay"))
+    if tools and "tools" not in live:
+        raise click.UsageError("--tools needs --live tools")
     world: World | None = None
     if live:
-        world = LiveWorld.of(state, read_libraries(tools), {"approve": terminal.ask})
+        library = read_libraries(tools) if "tools" in live else None
+        with hint_at_tools(tools):
+            world = LiveWorld.of(state, library, {"approve": terminal.ask})
     answers = recorded(
         kept,
         model=world if "model" in live else None,
         tools=world if "tools" in live else None,
     )
-    with interruptible():
-        terminal.show_answer(Run(state, world=answers), lambda _: None)
+    _replay(Run(state, world=answers), terminal)
+
+
+def _replay(run: Run | Replay, terminal: Terminal) -> None:
+    """Show a run; the answer is no if it differs from what was recorded."""
+    try:
+        with interruptible():
+            terminal.show_answer(run, lambda _: None)
+    except (GramError, OSError) as error:
+        failure = Refused(str(error)) if isinstance(error, ReplayError) else error
+        terminal.end_line()
+        terminal.show_failure(run.state, failure)
+        raise failure from None

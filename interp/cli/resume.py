@@ -7,23 +7,28 @@ from pathlib import Path
 
 import click
 
+from gram import GramError
+
 from ..execution import Run
 from ..machine import Status, interrupted_context
 from ..messages import AgentResponse
 from ..records import RunFile, Session, session
 from ..replaying import Replay
 from .completing import complete_files
-from .inputs import read_libraries
+from .inputs import hint_at_tools, read_libraries
+from .json_answers import JsonAnswers
 from .options import RunningOptions, options_of
+from .output import tell
 from .process import interruptible, uninterrupted
 from .terminal import Terminal
-from .unfinished_turn import expect_session_of
+from .unfinished_turn import expect_session_of, how_to_resume
 
 
 @click.command("resume")
 @click.argument("file", shell_complete=complete_files)
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
 @options_of(RunningOptions)
-def command(file: str, options: RunningOptions) -> None:
+def command(file: str, as_json: bool, options: RunningOptions) -> None:
     """Go on with the run that FILE records, in that file, and print its answer.
 
     Nothing that is recorded is asked or run again. What the options do not change stays as it was.
@@ -32,18 +37,24 @@ def command(file: str, options: RunningOptions) -> None:
     If FILE is the unfinished turn of a session, the session is saved and FILE is removed.
     """
     run_file, kept = RunFile.of(file)
-    terminal = Terminal(is_debugging=options.debug, record=file)
+    path = None if kept.session is None else Path(file).parent / kept.session
+    terminal = (
+        JsonAnswers(is_streaming=False, session=None if path is None else str(path), record=file)
+        if as_json
+        else Terminal(is_debugging=options.debug, record=file)
+    )
     with interruptible(), ExitStack() as held:
         talk: Session | None = None
-        if kept.session is not None:
-            talk = held.enter_context(session(Path(file).parent / kept.session))
+        if path is not None:
+            talk = held.enter_context(session(path))
             expect_session_of(kept, talk)
         run: Run | Replay = Replay(kept)
         if kept.state.status is not Status.DONE:
             changes = options.of_resumed_run(kept.state.limits)
             changes["approve"] = terminal.ask
             changes["record"] = run_file
-            run = Run(kept.state, read_libraries(options.tools), **changes)
+            with hint_at_tools(options.tools):
+                run = Run(kept.state, read_libraries(options.tools), **changes)
 
         def keep(response: AgentResponse) -> None:
             if talk is not None:
@@ -53,7 +64,12 @@ def command(file: str, options: RunningOptions) -> None:
 
         try:
             terminal.show_answer(run, keep)
-        except BaseException:
+        except BaseException as failure:
+            terminal.end_line()
+            if isinstance(failure, GramError | OSError):
+                terminal.show_failure(run.state, failure)
+            if run.state.status is not Status.DONE:
+                tell(how_to_resume(file, run.state))
             if talk is not None and run.state.invocations:
                 with uninterrupted():
                     talk.save(interrupted_context(run.state))

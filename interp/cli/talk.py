@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from gram import GramError, Pattern
 from lenses_ext import Model
 
-from ..errors import ToolBindingError
 from ..execution import RunOptions, begin
 from ..json_text import write_json
 from ..machine import Given, State, Status, interrupted_context
@@ -18,14 +17,14 @@ from ..programs import models_of, the_agent, tools_in
 from ..records import Session, session
 from ..tools import bind_agent_tools
 from .failures import shown
-from .inputs import read_document, read_libraries
+from .inputs import hint_at_tools, read_document, read_libraries
 from .json_answers import JsonAnswers
 from .options import TalkOptions
 from .output import is_verbose, tell
 from .process import uninterrupted
 from .spending import Spending
 from .terminal import Terminal
-from .unfinished_turn import UnfinishedTurn
+from .unfinished_turn import UnfinishedTurn, how_to_resume
 
 
 class Talk:
@@ -65,13 +64,8 @@ class Talk:
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
         self.agent: Pattern = the_agent(read_document(file), options.agent, by="run")
         self.library = read_libraries(options.tools)
-        try:
+        with hint_at_tools(options.tools):
             bind_agent_tools(self.agent, self.library, match=options.match)
-        except ToolBindingError as error:
-            if options.tools:
-                raise
-            hint = "hint: these are the built-in tools; use --tools FILE.py for your own"
-            raise ToolBindingError([*error.problems, hint]) from None
         self._spending = Spending(options.base_url)
         self.options = options
         self._record, self._is_chat = record, is_chat
@@ -199,7 +193,7 @@ class Talk:
                 if isinstance(failure, GramError | OSError):
                     self._terminal.show_failure(begun.state, failure)
                 if kept := self._kept_file(begun.state):
-                    tell(f"the run is kept in {kept}: gram resume {kept} goes on")
+                    tell(how_to_resume(kept, begun.state))
             raise
         if response.refused:
             tell("the model refused: its text is not an answer of the agent")

@@ -9,6 +9,7 @@ import click
 from .completing import complete_files, complete_tools
 from .file_options import agent_option, json_option
 from .options import RunningOptions, options_of
+from .output_files import expect_a_file, expect_other_file
 from .process import interruptible
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def command(
     """
     if "-" in files:
         raise click.UsageError("cases are read from files, whose endings say what they are")
+    expect_a_file(junit, "--junit")
     if recordings and not record:
         raise click.UsageError("--recordings needs --record once, none or all")
     if options.approve == "ask":
@@ -87,5 +89,6 @@ def command(
         checks=checks,
     )
     found.read(files, words)
+    expect_other_file(junit, *found.cases)
     with interruptible():
         found.run(Report(found.cases, as_json=as_json, junit=junit))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import click
 from attrs import evolve
 
-from gram import Json, write_atomically
+from gram import Json
 
 from ..call_text import call_text, shortened
+from ..json_text import read_json, write_json
 from ..messages import Usage
 from ..prices import shown_price
 from ..records import load_run
@@ -20,6 +20,7 @@ from ..replaying import Entry, Timeline, follow, timeline
 from .completing import complete_files
 from .file_options import json_option
 from .output import Styled, note, show, show_json
+from .output_files import expect_other_file, write_result
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 _WIDEST = 30  # characters of a position that others are aligned with
@@ -49,6 +50,7 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
     if out is not None:
         if is_followed or as_json:
             raise click.UsageError("--html is for itself, without --follow and --json")
+        expect_other_file(out, file)
         _write_page(file, out)
         return
     if is_followed:
@@ -65,8 +67,9 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
 def _write_page(file: str, out: str) -> None:
     from ..views import run_page  # imported late: only pages need it
 
-    write_atomically(Path(out), run_page(load_run(file)), private=True)
-    note(f"gram: the page of the run is in {out}")
+    write_result(out, run_page(load_run(file)), private=True)
+    if out != "-":
+        note(f"gram: the page of the run is in {out}")
 
 
 def _follow(file: str, as_json: bool) -> None:
@@ -110,13 +113,18 @@ def summary(found: Timeline) -> str:
     parts = [
         found.agent or "the agent",
         found.model,
-        f"{found.status.value} ({found.stopped})" if found.stopped else found.status.value,
+        found.status.value + (f" ({_reason(found.stopped)})" if found.stopped else ""),
         f"{_count(found.requests, 'request')}, {_count(found.calls, 'call')}",
         _tokens(found.usage),
         "" if found.cost is None else f"${shown_price(found.cost)}",
         "" if found.seconds is None else f"{found.seconds:.2f} s",
     ]
     return redact(" · ".join(filter(None, parts)))
+
+
+def _reason(stopped: str) -> str:
+    """What stopped a run, on one line; hints are for whoever ran it."""
+    return _short(stopped.partition("\n")[0].rstrip(":"))
 
 
 def _line_of(entry: Entry, width: int, *, by_whom: bool = False) -> Styled:
@@ -142,7 +150,7 @@ def _what(entry: Entry) -> list[tuple[str, str]]:
         case "model":
             return _request(entry)
         case "change":
-            return [(f"resumed with {_short(entry.arguments or '')}", "")]
+            return [(f"resumed with {_changes(entry.arguments or '{}')}", "")]
         case "stop":
             return [("stopped: ", ""), (_short(entry.error or ""), "failed")]
     if entry.is_frame:
@@ -175,6 +183,16 @@ def _frame(entry: Entry) -> list[tuple[str, str]]:
     return [(f"{line} -> ", ""), (f"error: {_short(entry.error or '')}", style)]
 
 
+def _changes(arguments: str) -> str:
+    """What was changed on resuming: ``model X/y; limits iterations=3``."""
+    changed = []
+    for name, value in read_json(arguments).items():
+        parts = value.items() if isinstance(value, dict) else ()
+        told = " ".join(f"{key}={write_json(part)}" for key, part in parts)
+        changed.append(f"{name} {told or (value if isinstance(value, str) else write_json(value))}")
+    return _short("; ".join(changed), 3 * _LONGEST)
+
+
 def _request(entry: Entry) -> list[tuple[str, str]]:
     if entry.is_open:
         return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
@@ -198,5 +216,5 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _short(text: str) -> str:
-    return shortened(" ".join(redact(text).split()), _LONGEST)
+def _short(text: str, most: int = _LONGEST) -> str:
+    return shortened(" ".join(redact(text).split()), most)

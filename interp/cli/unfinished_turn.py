@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from shlex import quote
 
 from gram import GramError
 
 from ..errors import ValidationError
-from ..machine import interrupted_context
+from ..machine import State, Status, interrupted_context
 from ..records import RecordedRun, RunFile, Session, is_recorded, load_run
 from .output import tell
 
@@ -43,11 +44,12 @@ class UnfinishedTurn:
         kept = None if is_recorded(self.path) else _loaded(self.path)
         if kept and not kept.steps:
             return
-        told = f"the last turn of this conversation is unfinished: gram resume {self.path} goes on"
+        resume = f"gram resume {quote(str(self.path))}"
+        told = f"the last turn of this conversation is unfinished: {resume} goes on"
         if kept is None or session.context == kept.first.context[:-1] or not is_of(kept, session):
             hint = "\n  hint: delete the file to give the turn up"
             raise FileExistsError(errno.EEXIST, told + hint, str(self.path))
-        tell(f"{told}; without that, its tool calls stay in the conversation")
+        tell(f"{told}; a new message gives it up, and its tool calls stay in the conversation")
 
     def file(self) -> RunFile:
         """A new file to record a turn in."""
@@ -57,6 +59,14 @@ class UnfinishedTurn:
     def forget(self) -> None:
         """Remove the file: the session has the turn, or nothing has happened in it."""
         self.path.unlink(missing_ok=True)
+
+
+def how_to_resume(file: str, state: State) -> str:
+    """What to tell of a run that is kept in a file and did not end."""
+    told = f"the run is kept in {file}: gram resume {quote(file)} goes on"
+    if state.asks:
+        return f"{told}; --approve all or --approve none answers what it asks"
+    return f"{told}, with a higher --limit" if state.status is Status.LIMITED else told
 
 
 def _loaded(path: Path) -> RecordedRun | None:

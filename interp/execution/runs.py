@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from gram import expect
 
+from ..call_text import call_text
 from ..clocks import Clock, TookTooLongError, stopped
 from ..errors import AgentError, ApprovalNeeded, LimitError, ModelError, WorkflowError, said_by
 from ..machine import (
@@ -491,7 +492,7 @@ def finished(state: State) -> Finished:
         WorkflowError: a step of the workflow failed.
     """
     if state.asks:
-        calls = ", ".join(f"{ask.name}({ask.arguments})" for ask in state.asks)
+        calls = ", ".join(call_text(ask.name, ask.arguments) for ask in state.asks)
         raise ApprovalNeeded(f"the run waits for approval of {calls}")
     if state.status is Status.LIMITED:
         raise LimitError(f"the run stopped after {state.stopped}")

@@ -18,6 +18,7 @@ from attrs import field, frozen
 from gram import expect
 from lenses_ext import Model
 
+from ..call_text import call_text
 from ..errors import (
     AgentError,
     ApprovalNeeded,
@@ -91,8 +92,8 @@ class LiveWorld:
     _loop: LoopThread = field(factory=LoopThread, init=False, eq=False)
 
     @classmethod
-    def of(cls, state: State, library: ToolLibrary, options: RunOptions) -> LiveWorld:
-        """The world that a run's options name.
+    def of(cls, state: State, library: ToolLibrary | None, options: RunOptions) -> LiveWorld:
+        """The world that a run's options name; without a library it runs no tools.
 
         Raises:
             ToolBindingError: the library does not implement the tools as they are written.
@@ -100,7 +101,9 @@ class LiveWorld:
         """
         expect(state, State, "state", by="LiveWorld.of")
         expect(options, dict, "options", by="LiveWorld.of")
-        tools = bind_agent_tools(state.agent, library, match=options.get("match", "full"))
+        tools: tuple[Tool, ...] = ()
+        if library is not None:
+            tools = bind_agent_tools(state.agent, library, match=options.get("match", "full"))
         chosen, base_url = options.get("model"), options.get("base_url")
         if chosen is None or isinstance(chosen, str | Model):
             names = (state.model,) if state.model else models_of(state.agent)
@@ -251,7 +254,7 @@ def _decided(ask: Ask, answer: Answer) -> Decided:
         ConfigurationError: it is not an answer; only True approves.
     """
     if answer is None:
-        raise ApprovalNeeded(f"the run waits for approval of {ask.name}({ask.arguments})")
+        raise ApprovalNeeded(f"the run waits for approval of {call_text(ask.name, ask.arguments)}")
     if isinstance(answer, str):
         return Decided(ask.at, False, answer)
     if not isinstance(answer, bool):

@@ -209,7 +209,8 @@ def _entries(state: State, entries: Iterable[Pattern]) -> Iterator[Entry]:
         try:
             after, new = step(state, event)
         except (ProtocolError, GramError) as error:
-            found = fault("misfit", f"the run does not come to this: {error}", entry)
+            told = str(error).replace(repr(event), "it")  # the entry is shown below
+            found = fault("misfit", f"the run does not come to this: {told}", entry)
             raise ReplayError(found.with_hint()) from None
         request = entry.value.properties.get(REQUEST)
         effect = waiting.pop(event.at, None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from ..errors import AgentError
+from ..errors import ReplayError
 from ..execution import Observation, ToolStarted, finished, observations
 from ..machine import CallTool, State, pending
 from ..records import RecordedRun
@@ -31,8 +31,7 @@ class Replay:
         """What there was to see of the run; its replies come whole. See `Run.stream`.
 
         Raises:
-            AgentError: the recording ends before the run does.
-            ReplayError: the recording was changed after the run.
+            ReplayError: the recording was changed after the run, or ends before the run does.
             LimitError, ApprovalNeeded, ModelError: the run ended so.
         """
         self.run.check_requests()
@@ -42,5 +41,5 @@ class Replay:
             yield from observations(step.before, step.event, step.state)
         if pending(self.state) and not self.state.asks:
             waits = self.state.status.value
-            raise AgentError(f"the recording ends here: the run is {waits}; gram resume goes on")
+            raise ReplayError(f"the recording ends here: the run is {waits}; gram resume goes on")
         yield finished(self.state)

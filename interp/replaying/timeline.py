@@ -281,7 +281,7 @@ def _model_of(state: State) -> str:
 def _changes(event: Resumed, before: State) -> str | None:
     """What a `Resumed` changes, as JSON text; None if it changes nothing."""
     found: dict[str, Any] = {}
-    if event.model is not None:
+    if event.model is not None and event.model != before.model:
         found["model"] = str(event.model)
     if event.limits is not None:
         old = asdict(before.limits)
@@ -289,7 +289,7 @@ def _changes(event: Resumed, before: State) -> str | None:
         found |= {"limits": new} if new else {}
     if event.settings:
         found["settings"] = {key: thaw(value) for key, value in event.settings.items()}
-    if event.policy is not None:
+    if event.policy is not None and event.policy != before.policy:
         found["policy"] = dumps(event.policy.to_pattern())
     if event.check_results is not None:
         found["check_results"] = event.check_results

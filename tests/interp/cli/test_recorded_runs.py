@@ -71,7 +71,7 @@ def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_pa
 
     done = gram("replay", str(file), "--program", str(changed))
 
-    assert done.returncode == 3
+    assert done.returncode == 1
     assert done.stderr.startswith("the request at position (0) is not the one that was recorded:")
     assert "+instruction: Have short conversations." in done.stderr
     same = gram("replay", str(file), "--program", str(HELLO))
@@ -146,7 +146,7 @@ def test_a_recording_that_was_cut_off_says_where_it_ends(file: Path) -> None:
 
     done = gram("replay", str(file))
 
-    assert done.returncode == 3
+    assert done.returncode == 1
     assert "the recording ends here: the run is awaiting tools" in done.stderr
 
 
@@ -334,3 +334,102 @@ def test_following_is_stopped_quietly_with_ctrl_c(file: Path) -> None:
             _, errors = following.communicate()
 
     assert (following.returncode, errors) == (130, "")
+
+
+SHOP = """[shop:Agent {description: "d", instruction: "Sell.", model: "OpenAI/m"} |
+  [pay:ToolSpecification {description: "Pays"} | (amount::Integer)==>(::String)]]
+"""
+PAY = '''from interp import tool
+
+@tool
+def pay(amount: int) -> str:
+    """Pays"""
+    return "paid"
+'''
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A folder with a program and its tools."""
+    (tmp_path / "shop.gram").write_text(SHOP)
+    (tmp_path / "tools.py").write_text(PAY)
+    return tmp_path
+
+
+def test_a_live_model_needs_no_tools_where_the_calls_are_recorded(
+    shop: Path, model_server: ModelServer
+) -> None:
+    pay = tool_calls(("c1", "pay", {"amount": 5}))
+    model_server.will_say(pay, "Bought.", pay, "All is bought.")
+    words = ["run", "shop.gram", "buy", "--tools", "tools.py", "--record", "a.run.gram"]
+    assert gram(*words, cwd=shop, **at(model_server)).returncode == 0
+    (shop / "new.gram").write_text(SHOP.replace("Sell.", "Sell now."))
+
+    words = ["replay", "a.run.gram", "--program", "new.gram", "--live", "model"]
+    done = gram(*words, cwd=shop, **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "All is bought.\n"), done.stderr
+
+
+def test_tools_that_do_not_bind_on_resuming_are_looked_for_with_an_option(
+    shop: Path, model_server: ModelServer
+) -> None:
+    model_server.will_say(tool_calls(("c1", "pay", {"amount": 5})))
+    words = ["--tools", "tools.py", "--record", "a.run.gram", "--approve", "ask"]
+    asked = gram("run", "shop.gram", "buy", *words, cwd=shop, **at(model_server))
+    assert asked.returncode == 6
+
+    done = gram("resume", "a.run.gram", "--approve", "all", cwd=shop, **at(model_server))
+
+    assert done.returncode == 3
+    assert 'tool "pay" is not in the library' in done.stderr
+    assert "use --tools FILE.py for your own" in done.stderr
+
+
+def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: ModelServer) -> None:
+    keys = at(model_server)
+    file = tmp_path / "my run.gram"
+    model_server.will_say(HI, HI, "Done.")
+
+    asked = gram("run", str(HELLO), "hi", "--record", str(file), "--approve", "ask", **keys)
+    again = gram("resume", str(file), **keys)
+    limited = gram("resume", str(file), "--approve", "all", "--limit", "iterations=1", **keys)
+    done = gram("resume", str(file), "--limit", "iterations=2", "--json", **keys)
+
+    for waiting in (asked, again):
+        assert waiting.returncode == 6
+        assert f"gram resume '{file}' goes on; --approve all or --approve none" in waiting.stderr
+        assert 'waits for approval of sayHello(personName: "Al")' in waiting.stderr
+    assert limited.returncode == 5
+    assert "goes on, with a higher --limit" in limited.stderr
+    assert (done.returncode, json.loads(done.stdout)["answer"]) == (0, "Done.")
+    replayed = json.loads(gram("replay", str(file), "--json").stdout)
+    assert replayed == json.loads(done.stdout)
+    told = gram("trace", str(file)).stdout
+    assert "resumed with limits iterations=1; policy (:ApprovalPolicy" in told
+    assert "resumed with limits iterations=2\n" in told
+
+
+def test_trace_says_why_a_run_stopped_on_one_line(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    keys = at(model_server)
+    model_server.will_say(Answer({"error": {"message": "bad thing"}}, status=400))
+    file = tmp_path / "failed.run.gram"
+    assert gram("run", str(HELLO), "hi", "--record", str(file), **keys).returncode == 4
+
+    summary = gram("trace", str(file)).stdout.splitlines()[0]
+
+    assert "answered 400: bad thing) · 0 requests" in summary
+
+
+def test_an_edited_entry_is_told_in_words(file: Path) -> None:
+    lines = file.read_text().splitlines(keepends=True)
+    del lines[2]  # the first reply
+    file.write_text("".join(lines))
+
+    done = gram("trace", str(file))
+
+    assert done.returncode == 3
+    assert "the run does not come to this: it answers nothing: it is awaiting" in done.stderr
+    assert "ToolReturned(" not in done.stderr

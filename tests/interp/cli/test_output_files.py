@@ -1,0 +1,85 @@
+"""Results in files: never over what they are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interp import hello_world_tool_library, load, run
+from tests.interp.cli.process import gram
+from tests.paths import ROOT
+
+HELLO = ROOT / "examples" / "hello_world.gram"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a program, a recorded run of it, and cases."""
+    (tmp_path / "a.gram").write_bytes(HELLO.read_bytes())
+    (tmp_path / "cases.jsonl").write_text('{"program": "a.gram"}\n{"input": "I am Al"}\n')
+    file = tmp_path / "a.run.gram"
+    agent = load(HELLO)
+    run(agent, "hi", hello_world_tool_library, model="Offline/rehearsal", record=file)
+    (tmp_path / "link").symlink_to(file)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["trace", "a.run.gram", "--html", "a.run.gram"],
+        ["trace", "a.run.gram", "--html", "./link"],
+        ["graph", "a.gram", "-o", "a.gram"],
+        ["graph", "a.gram", "--run", "a.run.gram", "-o", "a.run.gram"],
+        ["test", "cases.jsonl", "--offline", "--junit", "cases.jsonl"],
+        ["ab", "a.gram", "--cases", "cases.jsonl", "--offline", "--html", "cases.jsonl"],
+        ["ab", "--arm", "a=a.gram", "--cases", "cases.jsonl", "--offline", "--html", "a.gram"],
+    ],
+)
+def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:
+    before = {each: each.read_bytes() for each in folder.iterdir()}
+
+    done = gram(*words, cwd=folder)
+
+    assert done.returncode == 2
+    assert "is read, and would be overwritten: name another file" in done.stderr
+    assert {each: each.read_bytes() for each in folder.iterdir()} == before
+
+
+def test_a_dash_is_standard_output(folder: Path) -> None:
+    page = gram("trace", "a.run.gram", "--html", "-", cwd=folder)
+    drawing = gram("graph", "a.gram", "--as", "svg", "-o", "-", cwd=folder)
+
+    assert page.stdout.startswith("<!doctype html>")
+    assert drawing.stdout.startswith("<svg")
+    assert not (folder / "-").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "a.gram", "hi", "--offline", "--record", "-"],
+        ["test", "cases.jsonl", "--offline", "--junit", "-"],
+    ],
+)
+def test_what_needs_a_file_says_so(folder: Path, words: list[str]) -> None:
+    done = gram(*words, cwd=folder)
+
+    assert done.returncode == 2
+    assert "needs the name of a file" in done.stderr
+    assert not (folder / "-").exists()
+
+
+def test_pictures_of_other_kinds_are_not_drawn_as_text(folder: Path) -> None:
+    done = gram("graph", "a.gram", "-o", "a.png", cwd=folder)
+
+    assert done.returncode == 2
+    assert "no .png is drawn: name OUT .svg, .dot or .mmd" in done.stderr
+    assert not (folder / "a.png").exists()
+
+
+def test_an_experiment_that_is_not_there_is_told(folder: Path) -> None:
+    done = gram("ab", "nowhere", cwd=folder)
+
+    assert (done.returncode, done.stderr) == (2, "gram: nowhere: No such file or directory\n")
