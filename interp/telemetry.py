@@ -5,7 +5,8 @@
     run(agent, "hi", library, telemetry=Telemetry())
 
 A run is a span ``invoke_agent``, with a span ``chat`` for each request to a model and a span
-``execute_tool`` for each call of a tool inside it. They go to the tracer provider of the process,
+``execute_tool`` for each call of a tool inside it; each agent and workflow inside the run has a
+span ``invoke_agent`` of its own around what it does. They go to the tracer provider of the process,
 or to the one that is given. What is said, and the arguments and results of tools, are left out
 unless they are asked for. The names of the conventions stand in this module alone.
 """
@@ -14,22 +15,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
+from time import time_ns
 from typing import TYPE_CHECKING, Any
 
-from lenses_ext import agent_model, is_agent, to_json_value, view
+from attrs import define
+
+from gram import Pattern
+from lenses_ext import Model, agent_model, is_agent, to_json_value, view
 
 from .errors import ApprovalNeeded, ConfigurationError
 from .json_text import Json, read_json, write_json
 from .machine import (
+    AgentFrame,
     Ask,
+    At,
     CallFailed,
     CallModel,
     CallTool,
     Effect,
     Event,
+    Frame,
     ModelReplied,
     State,
     ToolReturned,
+    frame_at,
 )
 from .messages import FunctionRole, Message, Usage
 from .redaction import redact, redact_error
@@ -105,19 +115,13 @@ class Telemetry:
             state: where the run stands when it is asked.
         """
         first = state()
-        name = first.frame.name
-        attributes = {_OPERATION: "invoke_agent", _AGENT: name, _AGENT_ID: first.run_id}
-        if model := first.model or (
-            view(agent_model, first.agent) if is_agent(first.agent) else None
-        ):
-            attributes |= {_PROVIDER: _provider(model.provider), _MODEL: model.name}
-        if description := first.agent.value.properties.get("description"):
-            attributes[_AGENT_DESCRIPTION] = str(description)
-        span = self._tracer.start_span(f"invoke_agent {name}", attributes=attributes)
+        span = self.invoking(first.agent, first.model)
+        span.set_attribute(_AGENT_ID, first.run_id)
         if self._content:
             span.set_attribute(_INPUT, _messages(first.context))
+        inside = _Inside(self, state, self.within(span))
         try:
-            yield lambda world: _Spanned(world, self, self._trace.set_span_in_context(span))
+            yield lambda world: _Spanned(world, self, inside)
         except GeneratorExit:
             raise
         except BaseException as error:
@@ -125,10 +129,27 @@ class Telemetry:
                 self.failed(span, error)
             raise
         finally:
+            inside.end_all()
             _set_usage(span, state().usage)
             if self._content and len(state().context) > len(first.context):
                 span.set_attribute(_OUTPUT, _messages(state().context[-1:]))
             span.end()
+
+    def invoking(self, pattern: Pattern, model: Model | None, within: Any = None) -> Span:
+        """The span of an agent or a workflow, begun inside another if it is given."""
+        name, properties = pattern.value.identity, pattern.value.properties
+        attributes = {_OPERATION: "invoke_agent", _AGENT: name}
+        if model := model or (view(agent_model, pattern) if is_agent(pattern) else None):
+            attributes |= {_PROVIDER: _provider(model.provider), _MODEL: model.name}
+        if description := properties.get("description"):
+            attributes[_AGENT_DESCRIPTION] = str(description)
+        return self._tracer.start_span(
+            f"invoke_agent {name}", context=within, attributes=attributes
+        )
+
+    def within(self, span: Span) -> Any:
+        """The context in which spans are inside another."""
+        return self._trace.set_span_in_context(span)
 
     @contextmanager
     def performing(self, effect: CallModel | CallTool, within: Any) -> Iterator[Span]:
@@ -194,27 +215,91 @@ class Telemetry:
         return found
 
 
+class _Inside:
+    """The spans of the agents and workflows inside a run.
+
+    Each begins with the first effect in it, and ends when the last one was answered; that it has
+    ended is seen of the State when the next effect begins, whichever branch that is of.
+    """
+
+    def __init__(self, telemetry: Telemetry, state: Callable[[], State], within: Any) -> None:
+        self._telemetry, self._state, self._within = telemetry, state, within
+        self._open: dict[At, _Frame] = {}
+        self._lock = Lock()  # blocking runs perform effects in threads
+
+    def around(self, effect: Effect) -> tuple[list[_Frame], Any]:
+        """The frames that an effect is in, and the context of the innermost."""
+        state, found, within = self._state(), list[_Frame](), self._within
+        with self._lock:
+            for place in [each for each in self._open if not _is_live(state, each)]:
+                self._open.pop(place).end()
+            frame: Frame | None = state.frame
+            while frame is not None and (frame := frame.inner(effect.at)) is not None:
+                if frame.place not in self._open:
+                    pattern = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
+                    span = self._telemetry.invoking(pattern, state.model, within)
+                    self._open[frame.place] = _Frame(span, self._telemetry.within(span))
+                found.append(self._open[frame.place])
+                within = found[-1].within
+        return found, within
+
+    def answered(self, frames: list[_Frame], event: Event) -> None:
+        """Take that something in some frames was answered."""
+        with self._lock:
+            for each in frames:
+                each.ended = time_ns()
+                each.usage += event.usage if isinstance(event, ModelReplied) else Usage(0, 0)
+
+    def end_all(self) -> None:
+        """End the spans of what is still open."""
+        with self._lock:
+            while self._open:
+                self._open.popitem()[1].end()
+
+
+@define
+class _Frame:
+    """The span of an agent or a workflow inside a run."""
+
+    span: Span
+    within: Any
+    usage: Usage = Usage(0, 0)
+    ended: int | None = None
+
+    def end(self) -> None:
+        _set_usage(self.span, self.usage)
+        self.span.end(self.ended)
+
+
+def _is_live(state: State, place: At) -> bool:
+    return frame_at(state, (*place, 0)).place == place
+
+
 class _Spanned:
     """A world that does the same as another, each effect in a span."""
 
-    def __init__(self, world: World, telemetry: Telemetry, within: Any) -> None:
-        self._world, self._telemetry, self._within = world, telemetry, within
+    def __init__(self, world: World, telemetry: Telemetry, inside: _Inside) -> None:
+        self._world, self._telemetry, self._inside = world, telemetry, inside
 
     def perform(self, effect: Effect, report: Report | None) -> Event:
         if isinstance(effect, Ask):
             return self._world.perform(effect, report)
-        with self._telemetry.performing(effect, self._within) as span:
+        frames, within = self._inside.around(effect)
+        with self._telemetry.performing(effect, within) as span:
             event = self._world.perform(effect, report)
             self._telemetry.answered(span, event)
-            return event
+        self._inside.answered(frames, event)
+        return event
 
     async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
         if isinstance(effect, Ask):
             return await self._world.aperform(effect, report)
-        with self._telemetry.performing(effect, self._within) as span:
+        frames, within = self._inside.around(effect)
+        with self._telemetry.performing(effect, within) as span:
             event = await self._world.aperform(effect, report)
             self._telemetry.answered(span, event)
-            return event
+        self._inside.answered(frames, event)
+        return event
 
 
 def _provider(name: str) -> str:

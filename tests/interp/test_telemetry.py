@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from opentelemetry import trace
@@ -28,8 +29,9 @@ from interp import (
     run,
     tool,
 )
+from lenses_ext import parse
 from tests.interp.execution.test_recording import AGENT, CALLS, counting
-from tests.interp.model_server import completion
+from tests.interp.model_server import completion, tool_calls
 
 LAST = completion({"content": "done"}, model="b-2026-01")
 
@@ -183,6 +185,63 @@ def test_a_run_that_waits_for_approval_has_not_failed(spans: Spans, tmp_path: Pa
 
     ids = [attributes(each).get("gen_ai.agent.id") for each in spans.ended]
     assert [each for each in ids if each] == [load_run(file).first.run_id] * 2
+
+
+TEAM = parse("""
+[both:Workflow {description: "Both"} | desk, look]
+[desk:Agent {instruction: "Ask.", model: "a/desk"} | helper]
+(helper:Agent {instruction: "Help.", model: "a/helper"})
+(look:Agent {instruction: "Look.", model: "a/look"})
+""")
+
+
+class Team:
+    """A model that answers by its name: the desk calls the helper once."""
+
+    def complete(self, request: Any) -> object:
+        """The reply."""
+        if request.model.name == "desk" and len(request.messages) == 1:
+            return tool_calls(("1", "helper", {"input": "x"}))
+        return completion({"content": request.model.name})
+
+    async def acomplete(self, request: Any) -> object:
+        """The reply, after the others had their turn."""
+        await asyncio.sleep(0)
+        return self.complete(request)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_agents_and_workflows_inside_have_spans_around_what_they_do(
+    spans: Spans, is_async: bool
+) -> None:
+    options: Any = {"agent": "both", "model": Team(), "telemetry": Telemetry(spans.provider)}
+    if is_async:
+        asyncio.run(arun(TEAM, "go", **options))
+    else:
+        run(TEAM, "go", **options)
+
+    names = {each.context.span_id: each.name for each in spans.ended if each.context}
+    parents = [
+        (each.name, names[each.parent.span_id] if each.parent else None) for each in spans.ended
+    ]
+    assert sorted(parents, key=str) == [
+        ("chat desk", "invoke_agent desk"),
+        ("chat desk", "invoke_agent desk"),
+        ("chat helper", "invoke_agent helper"),
+        ("chat look", "invoke_agent look"),
+        ("invoke_agent both", None),
+        ("invoke_agent desk", "invoke_agent both"),
+        ("invoke_agent helper", "invoke_agent desk"),
+        ("invoke_agent look", "invoke_agent both"),
+    ]
+    by_id = {each.context.span_id: each for each in spans.ended if each.context}
+    for each in spans.ended:
+        if each.parent:
+            around = by_id[each.parent.span_id]
+            assert around.start_time <= each.start_time <= each.end_time <= around.end_time
+    helper = attributes(spans.named("invoke_agent helper"))
+    assert helper["gen_ai.request.model"] == "helper"
+    assert helper["gen_ai.usage.input_tokens"] == 10
 
 
 def test_without_a_provider_spans_go_to_that_of_the_process() -> None:
