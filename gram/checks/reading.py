@@ -133,6 +133,7 @@ class Reading:
         kinds: the header kinds that are known; without any, every kind is.
         within: the paths to the patterns to judge; None for all. The others are only looked at
             for what they define.
+        without: the paths to patterns that are not judged, nor what is below them.
     """
 
     patterns: tuple[Pattern, ...]
@@ -140,6 +141,7 @@ class Reading:
     scopes: Scopes = one_scope
     kinds: Collection[str] = ()
     within: Collection[TreePath] | None = None
+    without: Collection[TreePath] = ()
     _made: dict[Callable[[Reading], Any], Any] = field(factory=dict, init=False, repr=False)
 
     @cached_property
@@ -195,10 +197,10 @@ class Reading:
 
     def judges(self, path: TreePath) -> bool:
         """Whether the pattern at a path is to be judged."""
+        if self.without and _leads_into(self.without, path):
+            return False
         within = self.within
-        if within is None or path[:1] in within:
-            return True
-        return any(path[:length] in within for length in range(2, len(path) + 1))
+        return within is None or path[:1] in within or _leads_into(within, path)
 
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
         """A scope and those around it, from the inside out."""
@@ -226,3 +228,8 @@ class Reading:
             return ".".join(map(str, path))
         source, span = place
         return source.line_and_column(span.start)
+
+
+def _leads_into(paths: Collection[TreePath], path: TreePath) -> bool:
+    """Whether a path is one of some, or leads to what is below one of them."""
+    return any(path[:length] in paths for length in range(1, len(path) + 1))

@@ -80,6 +80,7 @@ def check(
     scopes: Scopes = one_scope,
     kinds: Collection[str] = (),
     within: Collection[TreePath] | None = None,
+    without: Collection[TreePath] = (),
 ) -> tuple[Fault, ...]:
     """What is wrong with a document, in the order of its text.
 
@@ -92,6 +93,7 @@ def check(
         scopes: which scope a pattern opens for the names below it.
         kinds: the header kinds that are known; without any, every kind is.
         within: the paths to the patterns to judge; without them, all are judged.
+        without: the paths to patterns that are not judged, nor what is below them.
 
     >>> from gram import parse
     >>> for fault in check(parse("[team | alice, bbo] (alice:Person) (bob:Person)", "team.gram")):
@@ -102,12 +104,13 @@ def check(
     expect(scopes, Callable, "scopes", by="check")
     expect(kinds, Collection, "kinds", by="check")
     expect(within, (Collection, type(None)), "within", by="check")
+    expect(without, Collection, "without", by="check")
     read = None
     if isinstance(document, Document):  # the patterns of an edited one were read elsewhere
         read = Document(document.source) if document.changes else document
     patterns = read.patterns if read else patterns_of(document, "document", by="check")  # type: ignore[arg-type]  # no document
     judged = None if within is None else frozenset(within)
-    reading = Reading(patterns, read, scopes, kinds, judged)
+    reading = Reading(patterns, read, scopes, kinds, judged, frozenset(without))
     found: list[tuple[Check, Fault]] = []
     superseding: dict[tuple[str, object], Check] = {}
     for row in rows:

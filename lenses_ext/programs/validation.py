@@ -31,7 +31,7 @@ from gram import (
     walk,
 )
 
-from ..labels import AGENT, TOOL, TOOLS
+from ..labels import AGENT, TOOL, TOOLS, is_agent
 from ..language import AGENTS, TOOL_SPECS
 from . import arrow_rules, flow_rules
 from .name_rules import (
@@ -201,7 +201,7 @@ def new_errors(before: Document, after: Document) -> tuple[Fault, ...]:
     """
     expect(before, Document, "before", by="new_errors")
     expect(after, Document, "after", by="new_errors")
-    if not _errors(after.patterns_as_read, _touched(before.patterns, after.patterns)):
+    if not _errors(after.patterns_as_read, _untouched(before.patterns, after.patterns)):
         return ()
     read = Document(after.source)  # with the places of the new text
     old, new = list(_errors(before)), list(_errors(read))
@@ -214,27 +214,68 @@ def new_errors(before: Document, after: Document) -> tuple[Fault, ...]:
 
 
 def _errors(
-    document: Document | tuple[Pattern, ...], within: Collection[TreePath] | None = None
+    document: Document | tuple[Pattern, ...], without: Collection[TreePath] = ()
 ) -> tuple[Fault, ...]:
-    return only_errors(check(document, checks=_ERRORS, scopes=program_scopes, within=within))
+    return only_errors(check(document, checks=_ERRORS, scopes=program_scopes, without=without))
 
 
-def _touched(before: Sequence[Pattern], after: Sequence[Pattern]) -> set[TreePath]:
-    """The paths of the top-level patterns that an edit may have given an error.
+def _untouched(before: Sequence[Pattern], after: Sequence[Pattern]) -> Collection[TreePath]:
+    """The paths of the patterns that an edit cannot have given an error.
 
-    They are those that changed, and again and again those that mention a name which one of these
-    defines, or defined, for others.
+    They did not change, and do not mention a name which one of those that changed defines, or
+    defined, for others; nor one of a pattern that mentions such a name, and so on. Where nothing
+    but properties of agents changed in a top-level pattern, the elements of these are among them.
     """
-    kept = {id(each) for each in before} & {id(each) for each in after}
-    changed = {index for index, each in enumerate(after) if id(each) not in kept}
+    counts, known = Counter(map(id, after)), Counter(map(id, before))
+    kept = {each for each in counts if counts[each] <= known[each]}
     names = {name for each in (*before, *after) if id(each) not in kept for name in _offers(each)}
-    others = {index: _words_in(each) for index, each in enumerate(after) if id(each) in kept}
-    while reached := [index for index, words in others.items() if not names.isdisjoint(words)]:
-        names = {name for index in reached for name in _offers(after[index])}
-        changed.update(reached)
-        for index in reached:
-            del others[index]
-    return {(index,) for index in changed}
+    others: dict[TreePath, Pattern] = {}
+    for index, each in enumerate(after):
+        if id(each) in kept:
+            others[index,] = each
+        elif len(before) == len(after):
+            parts = _Parts(before[index], each, (index,))
+            if not parts.differ:
+                others.update(parts.kept)
+                names.update(parts.names)
+    words = {path: _words_in(each) for path, each in others.items()}
+    while reached := [path for path, said in words.items() if not names.isdisjoint(said)]:
+        names = {name for path in reached for name in _offers(others[path])}
+        for path in reached:
+            del words[path]
+    return words.keys()
+
+
+class _Parts:
+    """What an edit did below a pattern.
+
+    Attributes:
+        kept: what it left as it is, by path.
+        names: those of the patterns that it changed.
+        differ: whether it changed more than properties of agents, on which nothing depends that
+            is below them.
+    """
+
+    def __init__(self, old: Pattern, new: Pattern, path: TreePath) -> None:
+        self.kept: dict[TreePath, Pattern] = {}
+        self.names: set[str] = set()
+        self.differ = False
+        self._compare(old, new, path)
+
+    def _compare(self, old: Pattern, new: Pattern, path: TreePath) -> None:
+        one, other = old.value, new.value
+        same = one.identity == other.identity and one.labels == other.labels
+        same = same and (one == other or is_agent(new))
+        if not same or len(old.elements) != len(new.elements):
+            self.differ = True
+            return
+        if other.identity:
+            self.names.add(other.identity)
+        for index, (was, element) in enumerate(zip(old.elements, new.elements, strict=True)):
+            if was is element:
+                self.kept[(*path, index)] = element
+            else:
+                self._compare(was, element, (*path, index))
 
 
 def _words_in(pattern: Pattern) -> set[str]:

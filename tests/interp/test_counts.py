@@ -100,6 +100,24 @@ def test_an_edit_of_all_agents_is_read_back_at_once(counts: Counter[str]) -> Non
     assert counts["ConstructBuilder"] == 30  # of each agent, its tools left out
 
 
+def test_what_an_edit_cannot_make_wrong_is_not_judged(counts: Counter[str]) -> None:
+    text = "".join(
+        f'[own{n}:Agent {{instruction: "Hello.", model: "OpenAI/m"}} | '
+        f'[own_tool{n}:Tool {{description: "Says hello."}} | (own_name{n}::Text)==>(::String)]]\n'
+        for n in range(30)
+    )  # no other test has these signatures
+    before = parse(text)
+    models = edit(before, each_agent & agent_model, "A/b")
+    words = before.replace(parse(text.replace("Says hello.", "Greets.")).patterns)
+    counts.clear()
+
+    assert new_errors(before, models) == ()
+    assert counts["signature"] == 0
+
+    assert new_errors(before, words) == ()
+    assert counts["signature"] == 30
+
+
 def test_what_an_edit_copies_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     before = parse(agents(30))
     tools = {id(agent.elements[0]) for agent in before.patterns}

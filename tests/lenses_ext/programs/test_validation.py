@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from typing import TypeAlias
+from unittest.mock import patch
 
+import attrs
 import pytest
-from hypothesis import given
+from hypothesis import given, strategies as st
 
-from gram import Pattern, Subject, check, loads_one, parse
+from gram import Pattern, Subject, check, dumps, loads_one, parse, replace_at, walk
 from gram.checks.faults import PartPath as FaultPath, only_errors
 from lenses_ext import (
     PROGRAM_CHECKS,
+    new_errors,
     program_scopes,
     validate_agent_pattern,
     validate_program,
     validate_tool_spec_pattern,
 )
+from lenses_ext.programs import validation
 from tests.lenses_ext.strategies import agent_forests, like_agents, programs
 
 Expected: TypeAlias = tuple[str, str, str, str, FaultPath, str | None]
@@ -287,6 +291,43 @@ def test_a_valid_program_has_no_errors(program: tuple[Pattern, ...]) -> None:
 def test_any_patterns_can_be_validated(patterns: tuple[Pattern, ...]) -> None:
     for fault in validate_program(patterns):
         assert fault.path[0] in range(len(patterns))
+
+
+@given(programs() | agent_forests(), st.data())
+def test_judging_an_edit_where_it_can_matter_misses_no_error(
+    patterns: tuple[Pattern, ...], data: st.DataObject
+) -> None:
+    before = parse(dumps(patterns * data.draw(st.sampled_from([1, 1, 2]))))
+    if not before.patterns:
+        return
+    path, chosen = data.draw(st.sampled_from(list(walk(before.patterns))))
+    key = data.draw(st.sampled_from(["description", "instruction", "model", "settings"]))
+    properties = chosen.value.properties.set(key, data.draw(st.sampled_from(["", "A/b", "x", 1])))
+    subject = attrs.evolve(chosen.value, properties=properties)
+    after = before.replace(replace_at(before.patterns, path, [attrs.evolve(chosen, value=subject)]))
+
+    found = new_errors(before, after)
+
+    with patch.object(validation, "_untouched", return_value=()):
+        assert new_errors(before, after) == found
+
+
+def test_an_edit_is_judged_where_its_name_is_mentioned() -> None:
+    one = '[b:Agent {instruction: "x", model: "p/m"}]'
+    before = parse(f'{one}{AGENT}{one}, [c:Agent {{instruction: "x", model: "p/m"}} | b]]')
+    other = parse(one.replace("p/m", "q/n")).patterns
+
+    after = before.replace([*other, *before.patterns[1:]])
+
+    assert {each.code for each in new_errors(before, after)} == {"ambiguous-reference"}
+
+
+def test_a_pattern_that_an_edit_repeats_is_judged() -> None:
+    before = parse(AGENT + "(greet:Tool)]")
+
+    after = before.replace([*before.patterns, *before.patterns])
+
+    assert [each.code for each in new_errors(before, after)] == ["duplicate-definition"]
 
 
 @given(like_agents())
