@@ -28,11 +28,13 @@ text, except inside a fence, where they are content.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from ..errors import expect
-from ..reading import END, Trivia, line_break, parse_constructs, read_trivia, tokens
+from ..reading import Trivia, line_break, parse_constructs, read_trivia, text_start, tokens
 from ..source import BOM
+from ..trees import Pattern, read_from
 from .document import Document, parse
 from .layout import INDENT, TIGHT, Group, Joint, Role, layout_of
 
@@ -64,31 +66,55 @@ def format_text(text: str, filename: str | None = None) -> str:
 
 
 class _Formatter:
-    """Goes over the tokens once, deciding of each group how it is written where it begins."""
+    """Writes one top-level pattern after another, so that little is held at a time.
+
+    It goes over the tokens of a pattern once, and decides of each group how it is written where
+    that begins.
+    """
 
     def __init__(self, document: Document) -> None:
-        text = document.text
-        read = list(tokens(text))
-        layout = layout_of(text, parse_constructs(document.source, document.patterns, read=read))
-        self.starts = [token.start for token in read]
-        self.spellings = [text[token.start : token.end] for token in read]
-        self.is_end = [token.type == END for token in read]
-        self.joints = [layout.joints.get(start, TIGHT) for start in self.starts]
-        self.groups = [layout.groups.get(start, _NO_GROUPS) for start in self.starts]
-        self.trivia = self._trivia(text, [token.end for token in read])
+        self.document = document
+        self.known = {"": _NOTHING}
 
-        self.written = [BOM] if text.startswith(BOM) else []
-        self.line_break = line_break(text)
+        self.written = [BOM] if document.text.startswith(BOM) else []
+        self.line_break = line_break(document.text)
         self.column = 0
         self.begins_line = True
         self.line = 0
         self.open: list[Group] = []
 
-    def _trivia(self, text: str, ends: list[int]) -> list[Trivia]:
+    def formatted(self) -> str:
+        """The whole text."""
+        text = self.document.text
+        before = text_start(text)
+        for pattern in self.document.patterns:
+            place = read_from(pattern)
+            assert place is not None, "what was parsed has places"
+            _, start, end = place
+            self._read(pattern, start, end, text[before:start])
+            self._write_tokens()
+            before = end
+        self._write_end(read_trivia(text[before:]))
+        return "".join(self.written)
+
+    def _read(self, pattern: Pattern, start: int, end: int, lead: str) -> None:
+        """Take up a top-level pattern: its tokens, groups, joints, and the trivia before it."""
+        text = self.document.text
+        read = list(tokens(text, start, end))
+        items = parse_constructs(self.document.source, [pattern], start, end, read=read)
+        layout = layout_of(text, items)
+        read.pop()  # the end
+        self.starts = [token.start for token in read]
+        self.spellings = [text[token.start : token.end] for token in read]
+        self.joints = [layout.joints.get(start, TIGHT) for start in self.starts]
+        self.groups = [layout.groups.get(start, _NO_GROUPS) for start in self.starts]
+        self.trivia = self._trivia(lead, [token.end for token in read])
+
+    def _trivia(self, lead: str, ends: list[int]) -> list[Trivia]:
         """The trivia before each token; what is before a comma or bar counts as after it."""
+        text, known = self.document.text, self.known
         trivia: list[Trivia] = []
-        known = {"": _NOTHING}
-        end, moved = (1 if text.startswith(BOM) else 0), ""
+        end, moved = self.starts[0], lead
         for spelling, start, next_end in zip(self.spellings, self.starts, ends, strict=True):
             gap, end = moved + text[end:start], next_end
             moved = gap if spelling in (",", "|") else ""
@@ -99,18 +125,16 @@ class _Formatter:
             trivia.append(known[gap])
         return trivia
 
-    def formatted(self) -> str:
-        """The whole text."""
-        for index, spelling in enumerate(self.spellings):
+    def _write_tokens(self) -> None:
+        index = 0
+        while index < len(self.starts):
             self._leave_groups(index)
-            if self.is_end[index]:
-                self._write_end(self.trivia[index])
-                break
             self._write_joint(index)
-            for group in self.groups[index]:
-                self._enter(group, index)
-            self._write(spelling)
-        return "".join(self.written)
+            flat = next((each for each in self.groups[index] if self._enter(each, index)), None)
+            end = index + 1 if flat is None else self._end_of(flat, index)
+            self._write(self._on_one_line(index, end))
+            index = end
+        self.open.clear()
 
     # --- groups
 
@@ -118,21 +142,34 @@ class _Formatter:
         while self.open and self.open[-1].end <= self.starts[index]:
             self.open.pop()
 
-    def _enter(self, group: Group, index: int) -> None:
-        around = self.open[-1] if self.open else None
-        indent = around.inner if around else 0
+    def _enter(self, group: Group, index: int) -> bool:
+        """Enter a group that begins here and does not fit on this line; whether it does fit."""
+        if not group.keeps_lines and self._fits(group, index):
+            return True
+        indent = self.open[-1].inner if self.open else 0
         group.indent = group.inner = self.column if self.begins_line else indent
-        within_line = around is not None and around.mode == "flat"
-        if within_line or (not group.keeps_lines and self._fits(group, index)):
-            group.mode = "flat"
-        elif group.kind == "path" and not self._fits(group, index, by_hops=True):
-            group.mode = "inner"
-        else:
-            group.mode = "broken"
+        stays = group.kind == "path" and not self._fits(group, index, by_hops=True)
+        group.mode = "inner" if stays else "broken"
         self.open.append(group)
+        return False
+
+    def _end_of(self, group: Group, first: int) -> int:
+        """The index of the first token behind a group."""
+        return bisect_left(self.starts, group.end, first)
+
+    def _on_one_line(self, first: int, end: int) -> str:
+        """Some tokens with what is between them when the line is not broken."""
+        if end == first + 1:
+            return self.spellings[first]
+        parts = [self.spellings[first]]
+        for joint, spelling in zip(
+            self.joints[first + 1 : end], self.spellings[first + 1 : end], strict=True
+        ):
+            parts += joint.flat, spelling
+        return "".join(parts)
 
     def _fits(self, group: Group, first: int, *, by_hops: bool = False) -> bool:
-        """Whether a group, set flat from here, stays within the width.
+        """Whether a group, all on one line from here, stays within the width.
 
         What follows it on the same line counts too, up to where the line can be broken.
         ``by_hops`` breaks the line before each arrow.
@@ -165,9 +202,9 @@ class _Formatter:
     def _ends_line(self, index: int) -> bool:
         """Whether the line may end before a token that follows a group."""
         joint = self.joints[index]
-        if self.is_end[index] or self.trivia[index].comments or joint.role == "top":
-            return True
-        return joint.group is not None and joint.group.mode not in ("flat", "inner")
+        return bool(self.trivia[index].comments) or (
+            joint.group is not None and joint.group.mode != "inner"
+        )
 
     # --- joints
 

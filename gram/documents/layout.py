@@ -18,9 +18,9 @@ from ..reading import syntax
 INDENT = 2
 
 Kind: TypeAlias = Literal["list", "bracket", "path", "annotated"]
-Mode: TypeAlias = Literal["flat", "broken", "inner"]
-"""``flat``: all on one line. ``broken``: its parts on lines of their own. ``inner``: its parts
-follow one another, and the groups inside decide for themselves."""
+Mode: TypeAlias = Literal["broken", "inner"]
+"""``broken``: its parts on lines of their own. ``inner``: its parts follow one another, and the
+groups inside decide for themselves."""
 
 Role: TypeAlias = Literal["tight", "open", "between", "close", "hop", "part", "top"]
 
@@ -34,7 +34,7 @@ class Group:
         kind: how its parts are set.
         keeps_lines: it was several lines and stays so, whether or not it fits on one.
         single: it has one part.
-        mode: how it is written, once that is decided.
+        mode: how it is written, once that is decided; None while it may be one line.
         indent: the indentation of the line it begins on.
         inner: the indentation of what begins inside it now.
         opened_on: the number of the line that its first part begins on.
