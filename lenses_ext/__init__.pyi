@@ -1,7 +1,7 @@
 """The names that the package offers, and where each lives."""
 
 from .drawings.dot import to_dot as to_dot
-from .drawings.drawing import Drawing as Drawing
+from .drawings.drawing import Drawing as Drawing, Edge as Edge, Node as Node
 from .drawings.from_program import drawing_of as drawing_of
 from .drawings.mermaid import to_mermaid as to_mermaid
 from .drawings.svg import to_svg as to_svg

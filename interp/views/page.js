@@ -19,6 +19,8 @@
       const fits = words.every((word) => textOf(entry).includes(word));
       if (entry.hidden === fits) entry.hidden = !fits;
       count += fits;
+      const around = fits && words.length && entry.parentElement.closest("details");
+      if (around) around.open = true; // what is found inside an agent is seen
     }
     found.textContent = words.length ? `${count} of ${entries.length}` : "";
   };

@@ -12,12 +12,14 @@ from lenses_ext import Drawing
 
 from ..redaction import redactor
 from ..replaying import Timeline
+from .arrow_counts import arrow_counts
 
 
 def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
     """A drawing with how often a run came to each agent and tool, and how often that failed.
 
-    An agent counts its requests to a model, a tool its calls, by the names in the drawing.
+    An agent counts its requests to a model, a tool its calls, by the names in the drawing; an arrow
+    of a workflow counts how often it was taken.
     """
     expect(drawing, Drawing, "drawing", by="with_counts")
     expect(run, Timeline, "run", by="with_counts")
@@ -46,10 +48,11 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
             nodes.append(evolve(node, count=_sum(called, pairs), failed=_sum(failed, pairs)))
         else:
             nodes.append(node)
+    taken = arrow_counts(drawing, run)
     edges = [
         evolve(edge, count=called[names[edge.source], names[edge.target]])
         if edge.kind == "has" and names[edge.target]
-        else edge
+        else evolve(edge, count=taken.get(edge))
         for edge in drawing.edges
     ]
     return evolve(drawing, nodes=tuple(nodes), edges=tuple(edges))
