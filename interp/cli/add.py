@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -21,6 +21,7 @@ from lenses_ext import (
     write_path,
 )
 
+from .completing import complete_tools
 from .edits import (
     Destination,
     deliver,
@@ -30,7 +31,11 @@ from .edits import (
     read_pattern,
     read_value,
 )
-from .inputs import read_word_beside
+from .inputs import read_libraries, read_word_beside
+from .options import mcp_option
+
+if TYPE_CHECKING:
+    from ..tools import ToolLibrary
 
 DOCUMENT = "."
 
@@ -39,8 +44,22 @@ _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
 
 
 @click.command("add")
+@click.option(
+    "--tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="Add tools of a Python file, by their names.",
+)
+@mcp_option
 @edit_options("PATH VALUE")
-def command(path: str, value: str, files: list[str], destination: Destination) -> None:
+def command(
+    *words: str,
+    files: list[str],
+    destination: Destination,
+    tools: tuple[str, ...],
+    mcp: tuple[str, ...],
+) -> None:
     """Add VALUE to FILES at PATH: a tool to an agent's tools, a node or an arrow to a workflow,
     or a new property.
 
@@ -50,7 +69,14 @@ def command(path: str, value: str, files: list[str], destination: Destination) -
     standard input. An arrow is written (a)-->(b): gram add FILE news.arrows '(a)-->(b)'. The path
     . adds a pattern at the end of the file. A path with * adds to all its places in a file, or to
     none.
+
+    With --tools or --mcp, tools of a library are added by their names: gram add FILE greeter.tools
+    --mcp 'uvx some-server' NAME…
     """
+    if tools or mcp:
+        _add_tools(files, words, destination, read_libraries(tools, mcp))
+        return
+    path, value = words
     value = read_word_beside(value, files)
 
     def edit(document: Document) -> Sequence[Pattern]:
@@ -64,6 +90,27 @@ def command(path: str, value: str, files: list[str], destination: Destination) -
             )
         places = places_in(document, path if _is_list(patterns, path) else write_path(above))
         return change_places(patterns, [_added(patterns, place, last, value) for place in places])
+
+    deliver(files, edit, destination)
+
+
+def _add_tools(
+    files: list[str], words: Sequence[str], destination: Destination, library: ToolLibrary
+) -> None:
+    """Add tools of a library to the tools of agents."""
+    from .library_specs import specs_of  # imported late: most edits add no such tools
+
+    if len(words) < 2 or not words[0].endswith(".tools"):
+        raise click.UsageError("with --tools or --mcp, write FILE AGENT.tools NAME…")
+    path, *names = words
+    new = specs_of(library, dict.fromkeys(names))
+
+    def edit(document: Document) -> Sequence[Pattern]:
+        agents = [attrs.evolve(each, lens=None, inside=()) for each in places_in(document, path)]
+        return change_places(document.patterns, [(agent, with_tools) for agent in agents])
+
+    def with_tools(agent: Pattern) -> Pattern:
+        return attrs.evolve(agent, elements=(*agent.elements, *new))
 
     deliver(files, edit, destination)
 

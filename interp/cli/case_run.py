@@ -24,7 +24,7 @@ from ..testing import SUFFIX, Mode, Recording, file_name, run_case
 from ..tools import ToolLibrary, bind_agent_tools
 from .case_report import Report
 from .each_file import each_file
-from .inputs import hint_at_tools, read_checks, read_document, read_libraries
+from .inputs import hint_at_tools, read_checks, read_document
 from .options import RunningOptions
 from .output import is_verbose, tell
 from .spending import Spending
@@ -179,8 +179,8 @@ class CaseRun:
 
     def _make_ready(self, planned: Planned) -> None:
         """Find what would break off a run, before any runs: a key, a tool, a folder."""
-        if not planned.recording.is_replayed or self.options.tools:
-            with hint_at_tools(self.options.tools):
+        if not planned.recording.is_replayed or self.options.named_tools:
+            with hint_at_tools(self.options.named_tools):
                 bind_agent_tools(planned.agent, self.library, match=self.options.match)
         if not planned.recording.is_replayed:
             named = self.options.of_new_run.get("model")
@@ -207,7 +207,7 @@ def case_run(
         record,
         recordings,
         read_checks(checks),
-        read_libraries(options.tools),
+        options.library(),
     )
 
 

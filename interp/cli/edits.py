@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeAlias, TypeVar
 
 import click
-from attrs import frozen
+from attrs import fields, frozen
 
 from gram import (
     Document,
@@ -80,10 +80,14 @@ class Destination:
             raise click.UsageError("--json says what became of the files: use it with -i")
 
 
+_SETTINGS = fields(Destination)
+
+
 def edit_options(words: str) -> Callable[[_Command], _Command]:
     """Decorate an editing command with its arguments and options.
 
-    The command gets the words, the files, and a `Destination`.
+    The command gets the words, the files, a `Destination`, and the options that are its own. If one
+    of those is given, the words are all arguments after the first, which is the file.
 
     Args:
         words: the names of the words beside the files, such as ``PATH VALUE``.
@@ -91,9 +95,13 @@ def edit_options(words: str) -> Callable[[_Command], _Command]:
 
     def decorate(command: _Command) -> Any:
         @wraps(command)
-        def with_destination(arguments: tuple[str, ...], **given: bool) -> None:
-            said, files = words_and_files(arguments, words)
-            command(*said, files=files, destination=Destination(**given))
+        def with_destination(arguments: tuple[str, ...], **given: Any) -> None:
+            destination = Destination(**{each.name: given.pop(each.name) for each in _SETTINGS})
+            if any(given.values()):
+                said, files = list(arguments[1:]), list(arguments[:1])
+            else:
+                said, files = words_and_files(arguments, words)
+            command(*said, files=files, destination=destination, **given)
 
         decorated: Any = with_destination
         for option in (

@@ -87,25 +87,33 @@ def read_word_beside(word: str, files: Iterable[str]) -> str:
     return read_word(word)
 
 
-def read_libraries(names: Sequence[str]) -> ToolLibrary:
-    """Load the tools of Python files, given as ``FILE.py`` or ``FILE.py:name``.
+def read_libraries(
+    names: Sequence[str], servers: Sequence[str] = (), *, offline: bool = False
+) -> ToolLibrary:
+    """Load the tools of Python files, given as ``FILE.py`` or ``FILE.py:name``, and of MCP servers.
 
     Without a name, all tools and ToolLibraries at the top level of the module are used. Without a
-    file, they are the built-in ones.
+    file and a server, they are the built-in ones.
 
     Raises:
         OSError: a file cannot be read.
-        ConfigurationError: a file raises an error, or has no tools under the name.
+        ConfigurationError: a file raises an error, or has no tools under the name; or a server
+            cannot be used.
+        click.UsageError: a server has an address, and ``offline`` is set.
     """
     from ..tools import ToolLibrary  # imported late: most commands need no tools
 
-    if not names:
+    if not names and not servers:
         from .. import hello_world_tool_library
 
         return hello_world_tool_library
     library = ToolLibrary()
     for name in names:
         library = library | _library(name)
+    if servers:
+        from .mcp_inputs import connected
+
+        library = library + connected(servers, offline=offline)
     return library
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 from attrs import evolve, field, fields, frozen
@@ -26,6 +26,9 @@ from .completing import (
 )
 from .file_options import agent_option
 
+if TYPE_CHECKING:
+    from ..tools import ToolLibrary
+
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """The values of ``--approve`` and their policies."""
 
@@ -46,6 +49,16 @@ tools_option = click.option(
     help="A Python file with the tools; by default a small built-in library.",
 )
 """The option for the files of tools; see `read_libraries`."""
+
+
+mcp_option = click.option(
+    "--mcp",
+    multiple=True,
+    shell_complete=complete_files,
+    metavar="CMD|URL|FILE.json[:NAME]",
+    help="An MCP server with tools: its command, its address, or a file in the mcpServers form.",
+)
+"""The option for MCP servers; see `read_libraries`."""
 
 
 def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:
@@ -97,6 +110,7 @@ class RunningOptions:
         )
     )
     tools: tuple[str, ...] = _given_by(tools_option)
+    mcp: tuple[str, ...] = _given_by(mcp_option)
     match: Match = _given_by(match_option)
     approve: str | None = _given_by(
         click.option(
@@ -135,6 +149,34 @@ class RunningOptions:
         if self.base_url is not None and not is_address(self.base_url):
             raise click.UsageError(f"--base-url {ADDRESS_RULE}")
         read_limits(self.limits)
+
+    @property
+    def named_tools(self) -> tuple[str, ...]:
+        """The files of tools and the servers that were given."""
+        return (*self.tools, *self.mcp)
+
+    def library(self) -> ToolLibrary:
+        """The tools that the options name; see `read_libraries`."""
+        from .inputs import read_libraries
+
+        return read_libraries(self.tools, self.mcp, offline=self.offline)
+
+    @property
+    def asks_before_servers(self) -> bool:
+        """Whether a rehearsal, which invents arguments, could call the tools of a server."""
+        return self.offline and bool(self.mcp) and self.approve is None
+
+    def policy(self, library: ToolLibrary) -> ApprovalPolicy:
+        """Which calls of these tools a new run may make.
+
+        Without --approve all, but a rehearsal invents arguments: it asks before each call of a
+        tool of a server.
+        """
+        if self.asks_before_servers:
+            from .mcp_inputs import asking_before_servers
+
+            return asking_before_servers(library)
+        return POLICIES[self.approve or "all"]
 
     @property
     def of_new_run(self) -> RunOptions:

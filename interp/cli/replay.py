@@ -17,7 +17,7 @@ from .failures import Refused
 from .file_options import agent_option
 from .inputs import hint_at_tools, read_document, read_libraries
 from .json_answers import JsonAnswers
-from .options import tools_option
+from .options import mcp_option, tools_option
 from .process import interruptible
 from .terminal import Terminal
 
@@ -33,6 +33,7 @@ from .terminal import Terminal
     help="Ask the real model, or run the real tools, where the recording does not fit.",
 )
 @tools_option
+@mcp_option
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
 def command(
     file: str,
@@ -40,6 +41,7 @@ def command(
     agent: str | None,
     live: tuple[str, ...],
     tools: tuple[str, ...],
+    mcp: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Show the run that FILE records, as it was shown: no model, key or tool is needed.
@@ -51,17 +53,17 @@ def command(
     kept = load_run(file)
     terminal = JsonAnswers(is_streaming=False, session=None) if as_json else Terminal()
     if program is None:
-        if live or tools or agent:
-            raise click.UsageError("--live, --tools and --agent need --program FILE")
+        if live or tools or mcp or agent:
+            raise click.UsageError("--live, --tools, --mcp and --agent need --program FILE")
         _replay(Replay(kept), terminal)
         return
     state = begun_with(kept.first, the_agent(read_document(program), agent, by="replay"))
-    if tools and "tools" not in live:
-        raise click.UsageError("--tools needs --live tools")
+    if (tools or mcp) and "tools" not in live:
+        raise click.UsageError("--tools and --mcp need --live tools")
     world: World | None = None
     if live:
-        library = read_libraries(tools) if "tools" in live else None
-        with hint_at_tools(tools):
+        library = read_libraries(tools, mcp) if "tools" in live else None
+        with hint_at_tools((*tools, *mcp)):
             world = LiveWorld.of(state, library, {"approve": terminal.ask})
     answers = recorded(
         kept,

@@ -15,7 +15,7 @@ from ..messages import AgentResponse
 from ..records import RunFile, Session, session
 from ..replaying import Replay
 from .completing import complete_files
-from .inputs import hint_at_tools, read_libraries
+from .inputs import hint_at_tools
 from .json_answers import JsonAnswers
 from .options import RunningOptions, options_of
 from .output import tell
@@ -51,10 +51,13 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
         run: Run | Replay = Replay(kept)
         if kept.state.status is not Status.DONE:
             changes = options.of_resumed_run(kept.state.limits)
+            library = options.library()
+            if options.asks_before_servers:
+                changes["policy"] = options.policy(library)
             changes["approve"] = terminal.ask
             changes["record"] = run_file
-            with hint_at_tools(options.tools):
-                run = Run(kept.state, read_libraries(options.tools), **changes)
+            with hint_at_tools(options.named_tools):
+                run = Run(kept.state, library, **changes)
 
         def keep(response: AgentResponse) -> None:
             if talk is not None:

@@ -17,7 +17,7 @@ from ..programs import models_of, the_agent, tools_in
 from ..records import Session, session
 from ..tools import bind_agent_tools
 from .failures import shown
-from .inputs import hint_at_tools, read_document, read_libraries
+from .inputs import hint_at_tools, read_document
 from .json_answers import JsonAnswers
 from .options import TalkOptions
 from .output import is_verbose, tell
@@ -63,8 +63,8 @@ class Talk:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
         self.agent: Pattern = the_agent(read_document(file), options.agent, by="run")
-        self.library = read_libraries(options.tools)
-        with hint_at_tools(options.tools):
+        self.library = options.library()
+        with hint_at_tools(options.named_tools):
             bind_agent_tools(self.agent, self.library, match=options.match)
         self._spending = Spending(options.base_url)
         self.options = options
@@ -179,6 +179,7 @@ class Talk:
         run_options: RunOptions = {
             **self.options.of_new_run,
             "model": self._chosen or self.options.of_new_run.get("model"),
+            "policy": self.options.policy(self.library),
             "approve": self._terminal.ask,
             "observe": self._spending.count,
             "record": self._record or (self._turn.file() if self._turn else None),

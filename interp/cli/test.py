@@ -77,6 +77,11 @@ def command(
         raise click.UsageError("--recordings needs --record once, none or all")
     if options.approve == "ask":
         raise click.UsageError("--approve ask: nobody is asked in a test; write all or none")
+    if options.asks_before_servers:
+        raise click.UsageError(
+            "a rehearsal invents arguments, and --mcp runs a real server: write --approve all or "
+            "none"
+        )
     from .case_report import Report  # imported late: completion needs the options alone
     from .case_run import case_run
 

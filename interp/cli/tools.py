@@ -11,6 +11,7 @@ from gram import GramDecodeError, Json, Pattern, format_text, origin
 from lenses_ext import (
     Match,
     dumps,
+    parse,
     signature_text,
     tool_spec_from_json,
     tool_spec_name,
@@ -22,13 +23,15 @@ from ..json_text import read_json
 from ..programs import the_tools
 from ..tools import ToolLibrary, explain_binding
 from .completing import complete_files, complete_tools
+from .diffs import show_diff
 from .each_file import each_file
 from .failures import NO
 from .file_options import agent_option, json_option
 from .inputs import read_document, read_libraries, read_text
-from .options import match_option
+from .options import match_option, mcp_option
 from .output import show, show_json
-from .program_files import are_many
+from .program_files import STDIN, are_many
+from .rewriting import rewrite
 
 
 @click.command("tools")
@@ -40,9 +43,19 @@ from .program_files import are_many
     shell_complete=complete_tools,
     help="A Python file with the tools.",
 )
+@mcp_option
 @agent_option
 @match_option
 @json_option
+@click.option(
+    "--print-gram", is_flag=True, help="Print the gram of the tools of --tools and --mcp."
+)
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Where a tool of --tools or --mcp has other words or types: show the difference, and "
+    "write them to FILES.",
+)
 @click.option(
     "--write",
     multiple=True,
@@ -52,9 +65,12 @@ from .program_files import are_many
 def command(
     files: tuple[str, ...],
     tools: tuple[str, ...],
+    mcp: tuple[str, ...],
     agent: str | None,
     match: Match,
     as_json: bool,
+    print_gram: bool,
+    update: bool,
     write: tuple[str, ...],
 ) -> None:
     """Show which tools of the agent in FILES bind, and why the others do not.
@@ -62,21 +78,35 @@ def command(
     Those of agents and workflows inside it are among them.
 
     FILES are files, folders and globs. Of a file with several agents, --agent names one. Without
-    --tools it only lists the tools. Exits with 1 if a tool does not bind.
+    --tools and --mcp it only lists the tools. Exits with 1 if a tool does not bind.
     """
+    if print_gram:
+        if files or write or update or not (tools or mcp):
+            raise click.UsageError("--print-gram prints the tools of --tools and --mcp alone")
+        from .library_specs import specs_of  # imported late: most commands write no tools
+
+        for spec in specs_of(read_libraries(tools, mcp)):
+            show(format_text(dumps(spec)), nl=False)
+        return
     if bool(files) == bool(write):
         found = "both were given" if files else "neither was given"
         raise click.UsageError(f"give a program, or --write with a file of tools: {found}")
+    if update and not (tools or mcp):
+        raise click.UsageError("--update takes the words of the tools that --tools or --mcp name")
+    if update and STDIN in files:
+        raise click.UsageError("--update writes files, and standard input is none")
     if write:
         for name in write:
             for spec in _written(name):
                 show(format_text(dumps(spec)), nl=False)
         return
-    library = read_libraries(tools) if tools else None
+    library = read_libraries(tools, mcp) if tools or mcp else None
     several = are_many(files)
     rows: list[dict[str, Json]] = []
 
     def judge(file: str) -> dict[str, Any]:
+        if update and library is not None:
+            _update(file, library, agent, is_shown=not as_json)
         specs = the_tools(read_document(file), agent, to_bind=True)
         of_file = [_row(spec, library, match) for spec in specs]
         rows.extend({"file": file, **row} for row in of_file)
@@ -90,6 +120,21 @@ def command(
     if as_json:
         show_json(rows)
     tally.leave()
+
+
+def _update(file: str, library: ToolLibrary, agent: str | None, *, is_shown: bool) -> None:
+    """Write the words and types of a library's tools to a file, after showing the difference."""
+    from .library_specs import with_words_of
+
+    def change(text: str, name: str) -> str:
+        document = parse(text, name)
+        specs = the_tools(document, agent, to_bind=True)
+        new = document.replace(with_words_of(library, document.patterns, specs)).text
+        if is_shown:
+            show_diff(text, new, name)
+        return new
+
+    rewrite(file, change)
 
 
 def _row(spec: Pattern, library: ToolLibrary | None, match: Match) -> dict[str, Json]:

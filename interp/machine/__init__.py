@@ -1,7 +1,7 @@
 """The pure fold: states, effects and events, and the step from one state to the next."""
 
 from .agent_frame import is_handover
-from .approval import ApprovalPolicy, allow_all, ask_all, deny_all
+from .approval import ApprovalPolicy, ApprovalRule, allow_all, ask_all, deny_all
 from .call_checks import FORBIDDEN
 from .effects import (
     Ask,
@@ -39,6 +39,7 @@ __all__ = [
     "FORBIDDEN",
     "AgentFrame",
     "ApprovalPolicy",
+    "ApprovalRule",
     "Ask",
     "At",
     "CallFailed",

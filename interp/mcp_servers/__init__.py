@@ -1,6 +1,6 @@
 """MCP servers as tool libraries: where they are, the connection to one, its tools and results."""
 
-from .library import McpLibrary, mcp_library
+from .library import McpLibrary, McpTool, mcp_library
 from .server import McpServer, read_servers
 
-__all__ = ["McpLibrary", "McpServer", "mcp_library", "read_servers"]
+__all__ = ["McpLibrary", "McpServer", "McpTool", "mcp_library", "read_servers"]

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from attrs import frozen
+
 from ..errors import ConfigurationError, ToolError
 from ..json_text import Json
 from ..threads import call_in_thread
@@ -55,6 +57,16 @@ def mcp_library(
     if find_spec("mcp") is None:
         raise ConfigurationError("MCP servers need the package mcp: pip install 'gram-agents[mcp]'")
     return McpLibrary(read_servers(server, name, env=env), start_seconds)
+
+
+@frozen(init=False, repr=False)
+class McpTool(Tool):
+    """A tool of an MCP server; its ``place`` names the server."""
+
+    @property
+    def source(self) -> str:
+        """What messages call the server."""
+        return (self.place or "").removeprefix('the MCP server "').removesuffix('"')
 
 
 class McpLibrary:
@@ -109,9 +121,9 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
         return await connection.acall(name, arguments)
 
     try:
-        return Tool(
+        return McpTool(
             name,
-            visible(listed.description or ""),
+            visible(listed.description or "").strip() or visible(listed.title or "") or name,
             listed.input_schema,
             invoke,
             result_schema=listed.output_schema,

@@ -25,7 +25,7 @@ ServerLike: TypeAlias = Union[str, Sequence[str], Path, Mapping[str, Any]]
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([^}]*?)(?::-([^}]*))?\}")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
-_LONGEST_NAME: Final = 80
+_LONGEST_NAME: Final = 200
 _LISTS: Final = ("mcpServers", "servers")
 
 
