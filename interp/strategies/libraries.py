@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from gram import Pattern
 from lenses_ext import (
     ProgramLike,
-    agent_tool_specs,
     result_schema,
     tool_spec_description,
     tool_spec_name,
@@ -21,7 +20,7 @@ from lenses_ext import (
 from lenses_ext.strategies import json_values
 
 from ..json_text import Json
-from ..programs import the_agent
+from ..programs import the_agent, tools_to_bind
 from ..tools import Tool, ToolLibrary
 from .arguments import results_of
 
@@ -47,8 +46,9 @@ def libraries(
         agent: the name of the agent, where the program has several.
         failing: whether tools also raise, and give results of other types.
     """
-    specs = view(agent_tool_specs, the_agent(program, agent, by="libraries"))
-    return ToolLibrary.of([_tool(spec, draw(_outcomes(spec, failing))) for spec in specs])
+    tools = tools_to_bind(the_agent(program, agent, by="libraries"))
+    specs = {view(tool_spec_name, each): each for each in tools}
+    return ToolLibrary.of([_tool(spec, draw(_outcomes(spec, failing))) for spec in specs.values()])
 
 
 def _outcomes(spec: Pattern, failing: bool) -> st.SearchStrategy[list[Any]]:

@@ -11,7 +11,7 @@ from gram import Pattern, expect
 from lenses_ext import Memo, ProgramLike, answer_schema, tool_spec_name, view
 from lenses_ext.strategies import json_texts
 
-from ..errors import ModelError
+from ..errors import ModelError, ValidationError
 from ..json_text import write_json
 from ..machine import CallModel, Request, start
 from ..messages import AssistantRole, Message, ToolCall
@@ -62,10 +62,14 @@ def models(
         program: the program, as for `run`.
         agent: the name of the agent, where the program has several.
         hostile: whether the model also misbehaves, see `replies_to`.
+
+    Raises:
+        ValidationError: the program is invalid, or a workflow, whose agents each ask for their own.
     """
-    _, (first,) = start(program, "hello", agent=agent)
-    assert isinstance(first, CallModel)
-    request = first.request
+    _, effects = start(program, "hello", agent=agent)
+    if len(effects) != 1 or not isinstance(effects[0], CallModel):
+        raise ValidationError("models are drawn for an agent; draw `runs` of a workflow")
+    request = effects[0].request
     given: list[Any] = draw(st.lists(replies_to(request, hostile=hostile), max_size=5))
     ends: list[list[Any]] = [[Message(AssistantRole, "Done.")]]
     if hostile and request.tools:

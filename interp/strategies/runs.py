@@ -9,7 +9,7 @@ from attrs import frozen
 from hypothesis import strategies as st
 
 from gram import Pattern, dumps, expect, origin
-from lenses_ext import ProgramLike, agent_name, agent_tool_specs, tool_spec_name, view
+from lenses_ext import ProgramLike, tool_spec_name, view
 from lenses_ext.strategies import json_values
 
 from ..errors import AgentError, ToolBindingError, ToolError
@@ -31,10 +31,11 @@ from ..machine import (
     allow_all,
     start,
     step,
+    waits_for,
 )
 from ..messages import Message
 from ..models import read_reply
-from ..programs import the_agent
+from ..programs import the_agent, tools_to_bind
 from ..records import RecordedRun, Step
 from ..tools import Tool, ToolLibrary, call_tool, empty_tool_library, explain_binding
 from .arguments import results_of
@@ -96,17 +97,22 @@ class _Drawn:
     hostile: bool
 
     def __repr__(self) -> str:
-        return view(agent_name, self.agent)
+        return self.agent.value.identity
+
+    @property
+    def specs(self) -> dict[str, Pattern]:
+        """The specifications of its tools, also of those in the agents and workflows in it."""
+        return {_name(each): each for each in tools_to_bind(self.agent)}
 
     def tools(self) -> Mapping[str, Tool]:
         """The implementations that are there, by the names of the specifications."""
         library = self.library()
         expect(library, ToolLibrary, "library", by="runs")
-        there = [each for each in view(agent_tool_specs, self.agent) if _name(each) in library]
-        problems = [found for each in there if (found := explain_binding(each, library))]
+        there = {name: spec for name, spec in self.specs.items() if name in library}
+        problems = [found for spec in there.values() if (found := explain_binding(spec, library))]
         if problems:
             raise ToolBindingError(problems)
-        return {_name(each): library[_name(each)] for each in there}
+        return {name: library[name] for name in there}
 
 
 @st.composite
@@ -120,6 +126,8 @@ def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
     state, waiting = first, list(effects)
     steps: list[Step] = []
     while effect := _next(draw, waiting):
+        if not waits_for(state, effect):  # a workflow failed that it was a part of
+            continue
         answered: Effect | None = effect
         event: Event | None
         if len(steps) == ends_after:
@@ -153,7 +161,7 @@ class _DrawnWorld:
     def __init__(self, draw: st.DrawFn, drawn: _Drawn) -> None:
         self._draw = draw
         self._hostile = drawn.hostile
-        self._specs = {_name(each): each for each in view(agent_tool_specs, drawn.agent)}
+        self._specs = drawn.specs
         self._tools = drawn.tools()
         self._last: Any = None
 

@@ -15,6 +15,7 @@ from interp import (
     Status,
     ToolBindingError,
     ToolLibrary,
+    ToolReturned,
     ValidationError,
     begin,
     fold,
@@ -37,13 +38,30 @@ TYPED = loads_one(
       [:Answer:Object | (verdict::Text {enum: ["yes", "no"]})]]
     """
 )
-QUIET = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+NESTED = loads_one(
+    """
+    [boss:Agent {description: "Leads", instruction: "Lead", model: "OpenAI/x"} |
+      [helper:Agent {description: "Helps", instruction: "Help", model: "OpenAI/x"} |
+        (what::Text)==>(::Text),
+        [pay:ToolSpecification {description: "Pays"} | (amount::Integer)==>(::Boolean)]]]
+    """
+)
+WORKFLOW = loads_one(
+    """
+    [flow:Workflow {description: "Flows"} | (text::Text)==>(::Any),
+      [first:Agent {description: "A", instruction: "A", model: "OpenAI/x"}],
+      [second:Agent {description: "B", instruction: "B", model: "OpenAI/x"}],
+      [size:ToolSpecification {description: "Counts"} | (text::Text)==>(::Integer)],
+      ()-->(first)-->(), ()-->(second)-->(), ()-->(size)-->()]
+    """
+)
+QUIET = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
 def test_runs_show_all_that_can_happen() -> None:
     seen = set()
 
-    @settings(QUIET, max_examples=300)
+    @settings(QUIET, max_examples=150)
     @given(runs(SHOP))
     def look(drawn: RecordedRun) -> None:
         seen.add(drawn.state.status)
@@ -66,6 +84,28 @@ def test_a_drawn_run_is_what_its_events_fold_to(drawn: RecordedRun) -> None:
 def test_where_nobody_is_hostile_only_denials_are_errors(drawn: RecordedRun) -> None:
     assert all("denied" in call.error for call in drawn.tools_used if call.error)
     assert drawn.state.status in (Status.DONE, Status.LIMITED)
+
+
+@QUIET
+@given(runs(NESTED) | runs(WORKFLOW))
+def test_runs_of_agents_in_agents_and_of_workflows_fold_too(drawn: RecordedRun) -> None:
+    assert fold(drawn.first, drawn.events) == drawn.state
+
+
+def test_what_happens_inside_is_drawn_too() -> None:
+    places = {len(event.at) for event in find(runs(NESTED), inner_call).events}
+
+    assert places >= {1, 3, 4}
+    assert find(runs(WORKFLOW), lambda run: run.state.status is Status.DONE).content
+
+
+def inner_call(drawn: RecordedRun) -> bool:
+    return any(isinstance(event, ToolReturned) and len(event.at) == 4 for event in drawn.events)
+
+
+def test_models_are_drawn_for_agents_alone() -> None:
+    with pytest.raises(ValidationError, match="workflow"):
+        find(models(WORKFLOW), lambda _: True)
 
 
 def never_pays_twice(drawn: RecordedRun) -> None:
