@@ -13,7 +13,7 @@ from ..views import with_counts, without_keys
 from .completing import complete_files
 from .file_options import agent_option
 from .inputs import read_document
-from .output import note, show
+from .output import note, show, tell
 from .output_files import expect_other_file, write_result
 
 _FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
@@ -54,7 +54,10 @@ def command(
     if recorded is not None:
         from ..replaying import timeline  # imported late: only runs need it
 
-        drawing = with_counts(drawing, timeline(load_run(recorded), has_prices=False))
+        run = timeline(load_run(recorded), has_prices=False)
+        drawing = with_counts(drawing, run)
+        if run.requests + run.calls and not any(each.count for each in drawing.nodes):
+            tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")
     chosen = form or _SUFFIXES.get(suffix, "mermaid")
     text = _FORMS[chosen](without_keys(drawing))
     if chosen == "mermaid" and len(drawing.edges) > _MOST_ARROWS:

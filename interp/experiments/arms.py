@@ -170,9 +170,9 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
 
     Raises:
         OSError, GramDecodeError: the file of its program cannot be read.
-        ValidationError: its program is not valid.
+        ValidationError: its program is not valid, or it has none.
         ToolBindingError: its tools do not bind.
-        ConfigurationError: its model cannot be asked, or it has no program.
+        ConfigurationError: its model cannot be asked.
     """
     with _naming(name):
         agent, library = _agent(arm, cases), fresh_library(arm.library)
@@ -223,7 +223,7 @@ def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:
     if program is None:
         named = {(each.program, each.agent) for each in cases}
         if len(named) != 1 or (found := named.pop())[0] is None:
-            raise ConfigurationError("there is no program: neither the arm nor the cases name one")
+            raise ValidationError("there is no program: neither the arm nor the cases name one")
         program, name = found[0], name or found[1]
     agent = the_agent(_read(program), name, by="ab")
     for edit in arm.edits:

@@ -69,10 +69,11 @@ def ab(
         OSError: a file cannot be read or written; what was done is kept.
         GramDecodeError: a file is not gram.
         ArgumentError: an argument is of the wrong type.
-        ValidationError: a program or a case is not valid, or the folder has another plan.
+        ValidationError: a program or a case is not valid, a metric is unknown, or the folder has
+            another plan.
         ToolBindingError: the tools of an arm do not bind.
-        ConfigurationError: a model cannot be asked, a metric is unknown, or the extra
-            ``gram-agents[ab]`` is not installed.
+        ConfigurationError: a model cannot be asked, or the extra ``gram-agents[ab]`` is not
+            installed.
     """
     _require_statistics()
     for name, number in (("repeats", repeats), ("jobs", jobs)):
@@ -114,9 +115,10 @@ def load_experiment(path: PathLike) -> Experiment:
 
     Raises:
         OSError: the folder cannot be read.
-        ConfigurationError: no experiment is in it, or ``gram-agents[ab]`` is not installed.
+        ConfigurationError: ``gram-agents[ab]`` is not installed.
         GramDecodeError: a file is not gram.
-        ValidationError: the plan or the results were edited; the fault has its place.
+        ValidationError: no experiment is in it, or the plan or the results were edited; the fault
+            has its place.
     """
     _require_statistics()
     folder = folder_of(path)
@@ -194,7 +196,7 @@ def _primary(name: str | None, metrics: tuple[Metric, ...]) -> str:
         return names[0]
     if name not in names:
         hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
-        raise ConfigurationError(f'the primary metric "{name}" is not among the metrics; {hint}')
+        raise ValidationError(f'the primary metric "{name}" is not among the metrics; {hint}')
     return name
 
 

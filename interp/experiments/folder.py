@@ -41,7 +41,7 @@ from gram import (
 )
 
 from ..cases import Case
-from ..errors import ConfigurationError, ValidationError
+from ..errors import ValidationError
 from ..messages import Usage
 from ..records import Reader, without_empty, write_text
 from ..redaction import redactor
@@ -80,7 +80,7 @@ class Folder:
         """
         file = self.path / _PLAN
         if not file.exists() and self.path.is_dir():
-            raise ConfigurationError(f"{self.path}: no experiment is in this folder")
+            raise ValidationError(f"{self.path}: no experiment is in this folder")
         text = decode(file.read_bytes(), str(file))
         patterns = parse(text, str(file)).patterns
         if not patterns:

@@ -243,7 +243,8 @@ def read_metrics(
 
     Raises:
         ArgumentError: something is no metric, or two have the same name.
-        ConfigurationError: a name is unknown, or a metric cannot measure these cases.
+        ValidationError: a name is unknown, or a metric cannot measure these cases.
+        ConfigurationError: a metric needs an extra that is not installed.
     """
     if isinstance(given, str | Metric) or callable(given):
         given = [given]
@@ -271,7 +272,7 @@ def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks) -> Metric:
         return passed(checks)
     if given == "exact":
         if without := [each.name for each in cases if not each.has_expected]:
-            raise ConfigurationError(
+            raise ValidationError(
                 f'the metric exact needs expected in every case; case "{without[0]}" has none'
             )
         return Metric("exact", _exact, worst=False)
@@ -279,7 +280,7 @@ def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks) -> Metric:
         _require_prices()
     if given not in MEASURES:
         hint = did_you_mean(given, NAMES) or f"there are {', '.join(NAMES)}"
-        raise ConfigurationError(f'there is no metric "{given}"; {hint}')
+        raise ValidationError(f'there is no metric "{given}"; {hint}')
     return MEASURES[given]
 
 

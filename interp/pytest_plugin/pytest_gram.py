@@ -71,16 +71,21 @@ def gram_agent(
     what `ToolLibrary.of` takes, and other keywords are those of `interp.run`. While the test
     runs, nothing outside of this machine can be connected to.
     """
+    from gram import GramError
     from interp import ToolLibrary, bind_agent_tools, load
     from interp.testing import AgentUnderTest
 
     def agent(
         path: str | Path, agent: str | None = None, *, tools: Any = (), **options: Any
     ) -> AgentUnderTest:
-        pattern = load(request.path.parent / path, agent)
-        library = tools if isinstance(tools, ToolLibrary) else ToolLibrary.of(tools)
-        if library:  # a replayed run needs no tools, but those that are given have to bind
-            bind_agent_tools(pattern, library, match=options.get("match", "full"))
+        __tracebackhide__ = True  # what is wrong is shown at the line of the test
+        try:
+            pattern = load(request.path.parent / path, agent)
+            library = tools if isinstance(tools, ToolLibrary) else ToolLibrary.of(tools)
+            if library:  # a replayed run needs no tools, but those that are given have to bind
+                bind_agent_tools(pattern, library, match=options.get("match", "full"))
+        except (GramError, OSError) as error:
+            raise error.with_traceback(None)  # noqa: B904  # it is the same error
         return AgentUnderTest(pattern, library, _gram_runs, options)
 
     return agent

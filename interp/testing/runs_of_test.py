@@ -9,7 +9,7 @@ from typing import Any, Unpack, cast
 
 from attrs import Factory, define, frozen
 
-from gram import Pattern
+from gram import GramError, Pattern
 from lenses_ext import ProgramLike
 
 from ..execution import BeginOptions, RunOptions, begin
@@ -20,7 +20,7 @@ from .network import Network
 from .recordings import SUFFIX, Mode, Recording
 
 
-@define
+@define(repr=False)  # pytest shows it with every test that fails
 class RunsOfTest:
     """The runs of one test.
 
@@ -37,6 +37,9 @@ class RunsOfTest:
     mode: Mode = "once"
     hint: str = ""
     recordings: list[Recording] = Factory(list)
+
+    def __repr__(self) -> str:
+        return f"<RunsOfTest: {len(self.recordings)} runs>"
 
     @property
     def runs(self) -> list[RecordedRun]:
@@ -56,8 +59,12 @@ class RunsOfTest:
         Raises:
             ReplayError: nothing is recorded for the run, or something else.
         """
-        with self._recorded(options) as added:
-            return begin(program, user_input, library, context, **added).finish()
+        __tracebackhide__ = True  # pytest shows the line of the test, and none of ours
+        try:
+            with self._recorded(options) as added:
+                return begin(program, user_input, library, context, **added).finish()
+        except (GramError, OSError) as error:
+            raise error.with_traceback(None)  # noqa: B904  # it is the same error
 
     async def arun(
         self,
@@ -68,8 +75,12 @@ class RunsOfTest:
         **options: Unpack[BeginOptions],
     ) -> AgentResponse:
         """Run an agent without blocking as `interp.arun` does, recorded or replayed."""
-        with self._recorded(options) as added:
-            return await begin(program, user_input, library, context, **added).afinish()
+        __tracebackhide__ = True
+        try:
+            with self._recorded(options) as added:
+                return await begin(program, user_input, library, context, **added).afinish()
+        except (GramError, OSError) as error:
+            raise error.with_traceback(None)  # noqa: B904  # it is the same error
 
     @contextmanager
     def _recorded(self, options: BeginOptions) -> Iterator[BeginOptions]:
@@ -113,6 +124,7 @@ class AgentUnderTest:
         **options: Unpack[RunOptions],
     ) -> AgentResponse:
         """Say something to the agent; see `interp.run`."""
+        __tracebackhide__ = True
         given = cast(BeginOptions, {**self.options, **options})
         return self.runs.run(self.pattern, user_input, self.library, context, **given)
 
@@ -123,5 +135,6 @@ class AgentUnderTest:
         **options: Unpack[RunOptions],
     ) -> AgentResponse:
         """Say something to the agent without blocking; see `interp.arun`."""
+        __tracebackhide__ = True
         given = cast(BeginOptions, {**self.options, **options})
         return await self.runs.arun(self.pattern, user_input, self.library, context, **given)

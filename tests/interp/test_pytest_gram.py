@@ -372,3 +372,29 @@ def test_a_recording_that_was_edited_is_used_or_refused(project: Project) -> Non
         assert done.returncode == 1
         assert message in done.stdout
     assert len(project.server.requests) == 2
+
+
+def test_what_is_wrong_is_shown_at_the_line_of_the_test(project: Project) -> None:
+    project.write("[broken:Agent {", "broken.gram")
+    project.write(
+        """
+def test_no_file(gram_agent):
+    gram_agent("nowhere.gram")
+
+def test_broken(gram_agent):
+    gram_agent("broken.gram")
+
+def test_nothing_is_recorded(gram_agent, gram_recording):
+    gram_agent("hello.gram").run("hi")
+"""
+    )
+
+    done = project.pytest("--gram-record=none")
+
+    assert "3 failed" in done.stdout
+    assert "nowhere.gram" in done.stdout
+    assert "the `{` opened at 1:15 is not closed" in done.stdout
+    assert "there is no recording" in done.stdout
+    assert '>       gram_agent("hello.gram").run("hi")' in done.stdout
+    assert "interp/" not in done.stdout  # no line of ours
+    assert "gram_recording = <RunsOfTest: 1 runs>" in done.stdout

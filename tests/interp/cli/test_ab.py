@@ -133,13 +133,13 @@ def test_a_changed_program_is_refused_with_the_difference(folder: Path) -> None:
         (["ab", "--cases", "cases.jsonl"], 2, "name the arms"),
         (["ab", "--cases", "no.jsonl", "A.gram"], 2, "no.jsonl"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "./A.gram"], 2, "two arms are named A"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "--metric", "pased"], 4, "did you mean"),
+        (["ab", "--cases", "cases.jsonl", "A.gram", "--metric", "pased"], 2, "did you mean"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "--edit", "x"], 2, "write PATH=VALUE"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "--edit", "x=1", "--offline"], 2, "arm A"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "--repeats", "0"], 2, "repeats"),
-        (["ab", "--cases", "cases.jsonl", "--arm", "a"], 4, "arm a: there is no program"),
+        (["ab", "--cases", "cases.jsonl", "--arm", "a"], 2, "arm a: there is no program"),
         (["ab", "--cases", "cases.jsonl", "A.gram"], 4, "arm A: OPENAI_API_KEY is not set"),
-        (["ab", "."], 4, "no experiment is in this folder"),
+        (["ab", "."], 2, "no experiment is in this folder"),
     ],
 )
 def test_misuse_is_told_with_what_to_do(

@@ -83,3 +83,13 @@ def test_an_experiment_that_is_not_there_is_told(folder: Path) -> None:
     done = gram("ab", "nowhere", cwd=folder)
 
     assert (done.returncode, done.stderr) == (2, "gram: nowhere: No such file or directory\n")
+
+
+def test_a_run_of_another_program_is_told(folder: Path) -> None:
+    other = HELLO.read_text().replace("hello_world_agent", "other").replace("sayHello", "greet")
+    (folder / "other.gram").write_text(other)
+
+    done = gram("graph", "other.gram", "--run", "a.run.gram", cwd=folder)
+
+    assert done.returncode == 0
+    assert "a.run.gram is a run of hello_world_agent, and came to nothing" in done.stderr

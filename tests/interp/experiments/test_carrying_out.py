@@ -423,7 +423,7 @@ def test_records_that_a_killed_process_left_unfinished_are_begun_anew(tmp_path: 
 
 
 def test_what_is_no_experiment_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="no experiment is in this folder"):
+    with pytest.raises(ValidationError, match="no experiment is in this folder"):
         load_experiment(tmp_path)
     with pytest.raises(FileNotFoundError):
         load_experiment(tmp_path / "away")
