@@ -189,17 +189,25 @@ def _holds_a_key(variable: str) -> bool:
 
 
 def _spellings_of(secrets: frozenset[str]) -> list[str]:
-    """The secrets in plain text, as JSON writes them, and both as gram quotes them.
+    """The secrets in plain text, as JSON and Python write them, and all of that as gram quotes it.
 
     The longest come first, so that a secret that contains another one is replaced as a whole.
     """
     spellings = {
         spelling
         for secret in secrets
-        for said in (secret, *(json.dumps(secret, ensure_ascii=a)[1:-1] for a in (True, False)))
+        for written in (secret, *_reprs(secret))
+        for said in (written, *(json.dumps(written, ensure_ascii=a)[1:-1] for a in (True, False)))
         for spelling in (said, quote(said)[1:-1], quote(said, "`")[1:-1])
     }
     return sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
+
+
+def _reprs(secret: str) -> set[str]:
+    """A secret as it is inside the repr of a text, whichever quotes are around that."""
+    around = "'\""  # with both in a text, its repr escapes the single quotes
+    escaped = {form(around + secret)[4:-1] for form in (repr, ascii)}
+    return escaped | {each.replace("\\'", "'") for each in escaped}
 
 
 def _encoded(secrets: Iterable[str]) -> Iterator[str]:

@@ -44,6 +44,17 @@ def test_only_exact_keys_are_replaced_in_answers(text: str) -> None:
     assert redact(text) == text
 
 
+@given(st.text(min_size=8, max_size=20).filter(lambda key: key == key.strip()), strategies.texts())
+def test_a_key_is_redacted_in_the_repr_of_a_text(key: str, around: str) -> None:
+    kept = hide(key)
+    for form in (repr, ascii):
+        for text in (around + key, key + around, f"'{key}", f'"{key}', f"'\"{key}"):
+            for shown in (form(text), json.dumps(form(text))):
+                assert form(key)[1:-1] not in redact(shown)
+                assert REDACTED in redact(shown)
+    assert repr(kept) == "Hidden(1 values)"
+
+
 @given(strategies.texts())
 def test_a_text_without_a_key_stays(text: str) -> None:
     assert redact(text) == text
