@@ -4,6 +4,11 @@ from .cases.case import Case as Case, ExpectedCall as ExpectedCall
 from .cases.judging import Failure as Failure, judge as judge
 from .cases.reading import read_cases as read_cases
 from .contracts.arguments import validate_tool_args as validate_tool_args
+from .contracts.tool_forms import (
+    TOOL_FORMS as TOOL_FORMS,
+    tools_from_json as tools_from_json,
+    tools_to_json as tools_to_json,
+)
 from .errors import (
     AgentError as AgentError,
     ApprovalNeeded as ApprovalNeeded,

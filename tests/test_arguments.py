@@ -84,7 +84,7 @@ def is_callable(value: object) -> bool:
         return (
             is_ours(value)
             and not is_protocol
-            and not issubclass(value, (BaseException, Enum, dict))
+            and not issubclass(value, (BaseException, Enum, dict, str))
         )
     return inspect.isfunction(value) and is_ours(value)
 

@@ -35,7 +35,7 @@ COMMANDS = {
     "schema": "Print the tools of a program as JSON.",
     "set": "Change the value at a path, and no other byte.",
     "test": "Run the cases of an agent, and say which do not pass.",
-    "tools": "Show which tools bind; write the gram of Python tools.",
+    "tools": "Show which tools bind; print tools from elsewhere as gram.",
     "trace": "Show a recorded run as a timeline.",
 }
 

@@ -114,7 +114,7 @@ pip install -q pytest && pytest
 ```
 
 Another tool is another function with `@tool` in `tools.py`, and its declaration in `agent.gram`:
-`gram tools --write tools.py` prints the declarations of all.
+`gram tools tools.py --print-gram` prints the declarations of all.
 """
 
 FILES: Final[Mapping[str, str]] = {

@@ -14,10 +14,13 @@ import click
 
 from gram import Document, decode, did_you_mean
 
-from ..errors import ConfigurationError, ToolBindingError, said_by
+from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
+from .output import note
 from .program_files import STDIN
 
 if TYPE_CHECKING:
+    from gram import Pattern
+
     from ..cases import Check
     from ..tools import ToolLibrary
 
@@ -85,6 +88,41 @@ def read_word_beside(word: str, files: Iterable[str]) -> str:
     if word == STDIN and STDIN in files:
         raise click.UsageError("standard input cannot be both the program and the value")
     return read_word(word)
+
+
+def read_tool_specs(
+    name: str, agent: str | None = None, *, to_bind: bool = False
+) -> tuple[Pattern, ...]:
+    """The specifications of the tools in a program, a Python file or a JSON list of tools.
+
+    What a JSON list says and a specification has no place for is told as a note. With ``to_bind``
+    the tools of agents inside a program are among them, see `the_tools`.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramError: the file is not what its name says, or a tool in it is not valid.
+    """
+    if name.endswith(".py") or _file_and_name(name)[1]:
+        from .. import tool_spec_from_function  # imported late, as all here: others need none
+
+        library = read_libraries([name])
+        return tuple(tool_spec_from_function(library[tool]) for tool in library)
+    if not name.endswith(".json"):
+        from ..programs import the_tools
+
+        return tuple(the_tools(read_document(name), agent, to_bind=to_bind))
+    from .. import tools_from_json
+    from ..json_text import read_json
+
+    text, shown = read_text(name)
+    try:
+        data = read_json(text)
+    except ValueError as error:
+        raise ValidationError(f"{shown}: not JSON: {error}") from None
+    try:
+        return tools_from_json(data, tell=lambda said: note(f"{shown}: {said}"))
+    except ValidationError as error:
+        raise ValidationError(f"{shown}: {error}") from None
 
 
 def read_libraries(

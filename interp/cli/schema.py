@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-
 import click
 
 from gram import Json, Pattern
-from lenses_ext import tool_spec_of, tool_spec_to_json
+from lenses_ext import tool_spec_of
 
-from ..contracts import function_definition, mcp_definition
-from ..programs import the_agent, the_tools
+from .. import TOOL_FORMS, tools_to_json
+from ..programs import the_agent
 from .completing import complete_files
 from .each_file import each_file
 from .file_options import agent_option
-from .inputs import read_document
-from .output import show_json
+from .inputs import read_document, read_tool_specs
+from .output import note, show_json
 from .program_files import are_many
 
 
@@ -24,38 +21,43 @@ from .program_files import are_many
 @click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @agent_option
 @click.option(
+    "--as",
     "form",
-    "--strict",
-    flag_value="strict",
-    help="Definitions whose schemas a provider can enforce.",
+    type=click.Choice(list(TOOL_FORMS)),
+    default="openai",
+    help="Whose form to write; spec is ours, with the signatures.  [default: openai]",
 )
-@click.option("form", "--mcp", flag_value="mcp", help="The format of the Model Context Protocol.")
 @click.option("--itself", is_flag=True, help="The agent or workflow itself, as the tool it is.")
-@click.option("form", "--spec", flag_value="spec", help="Name, description, signature and schema.")
-def command(files: tuple[str, ...], agent: str | None, itself: bool, form: str | None) -> None:
-    """Print the tools of the agent in FILES as JSON: function definitions, or another form.
+@click.option("--strict", is_flag=True, help="Write schemas that OpenAI can enforce.")
+def command(
+    files: tuple[str, ...], agent: str | None, form: str, itself: bool, strict: bool
+) -> None:
+    """Print the tools of the agent in FILES as JSON, in the form that a model API takes.
 
-    FILES are files, folders and globs; of several, an object from file to tools is printed.
+    FILES are files, folders and globs; of several, an object from file to tools is printed. A file
+    may also be Python or JSON with tools, as for gram tools. What the form has no place for is
+    told on standard error.
     """
+    if strict and not TOOL_FORMS[form].has_strict:
+        having = ", ".join(name for name, each in TOOL_FORMS.items() if each.has_strict)
+        raise click.UsageError(f"--strict is for {having}, found --as {form}")
+    several = are_many(files)
     by_file: dict[str, Json] = {}
 
     def describe(file: str) -> None:
-        document = read_document(file)
-        if itself:
-            by_file[file] = _FORMS[form](tool_spec_of(the_agent(document, agent, by="schema")))
-        else:
-            by_file[file] = [_FORMS[form](tool) for tool in the_tools(document, agent)]
+        specs = (_itself(file, agent),) if itself else read_tool_specs(file, agent)
+        prefix = f"{file}: " if several else ""
+        written = tools_to_json(
+            specs, form, strict=strict, tell=lambda said: note(f"{prefix}{said}")
+        )
+        by_file[file] = written[0] if itself else written
 
     tally = each_file(files, describe)
     if by_file:
-        show_json(by_file if are_many(files) else next(iter(by_file.values())))
+        show_json(by_file if several else next(iter(by_file.values())))
     tally.leave()
 
 
-_FORMS: Mapping[str | None, Callable[[Pattern], Json]] = {
-    "spec": tool_spec_to_json,
-    "mcp": mcp_definition,
-    "strict": partial(function_definition, strict=True),
-    None: function_definition,
-}
-"""What a tool is printed as, by the option that chooses it."""
+def _itself(file: str, agent: str | None) -> Pattern:
+    """An agent or workflow as the tool that others call."""
+    return tool_spec_of(the_agent(read_document(file), agent, by="schema"))

@@ -1,25 +1,21 @@
-"""``gram tools``: show which tools of a program bind, or write Python tools as gram."""
+"""``gram tools``: show which tools bind, or print tools from elsewhere as gram."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from gram import GramDecodeError, Json, Pattern, format_text, origin
+from gram import Json, Pattern, format_text, origin
 from lenses_ext import (
     Match,
     dumps,
     parse,
     signature_text,
-    tool_spec_from_json,
     tool_spec_name,
     view,
 )
 
-from ..errors import ValidationError
-from ..json_text import read_json
 from ..programs import the_tools
 from ..tools import ToolLibrary, explain_binding
 from .completing import complete_files, complete_tools
@@ -27,7 +23,7 @@ from .diffs import show_diff
 from .each_file import each_file
 from .failures import NO
 from .file_options import agent_option, json_option
-from .inputs import read_document, read_libraries, read_text
+from .inputs import read_libraries, read_tool_specs
 from .options import match_option, mcp_option
 from .output import show, show_json
 from .program_files import STDIN, are_many
@@ -35,7 +31,7 @@ from .rewriting import rewrite
 
 
 @click.command("tools")
-@click.argument("files", nargs=-1, shell_complete=complete_files)
+@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @click.option(
     "--tools",
     multiple=True,
@@ -48,19 +44,13 @@ from .rewriting import rewrite
 @match_option
 @json_option
 @click.option(
-    "--print-gram", is_flag=True, help="Print the gram of the tools of --tools and --mcp."
+    "--print-gram", is_flag=True, help="Print the gram of the tools of FILES, --tools and --mcp."
 )
 @click.option(
     "--update",
     is_flag=True,
     help="Where a tool of --tools or --mcp has other words or types: show the difference, and "
     "write them to FILES.",
-)
-@click.option(
-    "--write",
-    multiple=True,
-    metavar="FILE",
-    help="Print the gram of the tools in a Python file, or in a JSON file of specifications.",
 )
 def command(
     files: tuple[str, ...],
@@ -71,7 +61,6 @@ def command(
     as_json: bool,
     print_gram: bool,
     update: bool,
-    write: tuple[str, ...],
 ) -> None:
     """Show which tools of the agent in FILES bind, and why the others do not.
 
@@ -79,27 +68,21 @@ def command(
 
     FILES are files, folders and globs. Of a file with several agents, --agent names one. Without
     --tools and --mcp it only lists the tools. Exits with 1 if a tool does not bind.
+
+    A file may also be Python (FILE.py[:NAME]), or JSON with tools as OpenAI, Anthropic, Gemini or
+    MCP have them; --print-gram prints these as gram.
     """
     if print_gram:
-        if files or write or update or not (tools or mcp):
-            raise click.UsageError("--print-gram prints the tools of --tools and --mcp alone")
-        from .library_specs import specs_of  # imported late: most commands write no tools
-
-        for spec in specs_of(read_libraries(tools, mcp)):
-            show(format_text(dumps(spec)), nl=False)
+        if update or as_json or not (files or tools or mcp):
+            raise click.UsageError("--print-gram prints the tools of FILES, --tools and --mcp")
+        _print_gram(files, agent, read_libraries(tools, mcp) if tools or mcp else None)
         return
-    if bool(files) == bool(write):
-        found = "both were given" if files else "neither was given"
-        raise click.UsageError(f"give a program, or --write with a file of tools: {found}")
+    if not files:
+        raise click.UsageError("give a program, or --print-gram and what has tools")
     if update and not (tools or mcp):
         raise click.UsageError("--update takes the words of the tools that --tools or --mcp name")
     if update and STDIN in files:
         raise click.UsageError("--update writes files, and standard input is none")
-    if write:
-        for name in write:
-            for spec in _written(name):
-                show(format_text(dumps(spec)), nl=False)
-        return
     library = read_libraries(tools, mcp) if tools or mcp else None
     several = are_many(files)
     rows: list[dict[str, Json]] = []
@@ -107,7 +90,7 @@ def command(
     def judge(file: str) -> dict[str, Any]:
         if update and library is not None:
             _update(file, library, agent, is_shown=not as_json)
-        specs = the_tools(read_document(file), agent, to_bind=True)
+        specs = read_tool_specs(file, agent, to_bind=True)
         of_file = [_row(spec, library, match) for spec in specs]
         rows.extend({"file": file, **row} for row in of_file)
         if not as_json:
@@ -135,6 +118,20 @@ def _update(file: str, library: ToolLibrary, agent: str | None, *, is_shown: boo
         return new
 
     rewrite(file, change)
+
+
+def _print_gram(files: tuple[str, ...], agent: str | None, library: ToolLibrary | None) -> None:
+    """Print the specifications of the tools of files and of a library."""
+    from .library_specs import specs_of  # imported late: most commands write no tools
+
+    def print_specs(file: str) -> None:
+        for spec in read_tool_specs(file, agent):
+            show(format_text(dumps(spec)), nl=False)
+
+    for spec in specs_of(library) if library is not None else ():
+        show(format_text(dumps(spec)), nl=False)
+    if files:
+        each_file(files, print_specs).leave()
 
 
 def _row(spec: Pattern, library: ToolLibrary | None, match: Match) -> dict[str, Json]:
@@ -165,21 +162,3 @@ def _print(rows: list[dict[str, Json]]) -> None:
         if row.get("problem"):
             for line in row["problem"].splitlines():
                 show(f"{'':{width}}  {line}")
-
-
-def _written(name: str) -> list[Pattern]:
-    """The specifications of the tools in a Python file, or in a JSON file of specifications."""
-    if Path(name).suffix != ".json":
-        library = read_libraries([name])
-        from .. import tool_spec_from_function  # imported late: a library that runs needs none
-
-        return [tool_spec_from_function(library[tool]) for tool in library]
-    text, shown = read_text(name)
-    try:
-        data = read_json(text)
-    except ValueError as error:
-        raise ValidationError(f"{shown}: not JSON: {error}") from None
-    try:
-        return [tool_spec_from_json(each) for each in (data if isinstance(data, list) else [data])]
-    except GramDecodeError as error:
-        raise GramDecodeError(error.msg, filename=shown) from None

@@ -57,19 +57,19 @@ def test_tools_says_why_one_does_not_bind(tmp_path: Path) -> None:
 
 
 def test_tools_writes_the_gram_of_python_and_of_json(tmp_path: Path) -> None:
-    from_python = gram("tools", "--write", TOOLS).stdout
+    from_python = gram("tools", TOOLS, "--print-gram").stdout
     path = tmp_path / "tools.json"
-    path.write_text(gram("schema", HELLO, "--spec").stdout)
-    from_json = gram("tools", "--write", str(path)).stdout
+    path.write_text(gram("schema", HELLO, "--as", "spec").stdout)
+    from_json = gram("tools", str(path), "--print-gram").stdout
 
     (spec,) = view(agent_tool_specs, loads_one(Path(HELLO).read_text()))
     assert loads_one(from_json) == spec
     assert loads_one(from_python).value == spec.value
 
 
-def test_tools_wants_a_program_or_a_file_to_write() -> None:
+def test_tools_wants_a_file_and_one_way_to_show_it() -> None:
     assert gram("tools").returncode == 2
-    assert gram("tools", HELLO, "--write", TOOLS).returncode == 2
+    assert gram("tools", HELLO, "--json", "--print-gram").returncode == 2
 
 
 def test_schema_prints_function_definitions() -> None:
@@ -87,7 +87,7 @@ def test_schema_prints_function_definitions() -> None:
 
 def test_schema_prints_strict_and_mcp_definitions() -> None:
     (strict,) = json.loads(gram("schema", "--strict", HELLO).stdout)
-    (mcp,) = json.loads(gram("schema", "--mcp", HELLO).stdout)
+    (mcp,) = json.loads(gram("schema", "--as", "mcp", HELLO).stdout)
 
     assert strict["function"]["strict"] is True
     assert strict["function"]["parameters"] == {

@@ -1,0 +1,184 @@
+"""Lists of tools in the forms of others, read and written without loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from gram import GramError
+from interp import TOOL_FORMS, ValidationError, tools_from_json, tools_to_json
+from lenses_ext import (
+    create_tool_specification,
+    json_schema_to_type_signature,
+    result_schema,
+    signature_text,
+    tool_spec_schema,
+    view,
+)
+from tests.lenses_ext.signatures.test_signature_round_trip import same
+from tests.lenses_ext.strategies import json_schemas, json_values, parameter_schemas
+
+WEATHER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "description": "Where"},
+        "days": {"type": "integer", "minimum": 1, "default": 1},
+    },
+    "required": ["city"],
+}
+SAID = {"name": "weather", "description": "Says the weather."}
+SIGNATURE = (
+    '(city::String {description: "Where"})==>(days::Integer {default: 1, minimum: 1})==>(::Any)'
+)
+
+LISTS: dict[str, Any] = {
+    "openai": {"tools": [{"type": "function", "function": {**SAID, "parameters": WEATHER}}]},
+    "openai-functions": {"model": "m", "functions": [{**SAID, "parameters": WEATHER}]},
+    "openai-responses": [{"type": "function", **SAID, "parameters": WEATHER, "strict": False}],
+    "anthropic": {"tools": [{**SAID, "type": "custom", "input_schema": WEATHER}]},
+    "gemini": {"tools": [{"functionDeclarations": [{**SAID, "parametersJsonSchema": WEATHER}]}]},
+    "mcp": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{**SAID, "inputSchema": WEATHER}]}},
+    "spec": [{**SAID, "typeSignature": SIGNATURE}],
+}
+
+
+@pytest.mark.parametrize("form", TOOL_FORMS)
+def test_every_form_is_known_by_its_keys_and_whatever_is_around_it(form: str) -> None:
+    told: list[str] = []
+
+    (tool,) = tools_from_json(LISTS[form], tell=told.append)
+
+    assert signature_text(tool) == SIGNATURE
+    assert told == []
+
+
+def test_gemini_writes_schemas_of_openapi_too() -> None:
+    schema = {"type": "OBJECT", "properties": {"n": {"type": "NUMBER", "nullable": True}}}
+
+    (tool,) = tools_from_json({"function_declarations": [{**SAID, "parameters": schema}]})
+
+    assert view(tool_spec_schema, tool)["properties"] == {"n": {"type": ["number", "null"]}}
+
+
+@pytest.mark.parametrize("form", TOOL_FORMS)
+@given(parameter_schemas(), json_schemas())
+def test_what_is_written_in_a_form_is_read_back_whole(form: str, schema: Any, result: Any) -> None:
+    """Names and descriptions too; the type of the result where the form has one."""
+    returned = {**result, "type": "object"} if isinstance(result, dict) else None
+    signature = json_schema_to_type_signature(schema, return_schema=returned)
+    tool = create_tool_specification("f", " Does é.\n", signature)
+
+    written = tools_to_json([tool], form)
+    (back,) = tools_from_json(written)
+
+    assert back.value == tool.value
+    assert same(view(tool_spec_schema, back)) == same(view(tool_spec_schema, tool))
+    if TOOL_FORMS[form].results != "none":
+        assert same(result_schema(back)) == same(result_schema(tool))
+    assert same(tools_to_json([back], form)) == same(written)
+
+
+@pytest.mark.parametrize("form", TOOL_FORMS)
+def test_what_a_form_has_no_place_for_is_told(form: str) -> None:
+    told: list[str] = []
+    tools = [
+        create_tool_specification("a.b", "A", "()==>(::String)"),
+        create_tool_specification("c", "C", "()==>(::Object)"),
+        create_tool_specification("d", "D", "()==>(::Any)"),
+    ]
+
+    tools_to_json(tools, form, tell=told.append)
+
+    assert told == {
+        "gemini": ["gemini does not take every name; changed: a.b"],
+        "mcp": ["mcp has types only of results that are objects; left out: a.b"],
+        "spec": [],
+    }.get(
+        form,
+        [
+            f"{form} does not take every name; changed: a.b",
+            f"{form} has no types of results; left out: a.b, c",
+        ],
+    )
+
+
+def test_what_a_specification_has_no_place_for_is_told() -> None:
+    told: list[str] = []
+    schema: dict[str, Any] = {"type": "object", "properties": {}}
+    tools = tools_from_json(
+        [
+            {"name": "a", "title": "A", "inputSchema": schema, "annotations": {}},
+            {"name": "b", "description": "B", "input_schema": schema, "title": "{B}"},
+            {"type": "web_search_20250305", "name": "web_search", "max_uses": 5},
+            {"type": "file_search", "vector_store_ids": ["v"]},
+            {"googleSearch": {}},
+            {"functionDeclarations": [{"name": "c", "description": "C"}], "codeExecution": {}},
+        ],
+        tell=told.append,
+    )
+
+    assert [tool.value.identity for tool in tools] == ["a", "b", "c"]
+    assert told == [
+        'a specification has no place for "title"; left out: a, b',
+        'a specification has no place for "annotations"; left out: a',
+        "no description, so the name is used for it: a",
+        '"web_search_20250305" is done by the provider itself; left out: $[2]',
+        '"file_search" is done by the provider itself; left out: $[3]',
+        '"googleSearch" is done by the provider itself; left out: $[4]',
+        '"codeExecution" is done by the provider itself; left out: $[5]',
+    ]
+
+
+def test_strict_tools_are_marked_in_every_form_that_has_them() -> None:
+    tool = create_tool_specification("f", "F", "(n::Integer {optional: true})==>(::Any)")
+
+    for form in ("openai", "openai-functions", "openai-responses"):
+        (written,) = tools_to_json([tool], form, strict=True)
+        function = written.get("function", written)
+        assert function["strict"] is True
+        assert function["parameters"]["required"] == ["n"]
+    with pytest.raises(ValidationError, match="anthropic has no strict form"):
+        tools_to_json([tool], "anthropic", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (3, r"^\$: expected a tool or a list of tools, found 3$"),
+        ({"tools": [{"description": "D"}]}, r"^\$.tools\[0\]: a tool has a name; .* description$"),
+        ([{}], r"^\$\[0\]: a tool has a name; this has no keys$"),
+        ([{"function": 1}], r"^\$\[0\].function: expected an object, found 1$"),
+        ([{"name": " "}], r"^\$\[0\].name: expected the name of a tool, found ' '$"),
+        ([{"name": "f", "description": 1}], r"^\$\[0\].description: expected text, found 1$"),
+        ([{"name": "f", "parameters": "x"}], r"^\$\[0\].parameters: expected a schema, found 'x'$"),
+        ([{"name": "f"}, {"name": "f"}], r'^\$\[1\]: there is another tool "f" in the list$'),
+        (
+            [{"name": "f", "parameters": {"type": "array"}}],
+            r'^\$\[0\]: tool "f": the parameters of a tool are an object, but',
+        ),
+        (
+            [{"name": "f", "inputSchema": {"$ref": "https://example.com/s"}}],
+            r'^\$\[0\]: tool "f": "\$ref" to "https://example.com/s" is not local',
+        ),
+        ([{"name": "f", "typeSignature": "("}], r"^\$\[0\]: "),
+    ],
+)
+def test_a_list_that_cannot_be_read_is_refused_with_its_place(data: Any, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        tools_from_json(data)
+
+
+def test_an_unknown_form_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ValidationError, match='no form "antropic" of tools; did you mean'):
+        tools_to_json([], "antropic")
+
+
+@given(json_values())
+def test_whatever_json_is_given_only_our_errors_escape(data: Any) -> None:
+    for each in (data, [data], {"tools": data}, {"name": "f", "parameters": data}):
+        try:
+            tools_from_json(each)
+        except GramError as error:
+            assert str(error).startswith("$")  # noqa: PT017  # the message is the claim
