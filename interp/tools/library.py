@@ -63,7 +63,8 @@ class ToolLibrary(Mapping[str, Tool]):
         """Make a library from tools and functions.
 
         Args:
-            tools: tools, functions, iterables of these, and libraries.
+            tools: tools, functions, tools of LangChain, LlamaIndex, smolagents and pydantic-ai,
+                iterables of these, and libraries.
 
         Raises:
             ArgumentError: an argument is something else.
@@ -222,14 +223,24 @@ def _made_of(function: Pattern | Callable[..., Any]) -> Tool:
         return tool_of_agent(function)
     # Imported here because it loads all the code that reads functions and docstrings.
     from .from_functions.function_tools import tool
+    from .from_functions.tools_of_others import tool_of_others
 
-    return tool(function)
+    return tool_of_others(function) or tool(function)
+
+
+def _is_of_others(value: object) -> bool:
+    if isinstance(value, list | tuple | Mapping):
+        return False
+    from .from_functions.tools_of_others import is_foreign_tool
+
+    return is_foreign_tool(value)
 
 
 def _flat(tools: Iterable[Any]) -> Iterator[Any]:
     """Yield the tools and functions, also those inside iterables and libraries."""
     for each in tools:
-        if isinstance(each, Tool | Pattern | staticmethod | classmethod) or callable(each):
+        is_tool = isinstance(each, Tool | Pattern | staticmethod | classmethod) or callable(each)
+        if is_tool or _is_of_others(each):  # before iterables: LangChain's tools are some
             yield each
         elif isinstance(each, Mapping):
             yield from _flat(ToolLibrary(each).values())

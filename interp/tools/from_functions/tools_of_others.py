@@ -1,0 +1,151 @@
+"""Makes tools of the tools of other frameworks, known by their shape: none of them is imported.
+
+`SHAPES` has a row for each framework: the attributes that only its tools have, and how these are
+read. A framework that says nothing of results has results of any type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from attrs import frozen
+
+from ...errors import ToolError
+from ...json_text import Json
+from ..implementation import Tool
+from .json_values import to_json_value
+
+
+@frozen
+class Shape:
+    """How the tools of a framework are known and read.
+
+    Attributes:
+        framework: its name, for messages.
+        attributes: what its tools have; all of them have to be there.
+        read: makes the tool.
+    """
+
+    framework: str
+    attributes: tuple[str, ...]
+    read: Callable[[Any], Tool]
+
+
+def is_foreign_tool(value: object) -> bool:
+    """Whether it is a tool of another framework."""
+    return _shape_of(value) is not None
+
+
+def tool_of_others(value: Any) -> Tool | None:
+    """Make a tool of the tool of another framework; None for anything else.
+
+    Raises:
+        ToolError: it cannot be called here, or a part of it is not what the framework says.
+    """
+    shape = _shape_of(value)
+    if shape is None:
+        return None
+    try:
+        return shape.read(value)
+    except ToolError as error:
+        raise ToolError(f"a tool of {shape.framework}: {error}") from None
+    except Exception as error:  # the code of others may raise anything
+        name = getattr(value, "name", type(value).__name__)
+        said = f"{type(error).__name__}: {error}"
+        raise ToolError(f'a tool of {shape.framework}, "{name}", cannot be read: {said}') from error
+
+
+def _shape_of(value: object) -> Shape | None:
+    if isinstance(value, type | Tool):
+        return None
+    return next(
+        (each for each in SHAPES if all(hasattr(value, name) for name in each.attributes)), None
+    )
+
+
+def _langchain(tool: Any) -> Tool:
+    async def ainvoke(arguments: dict[str, Json]) -> Json:
+        return to_json_value(await tool.ainvoke(arguments))
+
+    def invoke(arguments: dict[str, Json]) -> Json:
+        return to_json_value(tool.invoke(arguments))
+
+    is_async = getattr(tool, "coroutine", None) is not None
+    schema = _schema_of(tool.tool_call_schema)
+    return Tool(tool.name, tool.description, schema, ainvoke if is_async else invoke)
+
+
+def _llama_index(tool: Any) -> Tool:
+    def invoke(arguments: dict[str, Json]) -> Json:
+        output = tool.call(**arguments)
+        if getattr(output, "is_error", False):
+            raise ToolError(str(output.content))
+        return to_json_value(output.raw_output)
+
+    about = tool.metadata
+    return Tool(about.get_name(), about.description, about.get_parameters_dict(), invoke)
+
+
+def _smolagents(tool: Any) -> Tool:
+    properties: dict[str, Json] = {}
+    required = []
+    for name, said in tool.inputs.items():
+        schema = {key: value for key, value in said.items() if key not in ("type", "nullable")}
+        properties[name] = {**_smolagents_type(said["type"]), **schema}
+        if not said.get("nullable"):
+            required.append(name)
+
+    def invoke(arguments: dict[str, Json]) -> Json:
+        return to_json_value(tool(**arguments))
+
+    return Tool(
+        tool.name,
+        tool.description,
+        {"type": "object", "properties": properties, "required": required},
+        invoke,
+        result_schema=_smolagents_type(tool.output_type) or None,
+    )
+
+
+def _smolagents_type(kind: str | list[str]) -> dict[str, Json]:
+    known = {"string", "boolean", "integer", "number", "array", "object", "null"}
+    kinds = [kind] if isinstance(kind, str) else kind
+    if not known.issuperset(kinds):
+        if "any" in kinds:
+            return {}
+        raise ToolError(f"the type {kind} is no type of JSON")
+    return {"type": kind}
+
+
+def _pydantic_ai(tool: Any) -> Tool:
+    if tool.takes_ctx:
+        raise ToolError(
+            f'"{tool.name}" takes a RunContext, which only an agent of that framework has'
+        )
+    function = tool.function_schema
+
+    async def ainvoke(arguments: dict[str, Json]) -> Json:
+        return to_json_value(
+            await function.call(function.validator.validate_python(arguments), None)
+        )
+
+    return Tool(tool.name, tool.description or "", function.json_schema, ainvoke)
+
+
+def _schema_of(described: Any) -> Mapping[str, Json]:
+    """The schema that a pydantic class says, or that is given as it is."""
+    if isinstance(described, Mapping):
+        return described
+    schema: Mapping[str, Json] = described.model_json_schema()
+    # LangChain repeats the tool's own description on the class, and the class has a name.
+    return {key: value for key, value in schema.items() if key not in ("title", "description")}
+
+
+SHAPES: Final = (
+    Shape("LangChain", ("name", "description", "tool_call_schema", "invoke"), _langchain),
+    Shape("LlamaIndex", ("metadata", "call", "acall"), _llama_index),
+    Shape("smolagents", ("name", "description", "inputs", "output_type", "forward"), _smolagents),
+    Shape("pydantic-ai", ("name", "function", "takes_ctx", "function_schema"), _pydantic_ai),
+)
+"""The frameworks whose tools are taken, and how they are known."""

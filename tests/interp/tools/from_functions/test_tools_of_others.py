@@ -1,0 +1,152 @@
+"""Tools of other frameworks in a library: of the real packages where they are installed."""
+
+from __future__ import annotations
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gram import ArgumentError
+from interp import ToolError, ToolLibrary, invoke_tool, tool_spec_from_function
+from interp.tools.from_functions.tools_of_others import SHAPES
+from lenses_ext import signature_text
+
+
+def add(first: int, second: int = 2) -> int:
+    """Adds two numbers.
+
+    Args:
+        first: the first number
+        second: the second number
+    """
+    return first + second
+
+
+async def aadd(first: int, second: int = 2) -> int:
+    """Adds two numbers, later."""
+    return first + second
+
+
+def fail(first: int) -> int:
+    """Always fails."""
+    raise ValueError("no such number")
+
+
+REASON = "needs the package {0}, which is no dependency: pip install {0}"
+
+
+def langchain(function: Any) -> Any:
+    tools = pytest.importorskip("langchain_core.tools", reason=REASON.format("langchain-core"))
+    is_async = function is aadd
+    return tools.StructuredTool.from_function(
+        **{"coroutine" if is_async else "func": function}, parse_docstring=function is add
+    )
+
+
+def llama_index(function: Any) -> Any:
+    tools = pytest.importorskip("llama_index.core.tools", reason=REASON.format("llama-index-core"))
+    return tools.FunctionTool.from_defaults(**{"async_fn" if function is aadd else "fn": function})
+
+
+def smolagents(function: Any) -> Any:
+    package = pytest.importorskip("smolagents", reason=REASON.format("smolagents"))
+    if function is aadd:
+        pytest.skip("smolagents has no async tools")
+
+    class Made(package.Tool):  # type: ignore[misc, name-defined]
+        name = function.__name__
+        description = function.__doc__.splitlines()[0]
+        inputs = {"first": {"type": "integer", "description": "the first number"}}  # noqa: RUF012
+        output_type = "integer"
+        forward = staticmethod(function)
+        skip_forward_signature_validation = True
+
+    if function is add:
+        Made.inputs = {
+            **Made.inputs,
+            "second": {"type": "integer", "description": "the second number", "nullable": True},
+        }
+    return Made()
+
+
+def pydantic_ai(function: Any) -> Any:
+    package = pytest.importorskip("pydantic_ai", reason=REASON.format("pydantic-ai-slim"))
+    return package.Tool(function)
+
+
+MAKERS = [langchain, llama_index, smolagents, pydantic_ai]
+
+
+@pytest.mark.parametrize("made", MAKERS)
+def test_a_tool_of_another_framework_is_a_tool(made: Any) -> None:
+    library = ToolLibrary.of([made(add)])
+
+    assert list(library) == ["add"]
+    assert "Adds two numbers" in library["add"].description
+    schema = library["add"].schema
+    assert schema["required"] == ["first"]
+    assert schema["properties"]["first"]["type"] == "integer"
+    assert invoke_tool(library["add"], {"first": 40}) == 42
+    assert invoke_tool(library["add"], {"first": 40, "second": 1}) == 41
+    assert signature_text(tool_spec_from_function(library["add"])).startswith("(first::Integer")
+
+
+@pytest.mark.parametrize("made", MAKERS)
+def test_an_async_tool_of_another_framework_runs(made: Any) -> None:
+    assert invoke_tool(ToolLibrary.of(made(aadd))["aadd"], {"first": 1, "second": 3}) == 4
+
+
+@pytest.mark.parametrize("made", MAKERS)
+def test_what_it_raises_is_told(made: Any) -> None:
+    with pytest.raises(ToolError, match="no such number"):
+        invoke_tool(ToolLibrary.of(made(fail))["fail"], {"first": 1})
+
+
+def test_a_tool_that_needs_its_own_framework_s_agent_is_refused() -> None:
+    like_pydantic_ai = SimpleNamespace(name="f", function=add, takes_ctx=True, function_schema=None)
+
+    with pytest.raises(ToolError, match='a tool of pydantic-ai: "f" takes a RunContext'):
+        ToolLibrary.of(like_pydantic_ai)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: str(shape.framework))
+def test_a_broken_tool_is_refused_by_name_of_its_framework(shape: Any) -> None:
+    broken = SimpleNamespace(**dict.fromkeys(shape.attributes))
+
+    with pytest.raises(ToolError, match=f"a tool of {shape.framework}"):
+        ToolLibrary.of(broken)
+
+
+class Counter:
+    """Counts up."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def count_up(self, by: int) -> int:
+        """Counts up by a number."""
+        self.count += by
+        return self.count
+
+    def __call__(self, by: int = 1) -> int:
+        return self.count_up(by)
+
+
+def test_methods_partials_and_callable_objects_are_tools() -> None:
+    counter = Counter()
+
+    library = ToolLibrary.of(counter.count_up, functools.partial(add, second=3), counter)
+
+    assert list(library) == ["Counter", "add", "count_up"]
+    assert list(library["add"].schema["properties"]) == ["first"]
+    assert library["Counter"].description == "Counts up."
+    assert invoke_tool(library["count_up"], {"by": 2}) == 2
+    assert invoke_tool(library["Counter"], {}) == 3
+    assert invoke_tool(library["add"], {"first": 1}) == 4
+
+
+def test_what_is_no_tool_of_any_shape_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="got SimpleNamespace"):
+        ToolLibrary.of(SimpleNamespace(name="f", description="d"))
