@@ -312,11 +312,14 @@ class AgentResponse:
 
     Attributes:
         content: the answer.
-        tools_used: all tool calls, in the order of the calls.
+        tools_used: all tool calls, in the order of the calls: of an agent its own, of a workflow
+            those of its tools and agents, by the order of rounds, nodes and items.
         context: the conversation including this exchange; pass it to the next run to continue.
         usage: the tokens used by this run.
         is_typed: whether the answer is JSON of the type that the program declares.
         truncated: whether the answer was cut off at its length limit or at the end of the context.
+        unfinished: whether a loop of a workflow was out of rounds before its end was said; the
+            answer is what its last round gave.
     """
 
     content: str = field(validator=_is(str))
@@ -325,6 +328,7 @@ class AgentResponse:
     usage: Usage = field(default=Usage(), validator=_is(Usage))
     is_typed: bool = field(default=False, validator=_is(bool))
     truncated: bool = field(default=False, validator=_is(bool))
+    unfinished: bool = field(default=False, validator=_is(bool))
 
     @property
     def refused(self) -> bool:
@@ -339,7 +343,7 @@ class AgentResponse:
     def __repr__(self) -> str:
         calls = [call_text(each.tool_name, each.args) for each in self.tools_used]
         said = [repr(shortened(self.content, _MOST_SHOWN)), *_listed(calls)]
-        flags = [name for name in ("refused", "truncated") if getattr(self, name)]
+        flags = [name for name in ("refused", "truncated", "unfinished") if getattr(self, name)]
         return f"<AgentResponse {', '.join([*said, *flags])}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

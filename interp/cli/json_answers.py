@@ -10,7 +10,7 @@ from gram import Json
 
 from ..execution import Finished, Run, TextDelta, ToolFinished, ToolStarted
 from ..json_text import read_json
-from ..machine import State, Status, is_of_plain_agent
+from ..machine import State, Status, calls_made, is_of_plain_agent
 from ..messages import AgentResponse, ToolInvocation, Usage
 from ..redaction import RedactedStream, redact
 from .failures import Failure, exit_code_of, shown
@@ -70,7 +70,7 @@ class JsonAnswers(Terminal):
         if state.status is Status.DONE:
             return
         problem = {"type": type(failure).__name__, "message": shown(failure)}
-        calls = [_call(each) for each in state.invocations]
+        calls = [_call(each) for each in calls_made(state.frame)]
         self._print_answer(
             {
                 "answer": None,
@@ -101,6 +101,7 @@ def as_json_answer(response: AgentResponse) -> dict[str, Json]:
         "calls": [_call(each) for each in response.tools_used],
         "usage": _usage(response.usage),
         "truncated": response.truncated,
+        "unfinished": response.unfinished,
         "refused": response.refused,
     }
 

@@ -200,6 +200,8 @@ class Talk:
             tell("the model refused: its text is not an answer of the agent")
         if response.truncated:
             tell("the answer was cut off at its length limit or at the end of the context")
+        if response.unfinished:
+            tell("a loop was out of rounds: the answer is what its last round gave")
         if name := call_in_text(tools_in(self.agent), response.content):
             tell(f"the model wrote a call of {name} as text: does its server support tools?")
         return response

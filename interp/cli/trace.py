@@ -178,7 +178,9 @@ def _frame(entry: Entry) -> list[tuple[str, str]]:
         return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
     if entry.how == "done":
         allowed = " (allowed)" if entry.approval else ""
-        return [(f"{line}{allowed} -> {shortened(_short(entry.result or ''), _LONGEST // 2)}", "")]
+        gave = shortened(_short(entry.result or ""), _LONGEST // 2)
+        cut = [(f" ({entry.error})", "failed")] if entry.error else []
+        return [(f"{line}{allowed} -> {gave}", ""), *cut]
     style = "failed" if entry.how == "failed" else "refused"
     return [(f"{line} -> ", ""), (f"error: {_short(entry.error or '')}", style)]
 

@@ -17,7 +17,7 @@ from gram import GramError
 from ..cases import Case
 from ..errors import AgentError, said_by
 from ..execution import Run, finished
-from ..machine import State, Status
+from ..machine import State, Status, calls_made
 from ..messages import AgentResponse, Usage
 from ..records import RecordedRun, RunFile
 from .arms import ReadyArm
@@ -119,7 +119,7 @@ async def _trial(job: Job, key: Key) -> Trial:
         repeat=repeat,
         failure=failure,
         content=response.content if response else "",
-        calls=len(state.invocations) + len(state.answers) if state else 0,
+        calls=len(calls_made(state.frame)) + len(state.answers) if state else 0,
         rounds=len(replies.found),
         usage=state.usage if state else Usage(0, 0),
         cost=replies.cost(ready.model) if state else None,

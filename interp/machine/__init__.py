@@ -3,6 +3,7 @@
 from .agent_frame import is_handover
 from .approval import ApprovalPolicy, ApprovalRule, allow_all, ask_all, deny_all
 from .call_checks import FORBIDDEN
+from .calls_made import calls_made
 from .effects import (
     Ask,
     At,
@@ -68,6 +69,7 @@ __all__ = [
     "allow_all",
     "ask_all",
     "begun_with",
+    "calls_made",
     "definition",
     "deny_all",
     "endings",

@@ -87,9 +87,9 @@ def agent_outcome(frame: AgentFrame) -> Outcome | None:
         reply = frame.context[-1]
         if reply.refused:
             return Outcome(None, f"refused: {reply.content}")
-        if answer_of(frame.agent) is None:
-            return Outcome(write_json(reply.content), context=frame.context)
-        return Outcome(JsonText.read(reply.content), context=frame.context)
+        is_text = answer_of(frame.agent) is None
+        said = write_json(reply.content) if is_text else JsonText.read(reply.content)
+        return Outcome(said, None, frame.context, tuple(frame.invocations))
     if frame.status in (Status.FAILED, Status.UNUSABLE):
         return Outcome(None, frame.stopped)
     return None

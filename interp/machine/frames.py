@@ -174,7 +174,8 @@ class WorkflowFrame:
         kept: in a loop, the conversations of its agents, by the names of their nodes.
         result: what it gave, when it is done.
         stopped: what went wrong, or None.
-        unfinished: whether it is a loop that was out of rounds.
+        unfinished: whether it is a loop that was out of rounds, or a step of it was in this round.
+        made: the calls of the steps that have ended, by their places.
         is_loop: whether it is a loop, whose positions have the round.
     """
 
@@ -191,6 +192,7 @@ class WorkflowFrame:
     stopped: str | None = None
     unfinished: bool = False
     is_loop: bool = False
+    made: PMap[At, tuple[ToolInvocation, ...]] = field(factory=pmap)
 
     changed = with_parts
 
@@ -274,11 +276,21 @@ New: TypeAlias = Union[Effect, Begin]
 
 @frozen
 class Outcome:
-    """How a frame ended: with what it gave, or with what went wrong; and its conversation."""
+    """How a frame ended: with what it gave, or with what went wrong.
+
+    Attributes:
+        said: what it gave, or None.
+        error: what went wrong, or None.
+        context: its conversation.
+        calls: the calls that it has made.
+        unfinished: whether what it gave is that of a loop that was out of rounds.
+    """
 
     said: JsonText | None
     error: str | None = None
     context: ConversationContext = empty_context
+    calls: tuple[ToolInvocation, ...] = ()
+    unfinished: bool = False
 
 
 AgentTaken: TypeAlias = tuple[Shared, AgentFrame, tuple[New, ...]]

@@ -10,8 +10,9 @@ from ..json_text import write_json
 from ..messages import AgentResponse, ConversationContext, ToolInvocation
 from .agent_frame import told
 from .call_checks import INTERRUPTED
+from .calls_made import calls_made
 from .effects import Ask, At, CallModel, CallTool, Effect
-from .frames import AgentFrame, Frame, Status
+from .frames import AgentFrame, Frame, Status, WorkflowFrame
 from .requests import answer_of, ask_model
 from .shared import Shared
 from .state import State
@@ -70,11 +71,12 @@ def response(state: State) -> AgentResponse:
         is_typed = frame.result is not None and frame.result != write_json(last.content)
     return AgentResponse(
         content=last.content,
-        tools_used=tuple(state.invocations),
+        tools_used=calls_made(frame),
         context=state.context,
         usage=state.usage,
         is_typed=is_typed,
         truncated=isinstance(frame, AgentFrame) and frame.truncated,
+        unfinished=isinstance(frame, WorkflowFrame) and frame.unfinished,
     )
 
 

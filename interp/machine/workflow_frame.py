@@ -30,9 +30,10 @@ from lenses_ext import (
 from ..contracts import parameters_of
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
-from ..messages import AssistantRole, Message, Usage, UserRole, empty_context
+from ..messages import AssistantRole, Message, ToolInvocation, Usage, UserRole, empty_context
 from .approval import Decision
 from .call_checks import FORBIDDEN, denied, not_run_again, refused, result_problem
+from .calls_made import calls_made
 from .effects import Ask, At, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
 from .frames import Begin, Ended, New, Outcome, Status, Step, WorkflowFrame, WorkflowTaken
 from .limits import is_under_an_agent, limit_reached, spent
@@ -58,7 +59,7 @@ def begin_workflow(shared: Shared, begin: Begin) -> WorkflowTaken:
 def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
     """How a workflow has ended; None while it goes on."""
     if frame.status is Status.DONE:
-        return Outcome(frame.result)
+        return Outcome(frame.result, calls=calls_made(frame), unfinished=frame.unfinished)
     return Outcome(None, frame.stopped) if frame.status is Status.FAILED else None
 
 
@@ -67,10 +68,11 @@ def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
 
 def tool_returned(shared: Shared, frame: WorkflowFrame, event: ToolReturned) -> WorkflowTaken:
     """Take the result of a tool that is a node."""
-    name, index, _ = _waiting(frame, event, event.at, CallTool)
+    name, index, call = _waiting(frame, event, event.at, CallTool)
     tool, result = _used(frame, name), JsonText.read(event.result)
     problem = result_problem(shared, tool, result)
-    return _item_ended(shared, frame, name, index, Outcome(result, problem))
+    made = ToolInvocation.of_texts(call.name, call.arguments, result)
+    return _item_ended(shared, frame, name, index, Outcome(result, problem, calls=(made,)))
 
 
 def call_failed(shared: Shared, frame: WorkflowFrame, event: CallFailed) -> WorkflowTaken:
@@ -136,6 +138,11 @@ def _item_ended(
         return _failed(shared, frame, f'step "{name}" failed: {outcome.error}')
     step = frame.live[name]
     step = step.changed(live=step.live.remove(index), results=step.results.set(index, outcome.said))
+    if outcome.calls:
+        place = (*frame.at, name, index) if step.is_each else (*frame.at, name)
+        frame = frame.changed(made=frame.made.set(place, outcome.calls))
+    if outcome.unfinished:
+        frame = frame.changed(unfinished=True)
     if frame.is_loop and outcome.context and not step.is_each:
         frame = frame.changed(kept=frame.kept.set(name, outcome.context))
     if len(step.results) < len(step.items):
@@ -364,6 +371,7 @@ def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> Workflo
         round=frame.round + 1,
         given=_joined(flow, loop.feedback, fed_back),
         ended=pmap(),
+        unfinished=False,
     )
     return _advance(shared, frame, flow.order)
 
@@ -386,7 +394,7 @@ def _done(
     frame = frame.changed(
         status=Status.DONE,
         result=result,
-        unfinished=unfinished,
+        unfinished=unfinished or frame.unfinished,
         context=frame.context if frame.place else frame.context.append(_answer(result)),
         ended=pmap(),
         kept=pmap(),
@@ -397,7 +405,13 @@ def _done(
 def _failed(shared: Shared, frame: WorkflowFrame, error: str) -> WorkflowTaken:
     """It fails, and nothing of it goes on; what is under way is not waited for."""
     frame = frame.changed(
-        status=Status.FAILED, stopped=error, live=pmap(), ended=pmap(), kept=pmap()
+        status=Status.FAILED,
+        stopped=error,
+        unfinished=False,
+        live=pmap(),
+        ended=pmap(),
+        kept=pmap(),
+        made=pmap(),
     )
     return shared, frame, ()
 

@@ -8,7 +8,8 @@
     [:WorkflowFrame {at: [], given: "…", status: "awaiting_steps"} |
       [newsroom:Workflow …], [:Conversation | …],
       [:Live | [:Step {node: "writer", given: "…", items: [json`"…"`]} | [:Running | …]]],
-      [:Ended | (:Node {node: "researcher", said: "…"})], [:Kept | …]]
+      [:Ended | (:Node {node: "researcher", said: "…"})], [:Kept | …],
+      [:Made | [:Calls {at: ["count"]} | (:ToolInvocation {…})]]]
 """
 
 from __future__ import annotations
@@ -166,6 +167,7 @@ def _workflow_to_pattern(frame: WorkflowFrame) -> Pattern:
         _group("Live", (_step_to_pattern(name, frame.live[name]) for name in sorted(frame.live))),
         _group("Ended", (_ended(name, frame.ended[name]) for name in sorted(frame.ended))),
         _group("Kept", (_kept(name, frame.kept[name]) for name in sorted(frame.kept))),
+        _group("Made", (_made(at, frame.made[at]) for at in sorted(frame.made, key=str))),
     ]
     given = {"given": _value(frame.given)}
     return Pattern(Subject("", {"WorkflowFrame"}, {**without_empty(properties), **given}), elements)
@@ -173,9 +175,9 @@ def _workflow_to_pattern(frame: WorkflowFrame) -> Pattern:
 
 def _workflow_from_pattern(pattern: Pattern) -> WorkflowFrame:
     read = Reader(pattern, "WorkflowFrame", _WORKFLOW_KEYS)
-    if len(pattern.elements) != 5:
-        read.refuse("no-frame", "a WorkflowFrame must have 5 elements")
-    workflow, context, live, ended, kept = pattern.elements
+    if len(pattern.elements) != 6:
+        read.refuse("no-frame", "a WorkflowFrame must have 6 elements")
+    workflow, context, live, ended, kept, made = pattern.elements
     frame = WorkflowFrame(
         read.position(),
         workflow,
@@ -189,6 +191,7 @@ def _workflow_from_pattern(pattern: Pattern) -> WorkflowFrame:
         stopped=read.text("stopped") if read.has("stopped") else None,
         unfinished=read.flag("unfinished"),
         is_loop=is_loop(workflow),
+        made=pmap(dict(map(_read_made, _elements(made, "Made")))),
     )
     at = frame.at
     return frame.changed(live=pmap(dict(_read_step(each, at) for each in _elements(live, "Live"))))
@@ -267,6 +270,17 @@ def _read_kept(pattern: Pattern) -> tuple[str, ConversationContext]:
     if len(pattern.elements) != 1:
         read.refuse("no-conversation", "a kept Node must have one element, its Conversation")
     return read.text("node"), context_from_pattern(pattern.elements[0])
+
+
+def _made(at: At, calls: Iterable[ToolInvocation]) -> Pattern:
+    return Pattern(
+        Subject("", {"Calls"}, {"at": write_position(at)}), map(invocation_to_pattern, calls)
+    )
+
+
+def _read_made(pattern: Pattern) -> tuple[At, tuple[ToolInvocation, ...]]:
+    calls = tuple(map(invocation_from_pattern, pattern.elements))
+    return Reader(pattern, "Calls", ["at"]).position(), calls
 
 
 def _result(index: int, result: JsonText) -> Pattern:

@@ -12,7 +12,7 @@ from attrs import field, frozen
 from gram import GramError, Pattern, Source, fault, parse
 
 from ..errors import ProtocolError, ReplayError, ValidationError
-from ..machine import At, CallModel, Effect, Event, State, pending, step
+from ..machine import At, CallModel, Effect, Event, State, calls_made, pending, step
 from ..messages import AssistantRole, ToolInvocation, Usage
 from .event_pattern import REQUEST, event_from_pattern
 from .fingerprints import Fingerprints
@@ -117,7 +117,10 @@ class RecordedRun:
     def tools_used(self) -> tuple[ToolInvocation, ...]:
         """The calls that were answered, in their order, also those of a turn that did not end."""
         state = self.state
-        return (*state.invocations, *(state.answers[index] for index in sorted(state.answers)))
+        return (
+            *calls_made(state.frame),
+            *(state.answers[index] for index in sorted(state.answers)),
+        )
 
     @property
     def usage(self) -> Usage:

@@ -20,6 +20,7 @@ def response_to_pattern(response: AgentResponse) -> Pattern:
             "content": write_text(response.content),
             "typed": response.is_typed,
             "truncated": response.truncated,
+            "unfinished": response.unfinished,
         }
     )
     counts = {
@@ -40,7 +41,7 @@ def response_from_pattern(pattern: Pattern) -> AgentResponse:
         ValidationError: the pattern is not a response; the fault has its place.
     """
     expect(pattern, Pattern, "pattern", by="response_from_pattern")
-    known = ["content", "inputTokens", "outputTokens", "typed", "truncated"]
+    known = ["content", "inputTokens", "outputTokens", "typed", "truncated", "unfinished"]
     read = Reader(pattern, RESPONSE, known)
     elements = list(pattern.elements)
     context = empty_context
@@ -56,6 +57,7 @@ def response_from_pattern(pattern: Pattern) -> AgentResponse:
         Usage(*(read.number(key) if read.has(key) else None for key in known[1:3])),
         is_typed,
         read.flag("truncated"),
+        read.flag("unfinished"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from attrs import asdict, evolve
 from pyrsistent import thaw
@@ -66,7 +66,7 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
         run.filename or "",
         said[-1] if said else "",
         state.status,
-        state.stopped or reader.stopped,
+        state.stopped or reader.stopped or (_UNFINISHED if _is_unfinished(state.frame) else None),
         run.started,
         state.context[-1].content if state.status is Status.DONE else None,
         entries,
@@ -159,6 +159,8 @@ class _Reader:
                 how: How = "done" if outcome.error is None else "failed"
                 entry = _frame(step.before, frame, how)
                 entry = evolve(entry, result=outcome.said, error=outcome.error)
+            if frame is not None and entry.how == "done" and _is_unfinished(frame):
+                entry = evolve(entry, error=_UNFINISHED)
             yield self._noted(evolve(entry, approval=self._approvals.get(at)))
 
     def _tool_node(self, step: Step, ended: Ended) -> Iterator[Entry]:
@@ -249,6 +251,13 @@ def _inside(frame: Frame) -> Iterator[Frame]:
         if isinstance(part, AgentFrame | WorkflowFrame):
             yield from _inside(part)
             yield part
+
+
+_UNFINISHED: Final = "a loop was out of rounds"
+
+
+def _is_unfinished(frame: Frame) -> bool:
+    return isinstance(frame, WorkflowFrame) and frame.unfinished
 
 
 def _kind(frame: Frame) -> Kind:

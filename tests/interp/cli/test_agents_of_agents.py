@@ -61,6 +61,17 @@ def test_a_recorded_workflow_is_traced_and_replayed(news: str, tmp_path: Path) -
     assert "0.critic.0" in gram("trace", file).stdout
 
 
+def test_a_loop_that_was_out_of_rounds_is_told_and_traced(tmp_path: Path) -> None:
+    program, file = tmp_path / "a.gram", str(tmp_path / "a.run.gram")
+    program.write_text(NEWS.replace('"approved", "again"', '"again", "approved"'))
+
+    done = gram("run", str(program), "the moon", "--record", file, "--json")
+
+    assert json.loads(done.stdout)["unfinished"] is True
+    assert "a loop was out of rounds" in gram("run", str(program), "the moon").stderr
+    assert "done (a loop was out of rounds)" in gram("trace", file).stdout
+
+
 def test_an_agent_is_shown_as_the_tool_it_is(news: str) -> None:
     shown = json.loads(gram("schema", "--itself", news).stdout)
 

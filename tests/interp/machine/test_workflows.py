@@ -237,7 +237,70 @@ def test_a_loop_goes_on_with_what_was_said_last_until_it_is_enough(
         ("critic", "draft 2"),
     ]
     assert response(state).content == result
-    assert state.frame.unfinished == (approved == 9)  # type: ignore[union-attr]  # a workflow's
+    assert response(state).unfinished == (approved == 9)
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_loop_inside_that_was_out_of_rounds_marks_what_is_around_it(rounds: int) -> None:
+    text = """
+    [outer:Loop {max: 2, until: {judge: "good"}} | refine, judge,
+      (refine)-->(judge), (refine)-->()]
+    [refine:Loop {max: 1, until: {critic: "approved"}} |
+      writer, critic, (writer)-->(critic), (writer)-->()]
+    """
+    judged: list[str] = []
+
+    def says(name: str, given: str) -> str:
+        if name == "judge":
+            judged.append(given)
+            return "good" if len(judged) == rounds else "bad"
+        return "approved" if name == "critic" and len(judged) == 1 else name
+
+    state, _ = run_of(program(text, "writer", "critic", "judge"), "x", says)
+
+    # only the second time the inner loop came to its end
+    assert response(state).unfinished == (rounds == 1)
+
+
+def test_a_response_has_the_calls_of_all_steps_in_the_order_of_the_workflow() -> None:
+    text = """
+    [w:Workflow | list, look, write, (list)-[:EACH]->(look)-->(write)]
+    [list:Tool {description: "Lists"} | (x::String)==>(::Any)]
+    [look:Agent {instruction: "look", model: "A/b"} | helper,
+      [read:Tool {description: "Reads"} | (path::String)==>(::String)]]
+    [helper:Agent {description: "Helps", instruction: "helper", model: "A/b"} |
+      [inner:Tool {description: "Is inside"} | (x::String)==>(::String)]]
+    (write:Agent {instruction: "write", model: "A/b"})
+    """
+    state, (listed,) = start(resolve(parse(text)), "x")
+    state, waiting = step(state, ToolReturned(listed.at, '["a", "b"]'))
+    waiting = tuple(reversed(waiting))  # the second item ends first
+
+    while waiting:
+        effect, *left = waiting
+        if isinstance(effect, CallModel) and effect.request.instruction == "look":
+            path = effect.request.messages[0].content
+            calls = (
+                ToolCall("1", "read", json.dumps({"path": path})),
+                ToolCall("2", "helper", '{"input": "x"}'),
+            )
+            is_first = len(effect.request.messages) == 1
+            said = Message(AssistantRole, "", calls) if is_first else Message(AssistantRole, "seen")
+            event: Any = ModelReplied(effect.at, said, Usage(1, 1))
+        else:
+            event = answer(effect, shown)
+        state, new = step(state, event)
+        assert state_from_pattern(state_to_pattern(state)) == state
+        waiting = (*left, *new)
+
+    used = [(each.tool_name, each.args) for each in response(state).tools_used]
+    assert used == [
+        ("list", {"x": "x"}),
+        ("read", {"path": "a"}),
+        ("helper", {"input": "x"}),
+        ("read", {"path": "b"}),
+        ("helper", {"input": "x"}),
+    ]
 
 
 def test_agents_of_a_loop_keep_their_conversations() -> None:
