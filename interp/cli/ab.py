@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from attrs import evolve
 
 from .completing import (
+    behind_arm,
+    complete_checks,
+    complete_edit,
     complete_files,
     complete_limit,
+    complete_metric,
     complete_model,
     complete_setting,
     complete_tools,
@@ -50,7 +53,7 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     "--model",
     "models",
     multiple=True,
-    shell_complete=complete_model,
+    shell_complete=behind_arm(complete_model),
     metavar="[ARM:]PROVIDER/NAME",
     help="Use this model instead of the program's, in all arms or in one.",
 )
@@ -60,7 +63,7 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     "--set",
     "settings",
     multiple=True,
-    shell_complete=complete_setting,
+    shell_complete=behind_arm(complete_setting),
     metavar="[ARM:]NAME=VALUE",
     help="A setting of the model, such as temperature=0.2, in all arms or in one.",
 )
@@ -68,13 +71,14 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     "--edit",
     "edits",
     multiple=True,
+    shell_complete=behind_arm(complete_edit),
     metavar="[ARM:]PATH=VALUE",
     help="Change the agent as gram set does, in all arms or in one; no file changes.",
 )
 @click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_tools,
+    shell_complete=behind_arm(complete_tools),
     metavar="[ARM:]FILE.py[:NAME]",
     help="A Python file with the tools, of all arms or of one; it is run anew for each run.",
 )
@@ -99,8 +103,10 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="What is tested: passed (the default), exact, calls, rounds, tokens, cost, seconds, or a "
-    "function of a run as FILE.py:NAME.",
+    shell_complete=complete_metric,
+    help="What is tested: passed (the default), exact, schema (the answer is of its declared type, "
+    "or with schema=FILE.json of that schema), calls, rounds, tokens, input_tokens, "
+    "output_tokens, cost, seconds, or functions of a run, as FILE.py[:NAME].",
 )
 @click.option(
     "--judge",
@@ -110,11 +116,18 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     metavar="FILE",
     help="An agent that judges each answer: its typed answer is a boolean or a number.",
 )
+@click.option(
+    "--judge-tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the tools of the judges; the built-in ones by default.",
+)
 @click.option("--primary", metavar="NAME", help="The metric that decides; the first by default.")
 @click.option(
     "--checks",
     multiple=True,
-    shell_complete=complete_tools,
+    shell_complete=complete_checks,
     metavar="FILE.py[:NAME]",
     help="A Python file with the functions that cases name as checks.",
 )
@@ -183,6 +196,7 @@ def _run(
     named: tuple[str, ...],
     metrics: tuple[str, ...],
     judges: tuple[str, ...],
+    judge_tools: tuple[str, ...],
     primary: str | None,
     checks: tuple[str, ...],
     repeats: int,
@@ -201,7 +215,10 @@ def _run(
         return ab(
             cases,
             arms,
-            [*(_metrics(metrics) or ([] if judges else ["passed"])), *map(_judge, judges)],
+            [
+                *(_metrics(metrics) or ([] if judges else ["passed"])),
+                *(_judge(each, judge_tools, of_arms["offline"]) for each in judges),
+            ],
             primary=primary,
             checks=read_checks(checks),
             repeats=repeats,
@@ -330,14 +347,44 @@ def _metrics(names: tuple[str, ...]) -> list[MetricLike]:
 
     found: list[MetricLike] = []
     for each in names:
-        is_file = each.endswith(".py") or ".py:" in each
-        found += read_checks([each]).values() if is_file else [each]
+        if each.startswith("schema="):
+            found.append(_schema(each.removeprefix("schema=")))
+        elif each.endswith(".py") or ".py:" in each:
+            found += read_checks([each]).values()
+        else:
+            found.append(each)
     return found
 
 
-def _judge(file: str) -> MetricLike:
+def _schema(file: str) -> MetricLike:
+    from ..errors import ConfigurationError, ValidationError
+    from ..experiments import matches_schema
+    from ..json_text import read_json
+    from .inputs import read_text
+
+    text, name = read_text(file)
+    try:
+        schema = read_json(text)
+        if not isinstance(schema, dict):
+            raise ConfigurationError(f"{name}: a JSON Schema is an object")
+        return matches_schema(schema)
+    except ValueError as error:
+        raise ConfigurationError(f"{name}: not JSON: {error}") from None
+    except ValidationError as error:
+        raise ConfigurationError(f"{name}: {error}") from None
+
+
+def _judge(file: str, tools: tuple[str, ...], is_offline: bool) -> MetricLike:
+    from ..errors import ToolBindingError
     from ..experiments import judged_by
+    from ..providers import OFFLINE
     from .inputs import read_document
 
-    metric = judged_by(read_document(file), _library(()))
-    return evolve(metric, name=Path(file).stem)
+    name = Path(file).stem
+    try:
+        return judged_by(
+            read_document(file), _library(tools), name=name, model=OFFLINE if is_offline else None
+        )
+    except ToolBindingError as error:
+        hint = "hint: --judge-tools FILE.py names the tools of judges; --tools are those of arms"
+        raise ToolBindingError([*error.problems, *([] if tools else [hint])]) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -53,6 +54,8 @@ class Report:
             show([_mark(result), (f"  {took:>9}  {_line(result.case.name)}", "")])
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        order = {id(case): n for n, case in enumerate(chain.from_iterable(self._cases.values()))}
+        self._results.sort(key=lambda each: order[id(each.case)])  # several may have run at once
         with uninterrupted():
             self._write_junit()
             if self._as_json:

@@ -19,12 +19,14 @@ from lenses_ext import Model
 from ..cases import Case, Checks, read_cases, require_checks
 from ..errors import ValidationError
 from ..models import connect_model
+from ..pools import work_on
 from ..programs import models_of, the_agent
 from ..testing import SUFFIX, Mode, Recording, file_name, run_case
 from ..tools import ToolLibrary, bind_agent_tools
 from .case_report import Report
 from .each_file import each_file
 from .inputs import hint_at_tools, read_checks, read_document
+from .name_matching import matching
 from .options import RunningOptions
 from .output import is_verbose, tell
 from .spending import Spending
@@ -61,7 +63,8 @@ class CaseRun:
         recordings: the folder of the recordings, or None for one beside each file.
         checks: the user's functions by name.
         library: the implementations of the tools.
-        planned: the cases by their files.
+        planned: the cases that are run, by their files.
+        known: where the runs of all cases of a file are recorded, by their folders.
     """
 
     options: RunningOptions
@@ -72,19 +75,21 @@ class CaseRun:
     checks: Checks
     library: ToolLibrary
     planned: dict[str, list[Planned]] = field(factory=dict)
+    known: dict[Path, set[Path]] = field(factory=dict)
 
-    def read(self, files: Sequence[str], words: Sequence[str]) -> None:
+    def read(self, files: Sequence[str], names: Sequence[str]) -> None:
         """Read the cases of files, and find what is wrong with them before anything runs.
 
         Args:
             files: files, folders and globs.
-            words: parts of the names of the cases to run; all if there are none.
+            names: which cases to run by their names, see `matching`; all if there are none.
 
         Raises:
             SystemExit: something is wrong with one of several files; it has been told.
-            UsageError: there are no cases.
+            UsageError: there are no cases, or names are no expression.
             GramError, OSError: something is wrong.
         """
+        meant = [matching(each) for each in names]
         folders = {path for path in map(Path, files) if path.is_dir()}
         agents = cache(self._agent)
 
@@ -96,8 +101,11 @@ class CaseRun:
                 if is_program and folders & set(Path(file).parents):
                     return {}
                 raise
-            chosen = [case for case in cases if _has_one_of(words, case.name)]
+            chosen = [each for each in cases if not meant or any(is_(each.name) for is_ in meant)]
             require_checks(chosen, self.checks)
+            for path in (self._recording(file, each).path for each in cases):
+                if path:
+                    self.known.setdefault(path.parent, set()).add(path)
             self.planned[file] = [
                 Planned(each, self._agent_of(each, agents), self._recording(file, each))
                 for each in chosen
@@ -107,34 +115,46 @@ class CaseRun:
         each_file(files, plan).leave()
         if not any(self.planned.values()):
             none = "no cases: of folders, files .gram are read; name files .jsonl and .csv"
-            named = f"no case has {' or '.join(words)} in its name"
+            named = f"no case has {' or '.join(names)} in its name"
             raise click.UsageError(named if self.planned else none)
         self._require_recordings_apart()
         for planned in self._all():
             self._make_ready(planned)
 
-    def run(self, report: Report) -> None:
-        """Run the cases, one after another, and report each.
+    def unused(self) -> list[Path]:
+        """The recordings that no case of their file uses, such as those of cases renamed."""
+        return [
+            path
+            for folder, known in self.known.items()
+            for path in sorted(folder.glob(f"*{SUFFIX}"))
+            if path not in known
+        ]
+
+    def run(self, report: Report, jobs: int) -> None:
+        """Run the cases, in their order and as many at once as there are jobs; report each.
 
         Raises:
             KeyboardInterrupt: the user stops it; what was done until then is reported.
         """
         if self.options.debug or is_verbose():
             show_logs(logging.DEBUG if self.options.debug else logging.WARNING)
-        spending = Spending(self.options.base_url)
-        with report:
-            for each in self._all():
-                options = {**self.options.of_new_run, "observe": spending.count}
-                with redirect_stdout(sys.stderr):  # what tools and checks print
-                    result = run_case(
-                        each.case,
-                        each.agent,
-                        self.library,
-                        self.checks,
-                        each.recording,
-                        **options,  # type: ignore[arg-type]  # the keys are those of RunOptions
-                    )
+        spending, stdout = Spending(self.options.base_url), sys.stdout
+        options = {**self.options.of_new_run, "observe": spending.count}
+
+        async def run(each: Planned) -> None:
+            result = await run_case(
+                each.case,
+                each.agent,
+                self.library,
+                self.checks,
+                each.recording,
+                **options,  # type: ignore[arg-type]  # the keys are those of RunOptions
+            )
+            with redirect_stdout(stdout):
                 report.add(result)
+
+        with report, redirect_stdout(sys.stderr):  # what tools and checks print
+            work_on(self._all(), run, jobs)
         if self.options.usage or is_verbose():
             tell(spending.text())
 
@@ -209,7 +229,3 @@ def case_run(
         read_checks(checks),
         options.library(),
     )
-
-
-def _has_one_of(words: Sequence[str], name: str) -> bool:
-    return not words or any(word.casefold() in name.casefold() for word in words)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import ast
 
     from click.shell_completion import CompletionItem
+
+Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+"""What click asks for the words that an argument or option may be."""
 
 _LARGE = 100_000  # characters that take longer to read than a user likes to wait
 _PATTERN_START = re.compile(r"^[\[(][ \t]*([\w@.-]+)", re.MULTILINE | re.ASCII)
@@ -79,6 +82,64 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
 
 def complete_tools(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Python files, and behind ``FILE.py:`` the tools in it; the file is not run."""
+    return _complete_python(begun, _tools_in)
+
+
+def complete_checks(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Python files, and behind ``FILE.py:`` the functions that may be checks."""
+    return _complete_python(begun, _checks_in)
+
+
+def complete_metric(
+    context: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """The names of metrics, and functions in Python files."""
+    from ..experiments import NAMES
+
+    if begun.startswith("schema="):
+        return [_item(f"schema={each}") for each in _files(begun.removeprefix("schema="))]
+    return [*_begun_with(begun, NAMES), *complete_checks(context, parameter, begun)]
+
+
+def behind_arm(complete: Complete) -> Complete:
+    """What completes ``ARM:VALUE``: the names of the arms, and behind one what a value is."""
+
+    def completed(
+        context: click.Context, parameter: click.Parameter, begun: str
+    ) -> list[CompletionItem]:
+        names = _arms(context)
+        arm, colon, rest = begun.partition(":")
+        if not colon or arm not in names:
+            shown = _begun_with(begun, (f"{each}:" for each in names), is_open=True)
+            return [*shown, *complete(context, parameter, begun)]
+        return [
+            _item(f"{arm}:{value}", is_open=item.is_open)
+            for item in complete(context, parameter, rest)
+            for value in (_files(item.value) if item.type == "file" else [item.value])
+        ]
+
+    return completed
+
+
+def _arms(context: click.Context) -> list[str]:
+    """The names of the arms that are typed already."""
+    files = [*(context.params.get("files") or ()), *context.args]
+    named = [each.partition("=")[0] for each in context.params.get("named") or ()]
+    return [*(Path(each).stem for each in files if is_input(each)), *named]
+
+
+def complete_edit(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The paths in the programs, before the ``=`` and its value."""
+    from lenses_ext import completions
+
+    paths = (path for each in _documents(context) for path in completions(each.patterns, begun))
+    return [_item(each, is_open=True) for each in dict.fromkeys(paths)]
+
+
+def _complete_python(
+    begun: str, names_in: Callable[[ast.Module], Iterable[str]]
+) -> list[CompletionItem]:
+    """Python files, and behind ``FILE.py:`` names in it."""
     file, colon, _name = begun.rpartition(":")
     if not colon:
         return [_item(begun, type="file")]
@@ -88,7 +149,7 @@ def complete_tools(_: click.Context, __: click.Parameter, begun: str) -> list[Co
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return []
-    return _begun_with(begun, (f"{file}:{name}" for name in _tools_in(tree)))
+    return _begun_with(begun, (f"{file}:{name}" for name in names_in(tree)))
 
 
 def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -154,7 +215,8 @@ def _paths_in_part(text: str, begun: str) -> list[str]:
 def _documents(context: click.Context) -> Iterator[Document]:
     """The programs that are typed already."""
     given = context.params
-    named = [given.get("files"), given.get("arguments"), [given.get("file")], context.args]
+    arms = [each.partition("=")[2] for each in given.get("named") or ()]
+    named = [given.get("files"), given.get("arguments"), [given.get("file")], context.args, arms]
     for argument in chain.from_iterable(each or () for each in named):  # args: before an option
         if argument and is_input(argument):
             for text, name in _read(argument):
@@ -193,6 +255,15 @@ def _tools_in(tree: ast.Module) -> Iterator[str]:
                 yield node.name
         elif isinstance(node, ast.Assign) and "ToolLibrary" in ast.unparse(node.value):
             yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+
+
+def _checks_in(tree: ast.Module) -> Iterator[str]:
+    """The names of the functions of a module that ``--checks`` reads."""
+    import ast
+
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    names = (node.name for node in tree.body if isinstance(node, functions))
+    yield from (name for name in names if not name.startswith("_"))
 
 
 def _files(begun: str) -> list[str]:

@@ -41,41 +41,18 @@ def countWords(text: str) -> int:
 '''
 
 _TEST: Final = '''\
-"""Tests of the agent, without a key and without the network: run pytest here."""
-
-from pathlib import Path
+"""A test of the agent, without a key and without the network: run pytest here."""
 
 from tools import countWords
 
-from interp import ScriptedModel, ToolLibrary, load, run
 
-AGENT = load(Path(__file__).with_name("agent.gram"))
-LIBRARY = ToolLibrary.of(countWords)
+def test_the_agent_counts_words_with_its_tool(gram_agent):
+    agent = gram_agent("agent.gram", tools=[countWords], model="Offline/rehearsal")
 
+    response = agent.run("Count the words of 'to be or not to be'")
 
-def test_the_tool_counts_words() -> None:
-    assert countWords("to be or not to be") == 6
-
-
-def test_the_agent_calls_its_tool() -> None:
-    question = "Count the words of 'to be or not to be'"
-
-    response = run(AGENT, question, LIBRARY, model="Offline/rehearsal")
-
-    (call,) = response.tools_used
-    assert (call.tool_name, call.args) == ("countWords", {"text": "to be or not to be"})
-    assert call.result == 6
-
-
-def test_the_model_is_told_what_the_tool_found() -> None:
-    function = {"name": "countWords", "arguments": '{"text": "one two"}'}
-    call = {"role": "assistant", "tool_calls": [{"id": "1", "function": function}]}
-    model = ScriptedModel([call, "Two words."])
-
-    response = run(AGENT, "How many words has 'one two'?", LIBRARY, model=model)
-
-    assert response.content == "Two words."
-    assert model.requests[1].messages[-1].content == "2"
+    assert response.content == "6"
+    assert [call.tool_name for call in response.tools_used] == ["countWords"]
 '''
 
 _README: Final = """\
@@ -83,7 +60,7 @@ _README: Final = """\
 
 - `agent.gram` is the agent: what it is told to do, its model, its tools.
 - `tools.py` is the Python of its tools.
-- `test_agent.py` tests both without a key or the network.
+- `test_agent.py` tests both without a key or the network, on a stand-in for a model.
 
 ## Try it
 
@@ -112,6 +89,9 @@ gram check agent.gram
 gram tools agent.gram --tools tools.py
 pip install -q pytest && pytest
 ```
+
+To test with the model itself, leave out `model=` and add `gram_recording` to what the test takes:
+its run is recorded once, and replayed ever after without a key.
 
 Another tool is another function with `@tool` in `tools.py`, and its declaration in `agent.gram`:
 `gram tools tools.py --print-gram` prints the declarations of all.

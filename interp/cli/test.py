@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completing import complete_files, complete_tools
+from .completing import complete_checks, complete_files
 from .file_options import agent_option, json_option
 from .options import RunningOptions, options_of
+from .output import note
 from .output_files import expect_a_file, expect_other_file
 from .process import interruptible
 
@@ -28,13 +29,18 @@ if TYPE_CHECKING:
 @click.option(
     "--checks",
     multiple=True,
-    shell_complete=complete_tools,
+    shell_complete=complete_checks,
     metavar="FILE.py[:NAME]",
     help="A Python file with the functions that cases name as checks.",
 )
 @click.option(
-    "-k", "words", multiple=True, metavar="TEXT", help="Run the cases alone whose names have TEXT."
+    "-k",
+    "names",
+    multiple=True,
+    metavar="TEXT",
+    help="Run the cases alone whose names have TEXT, or texts joined with and, or, not, brackets.",
 )
+@click.option("--jobs", type=click.IntRange(1), default=1, help="How many cases run at once.")
 @click.option(
     "--record",
     type=click.Choice(["once", "none", "all"]),
@@ -57,7 +63,8 @@ def command(
     program: str | None,
     agent: str | None,
     checks: tuple[str, ...],
-    words: tuple[str, ...],
+    names: tuple[str, ...],
+    jobs: int,
     record: Mode | None,
     recordings: str | None,
     as_json: bool,
@@ -93,7 +100,9 @@ def command(
         recordings=recordings,
         checks=checks,
     )
-    found.read(files, words)
+    found.read(files, names)
     expect_other_file(junit, *found.cases)
+    for each in found.unused():
+        note(f"note: no case uses {each} any more")
     with interruptible():
-        found.run(Report(found.cases, as_json=as_json, junit=junit))
+        found.run(Report(found.cases, as_json=as_json, junit=junit), jobs)

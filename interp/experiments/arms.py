@@ -11,12 +11,13 @@ from typing import Any, TypeAlias, Union, Unpack
 from attrs import evolve, field, fields, frozen
 
 from gram import ArgumentError, GramEncodeError, GramError, Pattern, expect, parse_file
-from lenses_ext import Match, Model, ProgramLike, agent_model, view
+from lenses_ext import Match, Model, ProgramLike, agent_model, same_json, view
 
 from ..cases import Case
 from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ..execution import Run, RunOptions, begin
-from ..machine import ApprovalPolicy, Limits, State
+from ..json_text import Json
+from ..machine import ApprovalPolicy, Limits, State, answer_schema_of
 from ..models import LanguageModel, connect_model
 from ..programs import the_agent
 from ..tools import Tool, ToolLibrary, bind_agent_tools, empty_tool_library
@@ -198,6 +199,30 @@ class _StandIn:
 
 
 _STAND_IN = _StandIn()
+
+
+def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
+    """The schema of the answer that the agents of arms declare; it measures all arms alike.
+
+    Raises:
+        ConfigurationError: no agent declares a type of its answer, or two declare different ones.
+    """
+    found: dict[str, Mapping[str, Json]] = {}
+    for each in arms:
+        if schema := answer_schema_of(each.agent):
+            found[each.name] = schema
+    how = "name a schema: schema=FILE.json, or matches_schema in Python"
+    if not found:
+        raise ConfigurationError(
+            f"the metric schema: no agent declares a type of its answer; {how}"
+        )
+    (first, schema), *others = found.items()
+    for name, other in others:
+        if not same_json(other, schema):
+            raise ConfigurationError(
+                f"the metric schema: {first} and {name} declare different answers; {how}"
+            )
+    return schema
 
 
 def fresh_library(given: Library | None) -> ToolLibrary:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from importlib.util import find_spec
 from typing import TypeAlias
 
@@ -12,7 +13,7 @@ from gram import ArgumentError, did_you_mean, expect
 
 from ..cases import Case, Checks, read_cases, require_checks
 from ..errors import ConfigurationError, ValidationError
-from .arms import Arm, Program, ReadyArm, read_arms, ready
+from .arms import Arm, Program, ReadyArm, declared_answer, read_arms, ready
 from .experiment import Experiment
 from .folder import Folder, PathLike, folder_of
 from .metrics import Metric, MetricLike, read_metrics
@@ -88,9 +89,14 @@ def ab(
         raise ArgumentError(f"ab: difference must be above 0, got {difference}")
     given = _cases(cases)
     require_checks(given, checks)
-    measured = read_metrics(metrics, given, checks)
+
+    @cache
+    def made_ready() -> list[ReadyArm]:
+        return [ready(name, arm, given) for name, arm in read_arms(arms, base).items()]
+
+    measured = read_metrics(metrics, given, checks, lambda: declared_answer(made_ready()))
     decisive = _primary(primary, measured)
-    prepared = [ready(name, arm, given) for name, arm in read_arms(arms, base).items()]
+    prepared = made_ready()
     folder = None if out is None else folder_of(out)
     old = folder.read_plan() if folder and folder.has_plan else None
     plan = make_plan(

@@ -17,9 +17,9 @@ from attrs import evolve, field, frozen
 from gram import ArgumentError, did_you_mean, expect
 
 from ..cases import Case, Checks, judge
-from ..contracts import check
+from ..contracts import check, require_schema
 from ..errors import ConfigurationError, ValidationError, said_by
-from ..json_text import Json, read_json, write_json
+from ..json_text import Json, read_json
 from .comparing import Better
 from .trials import Score, Trial
 
@@ -169,9 +169,12 @@ def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
     Args:
         schema: the JSON Schema.
         name: the name of the metric.
+
+    Raises:
+        ValidationError: it is not a JSON Schema.
     """
     expect(schema, Mapping, "schema", by="matches_schema")
-    text = write_json(schema)
+    text = require_schema(schema)
 
     def measure(trial: Trial) -> Score:
         try:
@@ -227,12 +230,15 @@ MEASURES: Mapping[str, Metric] = {
 }
 """What every run has been measured by: a run that failed was paid for, too."""
 
-NAMES = ("passed", "exact", *MEASURES)
+NAMES = ("passed", "exact", "schema", *MEASURES)
 """The names of the metrics that are built in."""
 
 
+Declared: TypeAlias = Callable[[], Mapping[str, Json]]
+
+
 def read_metrics(
-    given: Iterable[MetricLike], cases: Sequence[Case], checks: Checks
+    given: Iterable[MetricLike], cases: Sequence[Case], checks: Checks, declared: Declared
 ) -> tuple[Metric, ...]:
     """The metrics that are meant.
 
@@ -240,6 +246,7 @@ def read_metrics(
         given: names, metrics and functions.
         cases: the cases that they will measure.
         checks: the user's functions that cases name.
+        declared: gives the schema of the answer that the agents declare.
 
     Raises:
         ArgumentError: something is no metric, or two have the same name.
@@ -249,7 +256,7 @@ def read_metrics(
     if isinstance(given, str | Metric) or callable(given):
         given = [given]
     expect(given, Iterable, "metrics", by="ab")
-    found = [_metric(each, cases, checks) for each in given]
+    found = [_metric(each, cases, checks, declared) for each in given]
     if not found:
         raise ArgumentError("ab: there are no metrics")
     names = [each.name for each in found]
@@ -259,7 +266,7 @@ def read_metrics(
     return tuple(found)
 
 
-def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks) -> Metric:
+def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks, declared: Declared) -> Metric:
     if isinstance(given, Metric):
         return given
     if callable(given):
@@ -276,6 +283,8 @@ def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks) -> Metric:
                 f'the metric exact needs expected in every case; case "{without[0]}" has none'
             )
         return Metric("exact", _exact, worst=False)
+    if given == "schema":
+        return matches_schema(declared())
     if given == "cost":
         _require_prices()
     if given not in MEASURES:

@@ -17,6 +17,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -84,7 +85,7 @@ class Plan:
     head: Pattern
     parts: tuple[Pattern, ...]
 
-    @property
+    @cached_property  # each result is signed with it
     def hash(self) -> str:
         """The hash of the plan."""
         return sha256(dumps((self.head, *self.parts)).encode()).hexdigest()
@@ -96,7 +97,7 @@ class Plan:
         marked = evolve(subject, properties=subject.properties.set("hash", self.hash))
         return format_text(dumps_program((Pattern(marked), *self.parts)))
 
-    @property
+    @cached_property
     def keys(self) -> tuple[tuple[str, int, str], ...]:
         """The trials in the order of the plan: case, repeat, arm."""
         return tuple(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from attrs import evolve, frozen
 
@@ -19,6 +16,7 @@ from ..errors import AgentError, said_by
 from ..execution import Run, finished
 from ..machine import State, Status, calls_made
 from ..messages import AgentResponse, Usage
+from ..pools import work_on
 from ..records import RecordedRun, RunFile
 from .arms import ReadyArm
 from .metrics import Metric
@@ -28,7 +26,6 @@ from .trials import Trial, fingerprint
 _ENDED = (Status.DONE, Status.LIMITED, Status.UNUSABLE)
 
 Key: TypeAlias = tuple[str, int, str]
-T = TypeVar("T")
 
 
 @frozen
@@ -60,21 +57,11 @@ def run_trials(job: Job, keys: Sequence[Key]) -> None:
     Raises:
         OSError: a run cannot be recorded any more.
     """
-    _complete(_run_all(job, deque(keys)))
 
+    async def work(key: Key) -> None:
+        job.keep(await _trial(job, key))
 
-async def _run_all(job: Job, keys: deque[Key]) -> None:
-    async def work() -> None:
-        while keys:
-            job.keep(await _trial(job, keys.popleft()))
-
-    workers = [asyncio.ensure_future(work()) for _ in range(min(job.jobs, len(keys)))]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    work_on(keys, work, job.jobs)
 
 
 async def _trial(job: Job, key: Key) -> Trial:
@@ -142,26 +129,3 @@ def _kept(file: Path | None) -> tuple[RunFile, RecordedRun] | None:
     except GramError:
         file.unlink()
         return None
-
-
-def _complete(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also where a loop is running, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    going: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
-
-    async def main() -> T:
-        going.append((asyncio.get_running_loop(), asyncio.current_task()))
-        return await coroutine
-
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(asyncio.run, main())
-        try:
-            return future.result()
-        except BaseException:
-            for loop, task in going:
-                if task and not loop.is_closed():
-                    loop.call_soon_threadsafe(task.cancel)
-            raise

@@ -33,6 +33,7 @@ from .readings import (
     response,
     waits_for,
 )
+from .requests import answer_schema_of
 from .shared import Shared
 from .state import State
 
@@ -67,6 +68,7 @@ __all__ = [
     "ToolReturned",
     "WorkflowFrame",
     "allow_all",
+    "answer_schema_of",
     "ask_all",
     "begun_with",
     "calls_made",

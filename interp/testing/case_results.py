@@ -51,7 +51,7 @@ class CaseResult:
         return [each.message for each in self.failures]
 
 
-def run_case(
+async def run_case(
     case: Case,
     agent: Pattern,
     library: ToolLibrary,
@@ -74,7 +74,7 @@ def run_case(
     began = monotonic()
     try:
         with recording.around(cast(BeginOptions, options)) as added:
-            response = begin(agent, case.message, library, **added).finish()
+            response = await begin(agent, case.message, library, **added).afinish()
     except (GramError, OSError) as raised:
         error = raised
     else:

@@ -46,6 +46,7 @@ class ModelServer:
     headers: list[dict[str, str]] = field(factory=list)
     takes_any_path: bool = False
     opened: list[str] = field(factory=list)
+    meeting: threading.Barrier | None = None
 
     @property
     def connections(self) -> int:
@@ -169,6 +170,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/chat/completions" and not model.takes_any_path:
             answer = Answer({"error": {"message": f"no such path: {self.path}"}}, 404)
         time.sleep(answer.silence)
+        if model.meeting:
+            model.meeting.wait(100)
         if model.requests[-1].get("stream") and answer.events is None and _is_completion(answer):
             answer = Answer(events=streamed(answer.body))
         if answer.events is not None:

@@ -97,6 +97,83 @@ def test_settings_models_and_edits_are_for_one_arm(folder: Path, model_server: M
     assert KEY not in written + done.stdout
 
 
+SCHEMA = {"type": "object", "required": ["name"]}
+TYPED = """
+[a:Agent {instruction: "Who?", model: "OpenAI/x"} | [answer::Answer::Object | (name::String)]]
+[b:Agent {instruction: "Who?", model: "OpenAI/x"}]
+"""
+
+
+def test_answers_are_held_to_the_declared_type_or_to_a_schema_from_a_file(
+    folder: Path, model_server: ModelServer
+) -> None:
+    model_server.takes_any_path = True
+    model_server.will_say(*['{"name": "Ada"}'] * 3, '{"who": "Ada"}')
+    for name, program in zip("ab", TYPED.strip().split("\n"), strict=True):
+        (folder / f"{name}.gram").write_text(program)
+    (folder / "b2.gram").write_text((folder / "b.gram").read_text())
+    (folder / "schema.json").write_text(json.dumps(SCHEMA))
+    (folder / "one.csv").write_text("input\nAda\n")
+    of = ("ab", "--cases", "one.csv", "--jobs", "1", "--seed", "2")
+
+    declared = gram(*of, "a.gram", "b.gram", "--metric", "schema", cwd=folder, **at(model_server))
+    named = gram(
+        *(*of, "b.gram", "b2.gram", "--metric", "schema=schema.json", "--json"),
+        cwd=folder,
+        **at(model_server),
+    )
+    none = gram(*of, "b.gram", "--metric", "schema", cwd=folder, **at(model_server))
+
+    assert declared.returncode == 0, declared.stderr
+    assert "schema *     100.0 %" in declared.stdout
+    scores = [each["scores"]["schema"] for each in json.loads(named.stdout)["trials"]]
+    assert sorted(scores) == [False, True]
+    assert none.returncode == 4
+    assert "no agent declares a type of its answer; name a schema" in none.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{", "not JSON"), ("[]", "is an object"), ('{"type": "nope"}', "not a JSON Schema")],
+)
+def test_a_file_that_is_no_schema_is_told(folder: Path, text: str, told: str) -> None:
+    (folder / "s.json").write_text(text)
+
+    done = gram(*COMPARED, "A.gram", "--metric", "schema=s.json", cwd=folder)
+
+    assert done.returncode == 4
+    assert "s.json: " in done.stderr
+    assert told in done.stderr
+
+
+JUDGE = """
+[judge:Agent {instruction: "Is the answer short?", model: "OpenAI/x"} |
+  [count:ToolSpecification {description: "Counts letters"} | (text::String)==>(::Integer)],
+  (:Answer:Boolean)]
+"""
+COUNT = """
+from interp import tool
+
+@tool(description="Counts letters")
+def count(text: str) -> int:
+    return len(text)
+"""
+
+
+def test_a_judge_has_tools_of_its_own_and_rehearses_offline(folder: Path) -> None:
+    (folder / "judge.gram").write_text(JUDGE)
+    (folder / "count.py").write_text(COUNT)
+    judged = (*COMPARED, "A.gram", "--judge", "judge.gram")
+
+    without = gram(*judged, cwd=folder)
+    done = gram(*judged, "--judge-tools", "count.py", cwd=folder)
+
+    assert without.returncode == 3
+    assert "hint: --judge-tools FILE.py names the tools of judges" in without.stderr
+    assert done.returncode == 0, done.stderr
+    assert "judge *" in done.stdout
+
+
 def test_an_arm_that_does_not_bind_is_refused_before_anything_runs(folder: Path) -> None:
     (folder / "B.gram").write_text(
         (folder / "A.gram").read_text().replace("personName", "someoneElse")

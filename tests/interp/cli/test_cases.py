@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 from pathlib import Path
+from threading import Barrier
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -72,6 +73,50 @@ def test_a_case_that_fails_shows_its_run_and_the_others_go_on(
     assert "FAILED  says bye (cases.jsonl:3:1)\n  check short fails: too long" in done.stdout
     assert 'model: "Goodbye, and until soon!"' in done.stdout
     assert "0 passed, 2 failed in " in done.stdout
+
+
+def test_cases_are_selected_with_and_or_not_and_brackets(
+    folder: Path, model_server: ModelServer
+) -> None:
+    model_server.will_say("Bye!")
+
+    done = run_cases(folder, model_server, "-k", "(greets or 'says bye') and not GREETS")
+    wrong = run_cases(folder, model_server, "-k", "greets and")
+
+    assert (done.returncode, len(model_server.requests)) == (0, 1)
+    assert "says bye" in done.stdout
+    assert "1 passed in" in done.stdout
+    assert wrong.returncode == 2
+    assert "-k 'greets and': it ends too early" in wrong.stderr
+
+
+def test_recordings_that_no_case_uses_are_named(folder: Path, model_server: ModelServer) -> None:
+    model_server.will_say(GREETING, "Hello, Al!", "Bye!")
+    run_cases(folder, model_server, "--record", "once")
+    cases = folder / "cases.jsonl"
+    cases.write_text(cases.read_text().replace("greets", "welcomes"))
+
+    done = run_cases(folder, model_server, "--record", "none", "-k", "bye")
+
+    recordings = Path("recordings", "cases.jsonl")
+    assert done.returncode == 0
+    assert done.stderr == f"note: no case uses {recordings / 'greets.run.gram'} any more\n"
+    assert (folder / recordings / "greets.run.gram").exists()
+
+
+def test_cases_run_at_once_and_are_reported_in_their_order(
+    folder: Path, model_server: ModelServer
+) -> None:
+    names = [f"case {n}" for n in range(6)]
+    rows = [{"name": each, "input": "Hi", "program": "hello.gram"} for each in names]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    model_server.meeting = Barrier(3)  # no reply before three are asked at once
+    model_server.will_say(*["Hello!"] * 6)
+
+    done = run_cases(folder, model_server, "--jobs", "3", "--json")
+
+    assert done.returncode == 0, done.stderr
+    assert [each["name"] for each in json.loads(done.stdout)["cases"]] == names
 
 
 def test_cases_are_selected_by_their_names(folder: Path, model_server: ModelServer) -> None:

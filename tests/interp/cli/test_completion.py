@@ -33,6 +33,17 @@ OFFERED = [
     (f"gram run {HELLO} hi --limit tool_s", ["tool_seconds="]),
     (f"gram run {HELLO} hi --tools {TOOLS}:say", [f"{TOOLS}:sayHello"]),
     (f"gram run {HELLO} hi --approve al", ["all"]),
+    (f"gram ab --arm a={HELLO} --arm b={HELLO} --set b", ["b:"]),
+    (f"gram ab --arm a={HELLO} --arm b={HELLO} --set b:temp", ["b:temperature="]),
+    (f"gram ab {HELLO} --arm b --model hello_world:OpenAI/g", ["hello_world:OpenAI/gpt-5.6-luna"]),
+    (f"gram ab --arm b={HELLO} --tools b:{TOOLS}:say", [f"b:{TOOLS}:sayHello"]),
+    (f"gram ab --arm b={HELLO} --tools b:{TOOLS[:-1]}", [f"b:{TOOLS}"]),
+    (
+        f"gram ab --arm b={HELLO} --edit b:hello_world_agent.ins",
+        ["b:hello_world_agent.instruction"],
+    ),
+    (f"gram ab --arm b={HELLO} --metric out", ["output_tokens"]),
+    (f"gram test cases.jsonl --checks {TOOLS}:ma", [f"{TOOLS}:main"]),
     (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
 ]
 

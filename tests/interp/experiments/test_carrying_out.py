@@ -509,3 +509,10 @@ def test_experiments_run_inside_a_running_loop() -> None:
         return ab(cases(2), {"a": arm(right)}, seed=1)
 
     assert asyncio.run(notebook()).is_complete
+
+
+def test_the_hash_that_signs_each_result_is_made_once() -> None:
+    plan = ab(cases(2), {"a": arm(right)}, seed=1).plan
+
+    assert plan.hash is plan.hash
+    assert plan.keys is plan.keys
