@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+if TYPE_CHECKING:
+    import ast
+
 Matching: TypeAlias = Callable[[str], bool]
 
-_GRAMMAR = r"""
-?start: both | start "or" both -> either
-?both: one | both "and" one -> all
-?one: "not" one -> none | "(" start ")" | text
-text: WORD+ | QUOTED
-WORD: /(?!(?:and|or|not)(?![^\s()"']))[^\s()"']+/
-QUOTED: /"[^"]*"|'[^']*'/
-%ignore /\s+/
-"""
+_TOKEN = re.compile(r"""[()]|"[^"]*"|'[^']*'|[^\s()"']+|["']""")
+_KEPT = ("(", ")", "and", "or", "not")
 
 
 def matching(expression: str) -> Matching:
@@ -33,31 +30,39 @@ def matching(expression: str) -> Matching:
     >>> is_meant("greets Ada"), is_meant("greets Ada in a hurry"), is_meant("a Long one greets")
     (True, False, False)
     """
-    from lark import (
-        Lark,
-        UnexpectedInput,
-        UnexpectedToken,
-    )  # imported late: it is needed with -k alone
+    import ast  # imported late: it is needed with -k alone
 
-    parser = Lark(_GRAMMAR, parser="lalr")
+    texts: list[str] = []
+    words: list[str] = []  # of the expression, as Python reads it: each text is a name
+    for token in _TOKEN.findall(expression):
+        if token in _KEPT:
+            words.append(token)
+        elif words and words[-1] not in _KEPT and token[0] not in "\"'":
+            texts[-1] += f" {token}"
+        else:
+            words.append(f"_{len(texts)}")
+            texts.append(token[1:-1] if token[0] in "\"'" else token)
     try:
-        return _matching(parser.parse(expression))
-    except UnexpectedInput as error:
-        is_at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-        where = "it ends too early" if is_at_end else f"character {error.column} is not expected"
+        return _matching(ast.parse(" ".join(words), mode="eval").body, texts)
+    except (SyntaxError, RecursionError, MemoryError, TypeError):
         raise click.UsageError(
-            f"-k {expression!r}: {where}; write texts with and, or, not and brackets, and texts "
-            "that have those in quotes"
+            f"-k {expression!r}: write texts with and, or, not and brackets, and texts that have "
+            "those in quotes"
         ) from None
 
 
-def _matching(tree: Any) -> Matching:
-    if tree.data == "text":
-        words = " ".join(map(str, tree.children))
-        wanted = (words[1:-1] if words[0] in "\"'" else words).casefold()
-        return lambda name: wanted in name.casefold()
-    parts = [_matching(each) for each in tree.children]
-    if tree.data == "none":
-        return lambda name: not parts[0](name)
-    joined = all if tree.data == "all" else any
-    return lambda name: joined(each(name) for each in parts)
+def _matching(tree: ast.expr, texts: list[str]) -> Matching:
+    import ast
+
+    match tree:
+        case ast.Name(id=name):
+            wanted = texts[int(name[1:])].casefold()
+            return lambda name: wanted in name.casefold()
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            negated = _matching(inner, texts)
+            return lambda name: not negated(name)
+        case ast.BoolOp(op=joined, values=values):
+            parts = [_matching(each, texts) for each in values]
+            how = all if isinstance(joined, ast.And) else any
+            return lambda name: how(each(name) for each in parts)
+    raise TypeError("no expression of names")  # such as a call

@@ -87,7 +87,7 @@ def test_cases_are_selected_with_and_or_not_and_brackets(
     assert "says bye" in done.stdout
     assert "1 passed in" in done.stdout
     assert wrong.returncode == 2
-    assert "-k 'greets and': it ends too early" in wrong.stderr
+    assert "-k 'greets and': write texts with and, or, not and brackets" in wrong.stderr
 
 
 def test_recordings_that_no_case_uses_are_named(folder: Path, model_server: ModelServer) -> None:
