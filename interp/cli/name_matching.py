@@ -35,9 +35,9 @@ def matching(expression: str) -> Matching:
     texts: list[str] = []
     words: list[str] = []  # of the expression, as Python reads it: each text is a name
     for token in _TOKEN.findall(expression):
-        if token in _KEPT:
+        if token in (*_KEPT, "'", '"'):  # a quote alone is no text, and Python refuses it
             words.append(token)
-        elif words and words[-1] not in _KEPT and token[0] not in "\"'":
+        elif words and words[-1][0] == "_" and token[0] not in "\"'":
             texts[-1] += f" {token}"
         else:
             words.append(f"_{len(texts)}")

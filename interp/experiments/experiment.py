@@ -211,7 +211,8 @@ class Experiment:
             tokens = usage.total_tokens
             took = "an unknown number of tokens" if tokens is None else f"{tokens:,} tokens"
             spent = "" if cost is None else f" and {cost:.4g} USD"
-            yield f"the judge of {name} took {took}{spent}, which the arms' figures leave out"
+            if tokens != 0:
+                yield f"judging by {name} took {took}{spent}, which are in no arm's figures"
         yield from self._deterministic()
         tested = {each.metric for each in self.comparisons}
         for metric in plan.metrics:

@@ -9,7 +9,8 @@ from gram import Content, Markup, element
 
 from ..redaction import redact
 from ..views import Interval, facts, interval_plot, page, table
-from .tables import arm_rows, comparison_rows, count, marked
+from .intervals import Interval as IntervalOf95
+from .tables import arm_rows, comparison_rows, count, legend, marked
 
 if TYPE_CHECKING:
     from .experiment import Experiment
@@ -59,6 +60,7 @@ def _body(experiment: Experiment) -> Iterator[Content]:
             "plan": plan.hash[:8],
         }
     )
+    yield element("p", legend(experiment), class_="quiet")
     if experiment.comparisons:
         yield element("h2", "Comparisons")
         headers, *rows = comparison_rows(experiment)
@@ -74,12 +76,13 @@ def _body(experiment: Experiment) -> Iterator[Content]:
     for metric in plan.metrics:
         found = [each for each in experiment.estimates if each.metric == metric.name]
         bars = [
-            Interval(each.arm, each.value, each.interval.low, each.interval.high)
+            _bar(each.arm, each.value, each.interval, is_rate=each.is_rate)
             for each in found
             if each.interval
         ]
         if bars:
-            title = f"{marked(metric.name, plan.primary)}: the arms, with intervals of 95 %"
+            unit = " in %" if found[0].is_rate else ""
+            title = f"{marked(metric.name, plan.primary)}{unit}: the arms, with intervals of 95 %"
             yield element("h3", title)
             yield interval_plot(bars, title=title)
     if experiment.notes:
@@ -89,20 +92,28 @@ def _body(experiment: Experiment) -> Iterator[Content]:
 
 def _plots(experiment: Experiment) -> Iterator[Content]:
     for metric in experiment.plan.metrics:
+        found = [each for each in experiment.comparisons if each.metric == metric.name]
         bars = [
-            Interval(
+            _bar(
                 f"{each.arm} − {each.baseline}",
                 each.difference,
-                each.interval.low,
-                each.interval.high,
+                each.interval,
+                is_rate=each.is_rate,
             )
-            for each in experiment.comparisons
-            if each.metric == metric.name and each.interval
+            for each in found
+            if each.interval
         ]
         if bars:
-            title = f"{marked(metric.name, experiment.plan.primary)}: differences"
+            unit = " in points" if found[0].is_rate else ""
+            title = f"{marked(metric.name, experiment.plan.primary)}: differences{unit}"
             yield element("h3", title)
             yield interval_plot(bars, mark=0, title=title)
+
+
+def _bar(label: str, value: float, interval: IntervalOf95, *, is_rate: bool) -> Interval:
+    """An interval as it is drawn; of rates, in percent."""
+    by = 100 if is_rate else 1
+    return Interval(label, by * value, by * interval.low, by * interval.high)
 
 
 def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
@@ -116,8 +127,8 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
         rows = [
             [
                 each.arm,
-                _score(each, primary),
-                each.failure or each.content[:_LONGEST],
+                element("div", _score(each, primary), class_="lines"),
+                element("div", each.failure or each.content[:_LONGEST], class_="lines"),
                 _link(each, links),
             ]
             for each in group

@@ -21,6 +21,7 @@ def text_of(experiment: Experiment) -> str:
     parts = [heading(experiment), aligned(arm_rows(experiment))]
     if experiment.comparisons:
         parts += [aligned(comparison_rows(experiment))]
+    parts.append(legend(experiment))
     if experiment.notes:
         parts.append("\n".join(f"note: {each}" for each in experiment.notes))
     return "\n\n".join(parts)
@@ -34,6 +35,13 @@ def heading(experiment: Experiment) -> str:
         f"{count(len(plan.cases), 'case')} × {count(len(plan.arms), 'arm')}{times}, "
         f"decided by {plan.primary} (seed {plan.seed}, plan {plan.hash[:8]})"
     )
+
+
+def legend(experiment: Experiment) -> str:
+    """How the figures are written, in a line."""
+    said = f"* decides: {experiment.plan.primary}; in brackets: intervals of 95 %"
+    tests = len(experiment.comparisons)
+    return f"{said}; corrected: p, as one of {tests} tests" if tests > 1 else said
 
 
 def arm_rows(experiment: Experiment) -> list[list[str]]:
@@ -58,7 +66,7 @@ def arm_rows(experiment: Experiment) -> list[list[str]]:
 
 def comparison_rows(experiment: Experiment) -> list[list[str]]:
     """A row for each comparison: the difference, its interval, the test, the effect."""
-    rows = [["", "difference", "p", "corrected", "effect", "better/worse/equal", ""]]
+    rows = [["", "difference", "p", "corrected", "effect", "cases better/worse/equal", ""]]
     for each in experiment.comparisons:
         what = f"{marked(each.metric, experiment.plan.primary)}: {each.arm} − {each.baseline}"
         rows.append(

@@ -87,7 +87,7 @@ def test_what_a_judge_takes_is_counted_apart_from_the_arms(tmp_path: Path) -> No
     found = load_experiment(tmp_path / "x")
 
     assert found.judges == {"fair": (Usage(4_000_000, 0), 10.0)}
-    assert "the judge of fair took 4,000,000 tokens and 10 USD" in found.table()
+    assert "judging by fair took 4,000,000 tokens and 10 USD" in found.table()
     assert found.to_json()["judges"] == {
         "fair": {"input_tokens": 4_000_000, "output_tokens": 0, "cost": 10.0}
     }

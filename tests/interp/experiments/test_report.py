@@ -12,6 +12,7 @@ import pytest
 from interp import Case, ab, judged_by, load_experiment
 from tests.interp.experiments.test_judging import JUDGE
 from tests.interp.experiments.worlds import Answering, arm, cases, failing, half, right, wrong
+from tests.interp.views.browser import PHONE, a_browser, needs_a_browser
 
 
 def test_the_report_links_to_a_page_of_each_run_that_differs(tmp_path: Path) -> None:
@@ -33,6 +34,27 @@ def test_the_report_links_to_a_page_of_each_run_that_differs(tmp_path: Path) -> 
     ]
     assert report.count("<svg") == 2
     assert "http:" not in report.replace("http://www.w3.org/2000/svg", "")
+
+
+_EACH = "[...document.querySelectorAll('%s')].map(each => each.%s)"
+
+
+@needs_a_browser
+def test_on_a_phone_no_name_is_broken_and_answers_keep_their_lines(tmp_path: Path) -> None:
+    arms = {"first": arm(right), "longer": arm(lambda text: f"{text.upper()}\nand more")}
+    ab(cases(2), arms, out=tmp_path / "x", seed=1).write_html(tmp_path / "r.html")
+
+    with a_browser() as browser:
+        browser.open(tmp_path / "r.html", PHONE)
+        browser.run("document.querySelectorAll('details').forEach(each => each.open = true)")
+        links = browser.run(_EACH % ("td a", "getClientRects().length"))  # one a line
+        answers = browser.run(_EACH % ("td .lines", "innerText"))
+        width = browser.run("document.documentElement.scrollWidth")
+
+    assert set(links) == {1}
+    assert "SAY 0\nand more" in answers
+    assert width == PHONE[0]
+    assert browser.complaints == []
 
 
 def test_what_a_judge_said_has_a_page_too(tmp_path: Path) -> None:
