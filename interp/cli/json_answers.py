@@ -41,6 +41,7 @@ class JsonAnswers(Terminal):
         self, run: Run | Replay, keep: Callable[[AgentResponse], None]
     ) -> AgentResponse:
         """Continue a run to its end and print its answer; see `Terminal`."""
+        self._run = run
         words = RedactedStream()
         for each in run.stream(words=self._is_streaming):
             if not isinstance(each, TextDelta):

@@ -19,7 +19,7 @@ from ..execution import (
     ToolFinished,
     ToolStarted,
 )
-from ..machine import Ask, State, is_of_plain_agent
+from ..machine import Ask, State, frame_at, is_of_plain_agent
 from ..messages import AgentResponse, ToolInvocation
 from ..programs import names_of_models
 from ..redaction import RedactedStream, redact
@@ -46,8 +46,8 @@ _LONGEST_RESULT = 500
 _DENIED = "denied, not run"  # what the model is told of a call that the policy or the user refused
 _ANSWERS = """y  run this call
 n  do not run it, and tell the model so (Enter does the same)
-always  run this and all other calls of this tool, until the command ends
-never   run no call of this tool, until the command ends"""
+always  run this and all other calls of this tool by this agent, until the command ends
+never   run no call of this tool by this agent, until the command ends"""
 
 
 def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
@@ -95,7 +95,8 @@ class Terminal:
         self.calls: list[ToolInvocation] = []
         self._most = None if is_debugging or is_verbose() else _LONGEST_RESULT
         self._spinner = Spinner(is_wanted=not (is_debugging or is_quiet()))
-        self._always: dict[str, Answer] = {}
+        self._always: dict[tuple[str, str], Answer] = {}
+        self._run: Run | Replay | None = None
         self._words = RedactedStream()
         self._is_within_line = False
         self._failure: OSError | None = None
@@ -113,7 +114,7 @@ class Terminal:
         """
         is_at_terminal = sys.stdout is not None and sys.stdout.isatty()
         is_shown_as_said = self._is_streaming or is_at_terminal
-        self.calls = []
+        self.calls, self._run = [], run
         model = names_of_models(run.state.agent, run.state.model)
         self._spinner.start(model)
         for each in run.stream(words=is_shown_as_said):
@@ -177,8 +178,12 @@ class Terminal:
         Without a terminal it is denied, or stays open if the run is recorded.
         """
         self.end_line()
-        if not ask.may_have_run and (always := self._always.get(ask.name)) is not None:
+        asker = frame_at(self._run.state, ask.at).name if self._run else ""
+        whose = (asker, ask.name)
+        if not ask.may_have_run and (always := self._always.get(whose)) is not None:
             return always
+        is_inside = self._run is not None and not is_of_plain_agent(ask.at)
+        by = without_surrogates(for_question(f" for {asker}")) if is_inside else ""
         if ask.may_have_run:
             tell("this call had begun when the run ended: it may have run already")
         call = without_surrogates(for_question(redact(call_text(ask.name, ask.args))))
@@ -189,7 +194,7 @@ class Terminal:
                 shown = f"{call[:_LONGEST_QUESTION]}… ({hidden} more characters)"
                 choices += ", v to view it whole"
             try:
-                answer = ask_user(f"Run {shown}? [{choices}]: ")
+                answer = ask_user(f"Run {shown}{by}? [{choices}]: ")
             except KeyboardInterrupt:
                 tell("")  # what follows is not on the line of the question
                 raise
@@ -204,9 +209,9 @@ class Terminal:
                 case "" | "n" | "no":
                     return "the user does not allow it"
                 case "a" | "always":
-                    return self._always.setdefault(ask.name, True)
+                    return self._always.setdefault(whose, True)
                 case "never":
-                    return self._always.setdefault(ask.name, "the user never allows this tool")
+                    return self._always.setdefault(whose, "the user never allows this tool")
                 case "v" | "view" if hidden > 0:
                     hidden = 0
                 case _:

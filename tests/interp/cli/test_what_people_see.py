@@ -371,6 +371,29 @@ def test_never_is_asked_once_and_told(model_server: ModelServer) -> None:
     assert "Run " not in rest
 
 
+def test_a_question_says_which_agent_inside_asks_and_always_is_about_one_agent(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    greets = Path(HELLO).read_text().partition("} |")[2].strip().removesuffix("]")
+    program = tmp_path / "boss.gram"
+    program.write_text(
+        f'[boss:Agent {{instruction: "x", model: "OpenAI/m"}} | helper, {greets}]\n'
+        f'[helper:Agent {{description: "Helps", instruction: "x", model: "OpenAI/m"}} | {greets}]\n'
+    )
+    helps = tool_calls(("h", "helper", {"input": "x"}))
+    model_server.will_say(tool_calls(HI), helps, tool_calls(HI), tool_calls(HI), "helped", "done")
+    with Terminal("run", str(program), "hi", "--approve", "ask", **at(model_server)) as terminal:
+        terminal.until(QUESTION)
+        terminal.type("always\n")
+        terminal.until('Run helper(input: "x")? [y/N/always/never]: ')
+        terminal.type("y\n")
+        terminal.until('Run sayHello(personName: "Al") for helper? [y/N/always/never]: ')
+        terminal.type("always\n")
+        rest = terminal.until("done\n")
+
+    assert "Run " not in rest
+
+
 def test_what_is_no_answer_is_explained_and_asked_again(model_server: ModelServer) -> None:
     with asked(model_server, HI) as terminal:
         terminal.until(QUESTION)
