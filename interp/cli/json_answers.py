@@ -10,7 +10,7 @@ from gram import Json
 
 from ..execution import Finished, Run, TextDelta, ToolFinished, ToolStarted
 from ..json_text import read_json
-from ..machine import State, Status, calls_made, is_of_plain_agent
+from ..machine import State, Status, calls_made, says_result
 from ..messages import AgentResponse, ToolInvocation, Usage
 from ..redaction import RedactedStream, redact
 from .failures import Failure, exit_code_of, shown
@@ -47,7 +47,7 @@ class JsonAnswers(Terminal):
             if not isinstance(each, TextDelta):
                 self._tell_text(words.rest())
             match each:
-                case TextDelta() if is_of_plain_agent(each.at):
+                case TextDelta() if says_result(run.state, each.at):
                     self._tell_text(words.feed(each.text))
                 case ToolStarted():
                     arguments = _value(each.call.arguments)

@@ -19,7 +19,7 @@ from ..execution import (
     ToolFinished,
     ToolStarted,
 )
-from ..machine import Ask, State, frame_at, is_of_plain_agent
+from ..machine import Ask, At, State, frame_at, is_of_plain_agent, says_result
 from ..messages import AgentResponse, ToolInvocation
 from ..programs import names_of_models
 from ..redaction import RedactedStream, redact
@@ -116,13 +116,18 @@ class Terminal:
         is_shown_as_said = self._is_streaming or is_at_terminal
         self.calls, self._run = [], run
         model = names_of_models(run.state.agent, run.state.model)
+        said = ""
+        said_at: At = ()
         self._spinner.start(model)
         for each in run.stream(words=is_shown_as_said):
             self._spinner.stop()
             match each:
-                case TextDelta() | SaidBeforeCalls() if not is_of_plain_agent(each.at):
+                case TextDelta() | SaidBeforeCalls() if not says_result(run.state, each.at):
+                    self.end_line()
                     self._spinner.start(model)  # said by who works for the answer
                 case TextDelta():
+                    said = (said if each.at == said_at else "") + each.text
+                    said_at = each.at
                     self._print(self._words.feed(each.text), nl=False)
                     self._is_within_line = True
                 case SaidBeforeCalls() if self._is_within_line:
@@ -145,7 +150,7 @@ class Terminal:
                         unkept = failure
                     if self._is_within_line:
                         self.end_line()
-                    else:
+                    elif not said or is_of_plain_agent(said_at) or said != each.response.content:
                         self._print(redact(each.response.content))
                     for problem in (unkept, self._failure):
                         if problem is not None:

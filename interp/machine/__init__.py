@@ -31,6 +31,7 @@ from .readings import (
     newly_answered,
     pending,
     response,
+    says_result,
     waits_for,
 )
 from .requests import answer_schema_of
@@ -85,6 +86,7 @@ __all__ = [
     "pending",
     "response",
     "resume",
+    "says_result",
     "start",
     "step",
     "waits_for",

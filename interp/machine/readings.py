@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gram import expect
+from lenses_ext import workflow_of
 
 from ..json_text import write_json
 from ..messages import AgentResponse, ConversationContext, ToolInvocation
@@ -51,6 +52,26 @@ def waits_for(state: State, effect: Effect) -> bool:
 def is_of_plain_agent(at: At) -> bool:
     """Whether a position is that of a request or a call of an outermost agent."""
     return len(at) < 3 and type(at[0]) is type(at[-1]) is int
+
+
+def says_result(state: State, at: At) -> bool:
+    """Whether what a model says at a position is what the run gives, unless it calls tools.
+
+    It is where the outermost agent speaks, or one that is a step whose text is the result. In a
+    loop nobody knows which round is the last.
+    """
+    frame: Frame | None = state.frame
+    while isinstance(frame, WorkflowFrame):
+        node, flow = frame.node_at(at), workflow_of(frame.workflow)
+        arrows = flow.result.arrows
+        if node is None or frame.is_loop or flow.result.is_record or frame.live[node[0]].is_each:
+            return False
+        if not any(each.source == node[0] and not each.is_choice for each in arrows):
+            return False
+        frame = frame.inner(at)
+        if isinstance(frame, AgentFrame) and answer_of(frame.agent) is not None:
+            return False
+    return isinstance(frame, AgentFrame) and len(at) - len(frame.place) in (1, 2)
 
 
 def frame_at(state: State, at: At) -> Frame:

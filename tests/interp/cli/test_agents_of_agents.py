@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import at, gram
+from tests.interp.model_server import ModelServer
 
 NEWS = """
 [writer:Agent {description: "Writes", instruction: "Write.", model: "Offline/rehearsal"}]
@@ -70,6 +71,29 @@ def test_a_loop_that_was_out_of_rounds_is_told_and_traced(tmp_path: Path) -> Non
     assert json.loads(done.stdout)["unfinished"] is True
     assert "a loop was out of rounds" in gram("run", str(program), "the moon").stderr
     assert "done (a loop was out of rounds)" in gram("trace", file).stdout
+
+
+RESULT_FIRST = """
+[w:Workflow | facts, write, check, (facts)-->(write)-->(), (write)-->(check)]
+[facts:Agent {instruction: "Find.", model: "OpenAI/m"}]
+[write:Agent {instruction: "Write.", model: "OpenAI/m"}]
+[check:Agent {instruction: "Check.", model: "OpenAI/m"}]
+"""
+
+
+def test_the_words_of_the_agent_that_gives_the_result_are_streamed_once(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    program = tmp_path / "a.gram"
+    program.write_text(RESULT_FIRST)
+    model_server.will_say(*["found", "The article.", "checked"] * 2)
+
+    done = gram("run", str(program), "x", "--stream", **at(model_server))
+    lines = gram("run", str(program), "x", "--stream", "--json", **at(model_server)).stdout
+
+    assert done.stdout.splitlines() == ["The article."]
+    seen = [json.loads(line) for line in lines.splitlines()]
+    assert "".join(each["text"] for each in seen if each["type"] == "text") == "The article."
 
 
 def test_an_agent_is_shown_as_the_tool_it_is(news: str) -> None:
