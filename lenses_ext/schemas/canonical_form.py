@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from .json_values import check_json, dump_json, whole_numbers
 from .keywords import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TEXTS
 from .schema_parts import resolve_ref
+from .values_of import bare
 
 Match: TypeAlias = Literal["full", "types", "name"]
 """How much a tool must have in common with its specification: everything, everything but texts for
@@ -23,6 +24,7 @@ _SAYS_NOTHING: dict[str, tuple[object, ...]] = {
     "definitions": ({},),
 }
 _UNORDERED = frozenset({"anyOf", "oneOf", "allOf", "enum", "required", "type"})
+_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _MAX_INLINED = 20_000  # values
 _MAX_LEVELS = 100  # of schemas, once references are replaced
 
@@ -33,7 +35,7 @@ def canonical(schema: object, *, match: Match = "full") -> Any:
     The order of keys, of ``required``, ``enum``, ``type`` and of alternatives does not matter,
     nor do keywords without effect (``required: []``). References inside the schema are replaced by
     what they refer to unless that refers to itself; alternatives of bare types become a ``type``
-    list. A whole decimal becomes an integer.
+    list, and those that refuse nothing are left out. A whole decimal becomes an integer.
 
     Args:
         schema: a JSON Schema; it is not changed.
@@ -69,6 +71,10 @@ class _Canonical:
         self.match = match
         self.inline = inline
         self.recursive = _recursive_references(root) if inline else set()
+        self.evaluates = any(  # then an alternative counts that refuses nothing
+            isinstance(node, dict) and not node.keys().isdisjoint(_UNEVALUATED)
+            for node in _nodes(root)
+        )
         self.used: set[str] = set()
         self.inlined = 0
         self.level = 0
@@ -100,7 +106,7 @@ class _Canonical:
             if new not in _SAYS_NOTHING.get(key, ()):
                 form[key] = new
         self.level -= 1
-        return _sorted(_union_of_bare_types(form))
+        return _sorted(_union_of_bare_types(form if self.evaluates else _without_idle(form)))
 
     def _value(self, key: str, value: object) -> Any:
         if isinstance(value, dict) and key in MAP_OF_SCHEMAS:
@@ -139,6 +145,22 @@ class _Canonical:
 
 def _is_for_readers(key: str, value: object) -> bool:
     return key in TEXTS or (key == "format" and value == "float")
+
+
+def _without_idle(form: dict[str, Any]) -> dict[str, Any]:
+    """A schema without the alternatives that accept everything, where these refuse nothing."""
+    new = dict(form)
+    if "allOf" in form:
+        new["allOf"] = [each for each in form["allOf"] if not _accepts_all(each)]
+    if any(map(_accepts_all, form.get("anyOf", ()))):
+        del new["anyOf"]
+    if len(form.get("oneOf", ())) == 1 and _accepts_all(form["oneOf"][0]):
+        del new["oneOf"]
+    return {key: value for key, value in new.items() if key != "allOf" or value}
+
+
+def _accepts_all(schema: object) -> bool:
+    return isinstance(schema, dict) and bare(schema) == {}
 
 
 def _union_of_bare_types(form: dict[str, Any]) -> dict[str, Any]:

@@ -217,6 +217,11 @@ class _Comparison:
                 branches = [all_of(rest, sub[key])] if key == "allOf" else sub[key]
                 for branch in branches:
                     one = branch if key == "allOf" else both(rest, branch)
+                    if (
+                        one == {} and self._result and key in UNIONS
+                    ):  # it refuses something by the others
+                        yield self._of_key(key, sub, sup, path, "declare what it returns")
+                        continue
                     yield from self._compare(one, sup, path, assumed)
                 return
         if "enum" in sub or "const" in sub:

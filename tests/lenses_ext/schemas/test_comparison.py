@@ -577,6 +577,30 @@ def test_what_is_valid_for_the_specification_is_valid_for_what_implements_it(
             assert accepts(implementation, value)
 
 
+@pytest.mark.parametrize(
+    "anything",
+    [
+        {"anyOf": [{}]},
+        {"allOf": [{}, True]},
+        {"oneOf": [{"description": "any"}]},
+        {"anyOf": [{}, {"type": "null"}]},
+        {"anyOf": [{"allOf": [{"anyOf": [{}]}]}]},
+    ],
+)
+def test_alternatives_that_refuse_nothing_declare_nothing(anything: dict[str, Any]) -> None:
+    assert canonical(anything) == {}
+    assert differences({"type": "integer"}, anything, result=True) == ()
+    assert differences(parameter({"type": "integer"}), parameter(anything)) == ()
+    assert differences(parameter(anything), parameter({"type": "integer"})) != ()
+
+
+def test_an_alternative_of_anything_that_another_narrows_is_no_declaration_of_nothing() -> None:
+    not_null = {"oneOf": [{}, {"type": "null"}]}
+
+    assert differences({"type": "integer"}, not_null, result=True) != ()
+    assert differences({}, not_null, result=True) == ()
+
+
 @given(small_schemas(), st.data(), st.lists(small_values(), min_size=1, max_size=8))
 def test_what_an_implementation_returns_is_valid_for_the_specification(
     implementation: Any, data: st.DataObject, values: list[Any]
