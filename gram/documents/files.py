@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterable
 from io import IOBase
@@ -75,6 +76,15 @@ def parse_file(file: PathOrFile, *, style: Style | None = None) -> Document:
     return parse(text, filename, style=style)
 
 
+_MARKS = {  # the longer first, for one begins as the other does
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""How texts in other encodings begin."""
+
+
 def decode(content: bytes, filename: str | None = None) -> str:
     """UTF-8 bytes as text.
 
@@ -86,9 +96,11 @@ def decode(content: bytes, filename: str | None = None) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         readable = content[: error.start].decode()
+        other = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
+        byte = f"byte {content[error.start]:#04x} is not UTF-8"
         raise GramDecodeError(
-            f"byte {content[error.start]:#04x} is not UTF-8",
-            readable,
+            f"the file is {other}, not UTF-8" if other else byte,
+            readable or content.decode(other or "UTF-8", "replace"),
             len(readable),
             filename=filename,
             hint="save the file as UTF-8",

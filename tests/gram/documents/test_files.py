@@ -69,11 +69,30 @@ def test_bytes_that_are_not_utf_8_are_cited(file: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe(\0a\0)\0", b"(a {k: '\xe9'})", b"(a)\xc3", b"\x80"])
+@pytest.mark.parametrize("content", [b"(a {k: '\xe9'})", b"(a)\xc3", b"\x80"])
 def test_other_encodings_are_refused(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
     with pytest.raises(GramDecodeError, match="is not UTF-8"):
+        load(file)
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32"])
+def test_another_encoding_is_named_with_a_place(file: Path, encoding: str) -> None:
+    file.write_bytes("(a)\n(b)".encode(encoding))
+
+    with pytest.raises(GramDecodeError) as caught:
+        load(file)
+
+    assert str(caught.value) == (
+        f"{file}:1:1: the file is {encoding}, not UTF-8\n  (a)\n  ^\nhint: save the file as UTF-8"
+    )
+
+
+def test_a_first_byte_that_is_not_utf_8_has_a_place(file: Path) -> None:
+    file.write_bytes(b"\xe9(a)")
+
+    with pytest.raises(GramDecodeError, match=":1:1: byte 0xe9 is not UTF-8\n  \ufffd\\(a\\)\n"):
         load(file)
 
 
