@@ -7,8 +7,18 @@ from typing import Any
 
 import click
 
-from gram import Document, Json, Pattern, to_json, value_to_json, write_value
-from lenses_ext import ANY, FocusError, Model, dumps, read_path
+from gram import (
+    WALK_SUBJECT,
+    Document,
+    Json,
+    Pattern,
+    Subject,
+    is_edge,
+    to_json,
+    value_to_json,
+    write_value,
+)
+from lenses_ext import ANY, WORKFLOW, FocusError, Model, dumps, read_path
 
 from .completing import path_argument
 from .each_file import Nowhere, each_file, passing_over
@@ -82,12 +92,20 @@ def _shown(value: Any) -> str:
     if isinstance(value, str | Model):
         return str(value)
     if isinstance(value, Pattern):
-        return dumps(value)
+        return _as_element(value)
     if isinstance(value, tuple):
-        return "\n".join(map(dumps, value))
+        return "\n".join(map(_as_element, value))
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     return write_value(value)
+
+
+def _as_element(pattern: Pattern) -> str:
+    """The text of a pattern; an arrow as it is written in a workflow, where nodes have ``::``."""
+    if not is_edge(pattern) and pattern.value != WALK_SUBJECT:
+        return dumps(pattern)
+    around = dumps(Pattern(Subject("", {WORKFLOW}), (pattern,)))
+    return around.removeprefix(f"[:{WORKFLOW} | ").removesuffix("]")
 
 
 def _as_json(value: Any) -> Json:

@@ -95,12 +95,13 @@ def choose(
     names = list(dict.fromkeys(each.name for each in known))
     if name is None and len(names) > 1:
         meant = _not_referred_to(program, known)
+        each_other = "" if meant else ", and each is used or handed over to by another"
         names = list(dict.fromkeys(each.name for each in meant)) or names
         if len(names) > 1:
             kind = "agents" if all(is_agent(each.pattern) for each in known) else "programs"
             raise ProgramError(
-                f"the program has {len(names)} {kind}: {', '.join(names)}; choose one, with "
-                f'agent="{names[0]}" in Python or --agent {names[0]} on the command line'
+                f"the program has {len(names)} {kind}: {', '.join(names)}{each_other}; choose one, "
+                f'with agent="{names[0]}" in Python or --agent {names[0]} on the command line'
             )
         return meant[0]
     if name is not None and name not in names:

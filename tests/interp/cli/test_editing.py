@@ -443,7 +443,7 @@ def test_nodes_and_arrows_are_added_and_removed_by_paths(tmp_path: Path) -> None
 
     assert refused.returncode == 1
     assert "unexpected-element" in refused.stderr
-    assert got.stdout == "(writer)-->(editor)\n(editor)-->(again:writer)\n"
+    assert got.stdout == "(writer)-->(editor)\n(editor)-->(again::writer)\n"
     assert removed.stdout == WORKFLOW
 
 

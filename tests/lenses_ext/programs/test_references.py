@@ -70,6 +70,18 @@ def test_an_agent_is_chosen_by_its_name() -> None:
         resolve(parse(text), "c")
 
 
+def test_none_of_two_agents_that_hand_over_to_each_other_is_meant_without_a_name() -> None:
+    program = parse("[a:Agent | (a)-[:HANDOFF]->(b)] [b:Agent | (b)-[:HANDOFF]->(a)]")
+
+    with pytest.raises(ProgramError) as caught:
+        resolve(program)
+
+    assert str(caught.value) == (
+        "the program has 2 agents: a, b, and each is used or handed over to by another; choose "
+        'one, with agent="a" in Python or --agent a on the command line'
+    )
+
+
 def test_resolving_a_resolved_agent_gives_it_back() -> None:
     agent = resolve(parse("[a:Agent | t] [t:Tool | (u::U)==>(::Text)] [U:Object | (n::Text)]"))
 
