@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias, Union
 
-from .errors import ArgumentError
+from .errors import ArgumentError, expect
 
 # Compiled when they are used: `re` keeps them, and most output needs only one of them.
 _HARMFUL = (
@@ -42,6 +42,7 @@ def visible(text: str) -> str:
     >>> print(visible("safe\\x1b[2J"))
     safe\\x1b[2J
     """
+    expect(text, str, "text", by="visible")
     return re.sub(_HARMFUL, _as_escape, text)
 
 
@@ -72,6 +73,7 @@ def element(name: str, /, *content: Content, **attributes: str | float | None) -
     >>> element("p", "a < b", element("br"), class_="x", hidden=True, id=None)
     '<p class="x" hidden>a &lt; b<br></p>'
     """
+    expect(name, str, "name", by="element")
     start = name + "".join(_attribute(key, value) for key, value in attributes.items())
     if not _NAME.fullmatch(name):
         raise ArgumentError(f"{name!r} is not the name of an element")

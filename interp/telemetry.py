@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define
 
-from gram import Pattern
+from gram import Pattern, expect
 from lenses_ext import Model, agent_model, is_agent, to_json_value, view
 
 from .errors import ApprovalNeeded, ConfigurationError
@@ -103,6 +103,9 @@ class Telemetry:
             raise ConfigurationError(
                 "OpenTelemetry is not installed: pip install 'gram-agents[telemetry]'"
             ) from None
+        kinds = (trace.TracerProvider, type(None))
+        expect(tracer_provider, kinds, "tracer_provider", by="Telemetry")
+        expect(content, bool, "content", by="Telemetry")
         self._trace = trace
         self._tracer = trace.get_tracer("gram-agents", tracer_provider=tracer_provider)
         self._content = content

@@ -202,6 +202,9 @@ def write_node(label: str, properties: Mapping[str, Value], elements: Sequence[s
     >>> write_node("Reply", {"at": 1}, [write_node("User", {})])
     '[:Reply {at: 1} | (:User)]'
     """
+    expect(label, str, "label", by="write_node")
+    expect(properties, Mapping, "properties", by="write_node")
+    expect(elements, Sequence, "elements", by="write_node")
     subject = f":{_write_label(label)}"
     if properties:
         subject = f"{subject} {write_record(properties, fences=False)}"

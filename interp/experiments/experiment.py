@@ -8,7 +8,7 @@ from functools import cached_property
 from math import inf
 from pathlib import Path
 
-from gram import expect
+from gram import expect, expect_all
 
 from ..json_text import Json
 from ..messages import Usage
@@ -41,7 +41,8 @@ class Experiment:
     """
 
     def __init__(self, plan: Plan, trials: Sequence[Trial], folder: Path | None = None) -> None:
-        by_key = {each.key: each for each in trials}
+        expect(plan, Plan, "plan", by="Experiment")
+        by_key = {each.key: each for each in expect_all(trials, Trial, "trials", by="Experiment")}
         self.plan = plan
         self.trials = tuple(by_key[key] for key in plan.keys if key in by_key)
         self.folder = folder

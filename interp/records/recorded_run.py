@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 
-from gram import GramError, Pattern, Source, fault, parse
+from gram import GramError, Pattern, Source, expect, fault, parse
 
 from ..errors import ProtocolError, ReplayError, ValidationError
 from ..machine import At, CallModel, Effect, Event, State, calls_made, pending, step
@@ -52,6 +52,11 @@ class Step:
 Entry: TypeAlias = Union[Step, Note]
 
 
+def _checked_entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    expect(given, tuple, "entries", by="RecordedRun")
+    return given
+
+
 @frozen(repr=False)
 class RecordedRun:
     """A run that was recorded.
@@ -69,7 +74,7 @@ class RecordedRun:
     """
 
     first: State
-    entries: tuple[Entry, ...]
+    entries: tuple[Entry, ...] = field(converter=_checked_entries)
     program: str
     filename: str | None
     library: tuple[Pattern, ...]

@@ -106,6 +106,7 @@ class ToolLibrary(Mapping[str, Tool]):
 
     def why_ambiguous(self, name: str) -> str | None:
         """Where the tools of a name are, if several added libraries have one; else None."""
+        expect(name, str, "name", by="why_ambiguous")
         if name not in self.ambiguous:
             return None
         places = [each.place or "unknown place" for each in self.ambiguous[name]]

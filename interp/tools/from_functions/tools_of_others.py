@@ -57,7 +57,8 @@ def tool_of_others(value: Any) -> Tool | None:
 
 
 def _shape_of(value: object) -> Shape | None:
-    if isinstance(value, type | Tool):
+    # A lens or a mock has whatever attribute it is asked for: that is no shape.
+    if isinstance(value, type | Tool) or hasattr(value, "attribute_of_no_framework"):
         return None
     return next(
         (each for each in SHAPES if all(hasattr(value, name) for name in each.attributes)), None
