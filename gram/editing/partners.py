@@ -72,6 +72,7 @@ class _Search:
         self.open(old, new)
         steps: Sequence[Callable[[], bool]] = (
             lambda: self.pair_equal(self.roots()),
+            lambda: self.pair_only_paths(growing=True),
             lambda: self.pair_equal(self.only_once()),
             lambda: self.pair_alike(self.definitions()),
             self.pair_definitions_with_references,
@@ -180,8 +181,12 @@ class _Search:
                     found = True
         return found
 
-    def pair_only_paths(self) -> bool:
-        """The one path left in a list with the one left in its partner: it gained or lost hops."""
+    def pair_only_paths(self, *, growing: bool = False) -> bool:
+        """The one path left in a list with the one left in its partner: it gained or lost hops.
+
+        Args:
+            growing: look for arrows alone that became a hop of a walk.
+        """
         found = False
         for lists in self.lists:
             loose, wanted = lists.loose()
@@ -193,6 +198,8 @@ class _Search:
             ]
             if len(paths) == len(wanted) == 1:
                 [(old, path)], [new] = paths, wanted
+                if growing and old.pattern not in new.pattern.elements:
+                    continue
                 free = old.is_free and new.is_free and _may_be(old.pattern, new.pattern)
                 if free and self.keeps_form(path, new):
                     self.pair(old, new)

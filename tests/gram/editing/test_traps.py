@@ -95,6 +95,12 @@ TRAPS = {
         "[:Gram.Walk | (a)==>(b), (x)~~>(y)]"),
     "a walk grows by a hop": (
         "(a)==>(b)<~~(c)", "(a)-->(b)<--(c)-->(d)", "(a)==>(b)<~~(c)-->(d)"),
+    "an arrow that grows into a walk keeps its bytes": (
+        "[w | a,  (a)==>(b {k: 0x1}), q]",
+        "[w | a, (a)-->(b {k: 1})-->(c), q]",
+        "[w | a,  (a)==>(b {k: 0x1})-->(c), q]"),
+    "an arrow that grows at its start is a walk": (
+        "[w | (a)<==(b), q]", "[w | (c)-->(b)-->(a), q]", "[w | (c)-->(b)==>(a), q]"),
     "a walk loses its first hop": ("(a)-->(b)==>(c)~~>(d)", "(b)-->(c)-->(d)", "(b)==>(c)~~>(d)"),
     "an edge with a third end is a bracket": (
         "(a {k: 0x1})-[:R]->(b)", "[:R | (a {k: 1}), (b), (c)]", "[:R | (a {k: 0x1}), (b), c]"),
