@@ -114,6 +114,7 @@ from .models.reply_reading import detect_tool_call as detect_tool_call
 from .models.request_json import request_body as request_body
 from .models.scripted import ScriptedModel as ScriptedModel
 from .notebook import conversation_form as conversation_form
+from .openapi.library import openapi_library as openapi_library
 from .prices import price_of as price_of
 from .programs import load as load
 from .providers.provider import Provider as Provider

@@ -50,6 +50,7 @@ FLOORS = {
         "machine",
         "tools",
         "mcp_servers",
+        "openapi",
         "records",
         "models",
         "execution",
@@ -208,7 +209,10 @@ def test_what_is_confined_stays_confined() -> None:
         for name in ("connection", "library", "listing", "results", "transports")
     ]
     assert importers("mcp") == mcp
-    assert importers("httpx2") == [mcp[-1], clients, server, transports]
+    assert importers("httpx2") == [
+        *(mcp[-1], clients, server, transports),
+        *("interp/openapi/calls.py", "interp/openapi/fetching.py"),
+    ]
     assert importers("h11") == [transports]
     assert importers("prompt_toolkit") == ["interp/cli/prompting.py"]
     assert importers("tenacity") == ["interp/models/retries.py"]

@@ -32,7 +32,7 @@ from .edits import (
     read_value,
 )
 from .inputs import read_libraries, read_word_beside
-from .options import mcp_option
+from .options import mcp_option, openapi_option
 
 if TYPE_CHECKING:
     from ..tools import ToolLibrary
@@ -52,6 +52,7 @@ _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
     help="Add tools of a Python file, by their names.",
 )
 @mcp_option
+@openapi_option
 @edit_options("PATH VALUE")
 def command(
     *words: str,
@@ -59,6 +60,7 @@ def command(
     destination: Destination,
     tools: tuple[str, ...],
     mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
 ) -> None:
     """Add VALUE to FILES at PATH: a tool to an agent's tools, a node or an arrow to a workflow,
     or a new property.
@@ -70,11 +72,11 @@ def command(
     . adds a pattern at the end of the file. A path with * adds to all its places in a file, or to
     none.
 
-    With --tools or --mcp, tools of a library are added by their names: gram add FILE greeter.tools
-    --mcp 'uvx some-server' NAME…
+    With --tools, --mcp or --openapi, tools of a library are added by their names:
+    gram add FILE greeter.tools --mcp 'uvx some-server' NAME…
     """
-    if tools or mcp:
-        _add_tools(files, words, destination, read_libraries(tools, mcp))
+    if tools or mcp or openapi:
+        _add_tools(files, words, destination, read_libraries(tools, mcp, openapi))
         return
     path, value = words
     value = read_word_beside(value, files)
@@ -101,7 +103,7 @@ def _add_tools(
     from .library_specs import specs_of  # imported late: most edits add no such tools
 
     if len(words) < 2 or not words[0].endswith(".tools"):
-        raise click.UsageError("with --tools or --mcp, write FILE AGENT.tools NAME…")
+        raise click.UsageError("with --tools, --mcp or --openapi, write FILE AGENT.tools NAME…")
     path, *names = words
     new = specs_of(library, dict.fromkeys(names))
 

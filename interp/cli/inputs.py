@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -126,22 +127,26 @@ def read_tool_specs(
 
 
 def read_libraries(
-    names: Sequence[str], servers: Sequence[str] = (), *, offline: bool = False
+    names: Sequence[str],
+    servers: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    *,
+    offline: bool = False,
 ) -> ToolLibrary:
-    """Load the tools of Python files, given as ``FILE.py`` or ``FILE.py:name``, and of MCP servers.
+    """Load the tools of Python files (``FILE.py:name``), of MCP servers and OpenAPI documents.
 
     Without a name, all tools and ToolLibraries at the top level of the module are used. Without a
-    file and a server, they are the built-in ones.
+    file, a server and a document, they are the built-in ones.
 
     Raises:
         OSError: a file cannot be read.
         ConfigurationError: a file raises an error, or has no tools under the name; or a server
-            cannot be used.
+            or a document cannot be used.
         click.UsageError: a server has an address, and ``offline`` is set.
     """
     from ..tools import ToolLibrary  # imported late: most commands need no tools
 
-    if not names and not servers:
+    if not names and not servers and not documents:
         from .. import hello_world_tool_library
 
         return hello_world_tool_library
@@ -152,6 +157,8 @@ def read_libraries(
         from .mcp_inputs import connected
 
         library = library + connected(servers, offline=offline)
+    for document in documents:
+        library = library + _of_document(document)
     return library
 
 
@@ -230,6 +237,17 @@ def _library(given: str) -> ToolLibrary:
     if not library:
         raise ConfigurationError(f"{file} has no tools: decorate functions with @tool")
     return library
+
+
+def _of_document(given: str) -> ToolLibrary:
+    """The operations of a document, given as ``FILE`` or ``SCHEME=VARIABLE FILE``."""
+    from ..openapi import openapi_library
+
+    keys = {}
+    while match := re.match(r"([\w.-]+)=(\w+)\s+(?=\S)", given):
+        keys[match[1]] = match[2]
+        given = given[match.end() :]
+    return openapi_library(given, keys=keys, tell=note)
 
 
 def _module(path: Path) -> ModuleType:

@@ -61,6 +61,16 @@ mcp_option = click.option(
 """The option for MCP servers; see `read_libraries`."""
 
 
+openapi_option = click.option(
+    "--openapi",
+    multiple=True,
+    shell_complete=complete_files,
+    metavar="[SCHEME=VARIABLE] FILE|URL",
+    help="An OpenAPI document, whose operations are tools; a key is in the environment variable.",
+)
+"""The option for OpenAPI documents; see `read_libraries`."""
+
+
 def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:
     """An attribute with its command line option and a function that converts its value."""
     return field(metadata={"option": option}, converter=converter)
@@ -111,6 +121,7 @@ class RunningOptions:
     )
     tools: tuple[str, ...] = _given_by(tools_option)
     mcp: tuple[str, ...] = _given_by(mcp_option)
+    openapi: tuple[str, ...] = _given_by(openapi_option)
     match: Match = _given_by(match_option)
     approve: str | None = _given_by(
         click.option(
@@ -146,20 +157,22 @@ class RunningOptions:
     def __attrs_post_init__(self) -> None:
         if self.offline and (self.model or self.base_url):
             raise click.UsageError("--offline cannot be used together with --model or --base-url")
+        if self.offline and self.openapi:
+            raise click.UsageError("--offline uses no network, and --openapi calls servers")
         if self.base_url is not None and not is_address(self.base_url):
             raise click.UsageError(f"--base-url {ADDRESS_RULE}")
         read_limits(self.limits)
 
     @property
     def named_tools(self) -> tuple[str, ...]:
-        """The files of tools and the servers that were given."""
-        return (*self.tools, *self.mcp)
+        """The files of tools, the servers and the documents that were given."""
+        return (*self.tools, *self.mcp, *self.openapi)
 
     def library(self) -> ToolLibrary:
         """The tools that the options name; see `read_libraries`."""
         from .inputs import read_libraries
 
-        return read_libraries(self.tools, self.mcp, offline=self.offline)
+        return read_libraries(self.tools, self.mcp, self.openapi, offline=self.offline)
 
     @property
     def asks_before_servers(self) -> bool:

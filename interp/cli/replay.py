@@ -17,7 +17,7 @@ from .failures import Refused
 from .file_options import agent_option
 from .inputs import hint_at_tools, read_document, read_libraries
 from .json_answers import JsonAnswers
-from .options import mcp_option, tools_option
+from .options import mcp_option, openapi_option, tools_option
 from .process import interruptible
 from .terminal import Terminal
 
@@ -34,6 +34,7 @@ from .terminal import Terminal
 )
 @tools_option
 @mcp_option
+@openapi_option
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
 def command(
     file: str,
@@ -42,6 +43,7 @@ def command(
     live: tuple[str, ...],
     tools: tuple[str, ...],
     mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Show the run that FILE records, as it was shown: no model, key or tool is needed.
@@ -51,19 +53,22 @@ def command(
     something differs, or if the recording ends before the run does.
     """
     kept = load_run(file)
+    named = (*tools, *mcp, *openapi)
     terminal = JsonAnswers(is_streaming=False, session=None) if as_json else Terminal()
     if program is None:
-        if live or tools or mcp or agent:
-            raise click.UsageError("--live, --tools, --mcp and --agent need --program FILE")
+        if live or named or agent:
+            raise click.UsageError(
+                "--live, --tools, --mcp, --openapi and --agent need --program FILE"
+            )
         _replay(Replay(kept), terminal)
         return
     state = begun_with(kept.first, the_agent(read_document(program), agent, by="replay"))
-    if (tools or mcp) and "tools" not in live:
-        raise click.UsageError("--tools and --mcp need --live tools")
+    if named and "tools" not in live:
+        raise click.UsageError("--tools, --mcp and --openapi need --live tools")
     world: World | None = None
     if live:
-        library = read_libraries(tools, mcp) if "tools" in live else None
-        with hint_at_tools((*tools, *mcp)):
+        library = read_libraries(tools, mcp, openapi) if "tools" in live else None
+        with hint_at_tools(named):
             world = LiveWorld.of(state, library, {"approve": terminal.ask})
     answers = recorded(
         kept,

@@ -24,7 +24,7 @@ from .each_file import each_file
 from .failures import NO
 from .file_options import agent_option, json_option
 from .inputs import read_libraries, read_tool_specs
-from .options import match_option, mcp_option
+from .options import match_option, mcp_option, openapi_option
 from .output import show, show_json
 from .program_files import STDIN, are_many
 from .rewriting import rewrite
@@ -40,22 +40,24 @@ from .rewriting import rewrite
     help="A Python file with the tools.",
 )
 @mcp_option
+@openapi_option
 @agent_option
 @match_option
 @json_option
 @click.option(
-    "--print-gram", is_flag=True, help="Print the gram of the tools of FILES, --tools and --mcp."
+    "--print-gram", is_flag=True, help="Print the gram of the tools of FILES, --tools, --mcp…"
 )
 @click.option(
     "--update",
     is_flag=True,
-    help="Where a tool of --tools or --mcp has other words or types: show the difference, and "
-    "write them to FILES.",
+    help="Where a tool of --tools, --mcp or --openapi has other words or types: show the "
+    "difference, and write them to FILES.",
 )
 def command(
     files: tuple[str, ...],
     tools: tuple[str, ...],
     mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
     agent: str | None,
     match: Match,
     as_json: bool,
@@ -67,23 +69,24 @@ def command(
     Those of agents and workflows inside it are among them.
 
     FILES are files, folders and globs. Of a file with several agents, --agent names one. Without
-    --tools and --mcp it only lists the tools. Exits with 1 if a tool does not bind.
+    --tools, --mcp and --openapi it only lists the tools. Exits with 1 if a tool does not bind.
 
     A file may also be Python (FILE.py[:NAME]), or JSON with tools as OpenAI, Anthropic, Gemini or
     MCP have them; --print-gram prints these as gram.
     """
+    named = (*tools, *mcp, *openapi)
     if print_gram:
-        if update or as_json or not (files or tools or mcp):
+        if update or as_json or not (files or named):
             raise click.UsageError("--print-gram prints the tools of FILES, --tools and --mcp")
-        _print_gram(files, agent, read_libraries(tools, mcp) if tools or mcp else None)
+        _print_gram(files, agent, read_libraries(tools, mcp, openapi) if named else None)
         return
     if not files:
         raise click.UsageError("give a program, or --print-gram and what has tools")
-    if update and not (tools or mcp):
+    if update and not named:
         raise click.UsageError("--update takes the words of the tools that --tools or --mcp name")
     if update and STDIN in files:
         raise click.UsageError("--update writes files, and standard input is none")
-    library = read_libraries(tools, mcp) if tools or mcp else None
+    library = read_libraries(tools, mcp, openapi) if named else None
     several = are_many(files)
     rows: list[dict[str, Json]] = []
 

@@ -1,6 +1,7 @@
 """Checks arguments, results and answers against the schemas that a program declares."""
 
 from .arguments import parameters_of, read_arguments
+from .openapi_schemas import from_openapi_schema
 from .response_format import response_format, unwrapped
 from .strict_tools import has_strict_form, without_stand_ins
 from .tool_definitions import function_definition, function_definition_text, mcp_definition
@@ -10,6 +11,7 @@ __all__ = [
     "accepts",
     "check",
     "check_against",
+    "from_openapi_schema",
     "function_definition",
     "function_definition_text",
     "has_strict_form",

@@ -1,0 +1,139 @@
+"""OpenAPI documents: read from a file, an address or a mapping, with their references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import urljoin
+
+from attrs import frozen
+
+from gram import decode
+from lenses_ext import NotJson, resolve_ref
+
+from ..errors import ConfigurationError
+from ..json_text import Json, read_json, write_json
+
+METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_MOST_BYTES: Final = 50_000_000
+_MOST_STEPS: Final = 20  # references that lead to references
+
+
+@frozen
+class ApiDocument:
+    """A document of OpenAPI 3.0 or 3.1.
+
+    Attributes:
+        root: the whole document.
+        place: where it was read from, for messages.
+        address: its own address, which servers may be relative to, or None.
+    """
+
+    root: dict[str, Json]
+    place: str
+    address: str | None
+
+    @property
+    def is_3_0(self) -> bool:
+        """Whether its schemas are in the dialect of OpenAPI 3.0."""
+        return str(self.root["openapi"]).startswith("3.0")
+
+    def followed(self, value: Json, path: str) -> dict[str, Json]:
+        """An object of the document, behind its references.
+
+        Raises:
+            ConfigurationError: a reference leads nowhere or out of the document, or it is none.
+        """
+        for _ in range(_MOST_STEPS):
+            if not isinstance(value, dict):
+                raise self.fault(path, f"expected an object, found {type(value).__name__}")
+            if "$ref" not in value:
+                return value
+            value = self.referred(value["$ref"], path)
+        raise self.fault(path, "its references lead in a circle")
+
+    def referred(self, reference: Json, path: str) -> Json:
+        """What a reference names.
+
+        Raises:
+            ConfigurationError: it leads nowhere, or out of the document.
+        """
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            raise self.fault(path, f'"$ref" to {reference!r} is not in this document')
+        found = resolve_ref(reference, self.root)
+        if found is None:
+            raise self.fault(path, f'"$ref" to {reference!r} leads nowhere')
+        return found
+
+    def fault(self, path: str, reason: str) -> ConfigurationError:
+        """The error about a part of the document."""
+        return ConfigurationError(f"{self.place}: {path}: {reason}")
+
+    def servers(self, given: Json, path: str) -> list[str]:
+        """The addresses in a list of servers; variables have their defaults.
+
+        Raises:
+            ConfigurationError: it is no such list.
+        """
+        if not isinstance(given, list):
+            raise self.fault(path, f"expected a list, found {type(given).__name__}")
+        found = []
+        for index, each in enumerate(given):
+            at = f"{path}[{index}]"
+            server = self.followed(each, at)
+            url = str(server.get("url", ""))
+            for name, variable in self.followed(server.get("variables") or {}, at).items():
+                url = url.replace(f"{{{name}}}", str(self.followed(variable, at).get("default")))
+            found.append(urljoin(self.address, url) if self.address else url)
+        return found
+
+    def operations(self) -> Iterator[tuple[str, str, dict[str, Json], Json]]:
+        """The path, method, path item and operation of all operations.
+
+        Raises:
+            ConfigurationError: the paths are no object.
+        """
+        for path, given in self.followed(self.root.get("paths") or {}, "$.paths").items():
+            if path.startswith("/"):
+                item = self.followed(given, f'$.paths["{path}"]')
+                yield from (
+                    (path, method, item, item[method]) for method in METHODS if method in item
+                )
+
+
+def read_document(document: Mapping[str, Json] | str | Path) -> ApiDocument:
+    """Read a document: a mapping, a JSON file, or an address that begins with http.
+
+    Raises:
+        OSError: a file cannot be read.
+        ConfigurationError: it cannot be fetched, or is no document of OpenAPI 3.
+    """
+    place, address = "the document", None
+    try:
+        if isinstance(document, Mapping):
+            root = read_json(write_json(dict(document)))
+        else:
+            place = str(document)
+            if is_address(place):
+                from .fetching import fetch  # imported late: it loads the network library
+
+                address, data = place, fetch(place, _MOST_BYTES)
+            else:
+                data = Path(document).read_bytes()
+            root = read_json(decode(data, place))
+    except (NotJson, ValueError, TypeError, RecursionError) as error:
+        hint = "\n  hint: write it as JSON; YAML is not read"
+        raise ConfigurationError(f"{place}: not JSON: {error}{hint}") from None
+    version = root.get("openapi") if isinstance(root, dict) else None
+    if not isinstance(version, str) or not version.startswith(("3.0", "3.1")):
+        found = f"version {version}" if version else "no version"
+        if isinstance(root, dict) and "swagger" in root:
+            found = f"Swagger {root['swagger']}"
+        raise ConfigurationError(f"{place}: expected OpenAPI 3.0 or 3.1, found {found}")
+    return ApiDocument(root, place, address)
+
+
+def is_address(given: str) -> bool:
+    """Whether a text is an address of http or https, and no file."""
+    return given.lower().startswith(("http://", "https://"))

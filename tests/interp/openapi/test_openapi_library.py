@@ -1,0 +1,310 @@
+"""Operations of OpenAPI documents as tools, called at a real server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interp import ConfigurationError, ToolError, openapi_library
+from interp.tools import acall_tool, invoke_tool
+from tests.interp.cli.process import gram
+
+KEY = "a-key-of-pets-17"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers by path, and keeps what was asked."""
+
+    server: Any
+
+    def _answer(self) -> None:
+        size = int(self.headers.get("Content-Length") or 0)
+        asked = {"method": self.command, "path": self.path, "body": self.rfile.read(size).decode()}
+        self.server.asked.append({**asked, "headers": dict(self.headers)})
+        status, headers, body = self.server.answers.get(
+            self.path.partition("?")[0], (200, {"Content-Type": "application/json"}, b"")
+        )
+        if body == b"wait":
+            self.server.ended.wait(60)
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        body = body or json.dumps(asked).encode()
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = _answer  # noqa: N815  # http.server calls it so
+    do_PUT = _answer  # noqa: N815
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    http: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    http.asked, http.answers, http.ended = [], {}, threading.Event()
+    http.url = f"http://127.0.0.1:{http.server_port}"
+    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    thread.start()
+    yield http
+    http.ended.set()
+    http.shutdown()
+    http.server_close()
+
+
+def document(url: str, version: str = "3.0.3", **operation: Any) -> dict[str, Any]:
+    """A document with one operation that takes everything, and a plain one."""
+    pet = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "nullable": True},
+            "parent": {"$ref": "#/components/schemas/Pet"},
+            "made": {"type": "string", "readOnly": True},
+        },
+        "required": ["name", "made"],
+    }
+    whole = {
+        "operationId": "pets/update",
+        "summary": "Changes a pet.",
+        "description": "All of it.",
+        "security": [{"token": []}],
+        "parameters": [
+            {"$ref": "#/components/parameters/Tags"},
+            {"name": "X-Why", "in": "header", "schema": {"type": "string"}},
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}},
+        },
+        **operation,
+    }
+    tags = {"name": "tag", "in": "query", "schema": {"type": "array", "items": {"type": "string"}}}
+    identity = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+    return {
+        "openapi": version,
+        "servers": [{"url": f"{url}/{{version}}", "variables": {"version": {"default": "v1"}}}],
+        "paths": {
+            "/pets/{id}": {"parameters": [identity], "put": whole},
+            "/pets": {"get": {"operationId": "list", "security": [{"query_key": []}]}},
+        },
+        "components": {
+            "schemas": {"Pet": pet},
+            "parameters": {"Tags": tags},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "query_key": {"type": "apiKey", "in": "query", "name": "key"},
+            },
+        },
+    }
+
+
+def test_an_operation_is_a_tool_with_all_its_parameters() -> None:
+    tool = openapi_library(document("http://host.example"))["pets_update"]
+
+    assert tool.description == "Changes a pet.\n\nAll of it."
+    assert tool.once
+    assert set(tool.schema["properties"]) == {"id", "tag", "X-Why", "body"}
+    assert tool.schema["required"] == ["id", "body"]
+    pet = tool.schema["$defs"]["Pet"]
+    assert pet["properties"]["name"] == {"type": ["string", "null"]}
+    assert pet["properties"]["parent"] == {"$ref": "#/$defs/Pet"}
+    assert pet["required"] == ["name"], "what only answers have is not asked for"
+
+
+def test_schemas_of_3_1_stay_as_they_are() -> None:
+    body = {"content": {"application/json": {"schema": {"type": ["string", "null"]}}}}
+    tool = openapi_library(document("http://h", "3.1.0", requestBody=body))["pets_update"]
+
+    assert tool.schema["properties"]["body"] == {"type": ["string", "null"]}
+
+
+def test_a_call_sends_path_query_header_body_and_key(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PETS", KEY)
+    library = openapi_library(document(server.url), keys={"token": "PETS"})
+    arguments = {"id": "a/b ?", "tag": ["x", "y z"], "X-Why": "so", "body": {"name": "Ann"}}
+
+    said = invoke_tool(library["pets_update"], arguments)
+    again = asyncio.run(acall_tool(library["pets_update"], arguments)).value
+
+    assert said == again
+    assert said["method"] == "PUT"
+    assert said["path"] == "/v1/pets/a%2Fb%20%3F?tag=x&tag=y+z"
+    assert json.loads(said["body"]) == {"name": "Ann"}
+    assert server.asked[0]["headers"]["X-Why"] == "so"
+    assert server.asked[0]["headers"]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_a_form_is_sent_as_one(server: Any) -> None:
+    form = {"schema": {"type": "object"}}
+    body = {"content": {"application/x-www-form-urlencoded": form}}
+    library = openapi_library(document(server.url, requestBody=body))
+
+    said = invoke_tool(library["pets_update"], {"id": "1", "body": {"a": "x y", "b": 2}})
+
+    assert said["body"] == "a=x+y&b=2"
+
+
+def test_a_key_in_an_answer_is_hidden(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PETS", KEY)
+    library = openapi_library(document(server.url), keys={"query_key": "PETS"})
+
+    said = invoke_tool(library["list"], {})
+
+    assert server.asked[0]["path"] == f"/v1/pets?key={KEY}"
+    assert said["path"] == "/v1/pets?key=[redacted]"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((404, {}, b"no such pet"), "GET /pets: 404 Not Found: no such pet"),
+        ((500, {}, b"x" * 5000), "x" * 1000 + "…"),
+        ((302, {"Location": "http://other.example/"}, b"-"), "redirects to http://other.example/"),
+        ((200, {"Content-Type": "application/json"}, b"{"), "the answer is not JSON"),
+        ((200, {}, b"x" * 20_000), "more than 10,000 bytes"),
+        ((200, {"Content-Encoding": "gzip"}, b"x"), "compressed"),
+        ((200, {}, b"wait"), "no answer in 1 seconds"),
+    ],
+)
+def test_a_bad_answer_is_told(server: Any, answer: Any, said: str) -> None:
+    server.answers["/v1/pets"] = answer
+    seconds = 1 if answer[2] == b"wait" else 60
+    library = openapi_library(document(server.url), max_bytes=10_000, seconds=seconds)
+
+    with pytest.raises(ToolError) as error:
+        invoke_tool(library["list"], {})
+
+    assert said in str(error.value)
+    assert len(server.asked) == 1, "a redirect is not followed"
+
+
+def test_plain_text_and_nothing_are_answers(server: Any) -> None:
+    library = openapi_library(document(server.url))
+    server.answers["/v1/pets"] = (200, {"Content-Type": "text/plain; charset=nonsense"}, b"hi")
+
+    assert invoke_tool(library["list"], {}) == "hi"
+
+
+def test_a_server_that_is_not_there_is_told() -> None:
+    library = openapi_library(document("http://127.0.0.1:1"))
+
+    with pytest.raises(ToolError, match="GET /pets: "):
+        invoke_tool(library["list"], {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [({"id": ".."}, "part of a path"), ({"id": "1", "X-Why": "a\r\nEvil: b"}, "printable ASCII")],
+)
+def test_what_would_leave_its_place_is_not_sent(server: Any, arguments: Any, said: str) -> None:
+    library = openapi_library(document(server.url))
+
+    with pytest.raises(ToolError, match=said):
+        invoke_tool(library["pets_update"], {"body": {"name": None}, **arguments})
+
+    assert server.asked == []
+
+
+def test_only_hosts_that_are_allowed_are_called() -> None:
+    with pytest.raises(ConfigurationError, match="not among those allowed"):
+        openapi_library(document("http://evil.example"), hosts=["good.example"])
+    assert openapi_library(document("http://good.example"), hosts=["good.example"])
+
+
+def test_operations_are_chosen_by_their_names() -> None:
+    assert [*openapi_library(document("http://h"), operations=["list"])] == ["list"]
+    assert [*openapi_library(document("http://h"), operations=["pets/update"])] == ["pets_update"]
+    with pytest.raises(ConfigurationError, match='no operation "lisst"'):
+        openapi_library(document("http://h"), operations=["lisst"])
+
+
+@pytest.mark.parametrize(
+    ("operation", "said"),
+    [
+        ({"parameters": [{"$ref": "other.json#/x"}]}, "not in this document"),
+        ({"parameters": [{"$ref": "#/nowhere"}]}, "leads nowhere"),
+        ({"parameters": 5}, "not written as OpenAPI has it"),
+        ({"parameters": [{"name": "c", "in": "cookie", "required": True}]}, "is a cookie"),
+        ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
+        ({"requestBody": {"content": {"application/json": {"schema": {"type": 5}}}}}, "schema"),
+        ({"servers": [{"url": "ftp://h"}]}, "no address"),
+        ({"operationId": "list"}, "another operation"),
+    ],
+)
+def test_an_operation_with_a_fault_is_left_out_and_told(operation: Any, said: str) -> None:
+    told: list[str] = []
+    given = document("http://h", **operation)
+
+    assert [*openapi_library(given, tell=told.append)] == ["list"]
+    assert said in told[0]
+    with pytest.raises(ConfigurationError, match=r"\$\.paths"):
+        openapi_library(given, operations=[operation.get("operationId", "pets/update")])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"swagger": "2.0"}, "found Swagger 2.0"),
+        ({}, "found no version"),
+        ({"openapi": "3.1.0", "paths": 5}, "expected an object, found int"),
+        ({"openapi": "3.1.0", "x": object()}, "not JSON"),
+    ],
+)
+def test_what_is_no_document_is_refused(given: Any, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        openapi_library(given)
+
+
+def test_keys_are_named_and_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PETS", raising=False)
+    with pytest.raises(ConfigurationError, match="PETS is not set"):
+        openapi_library(document("http://h"), keys={"token": "PETS"})
+    with pytest.raises(ConfigurationError, match='no security scheme "tokn"'):
+        openapi_library(document("http://h"), keys={"tokn": "PETS"})
+
+
+def test_a_document_is_fetched_from_its_address(server: Any) -> None:
+    given = json.dumps({**document(server.url), "servers": [{"url": "/v1"}]}).encode()
+    server.answers["/api/openapi.json"] = (200, {}, given)
+    server.answers["/moved"] = (301, {"Location": "/api/openapi.json"}, b"-")
+
+    library = openapi_library(f"{server.url}/api/openapi.json")
+
+    assert invoke_tool(library["list"], {})["path"] == "/v1/pets"
+    with pytest.raises(ConfigurationError, match="answered 301"):
+        openapi_library(f"{server.url}/moved")
+
+
+def test_yaml_is_refused_with_a_hint(tmp_path: Path) -> None:
+    (tmp_path / "pets.yaml").write_text("openapi: 3.1.0\n")
+
+    with pytest.raises(ConfigurationError, match="YAML is not read"):
+        openapi_library(tmp_path / "pets.yaml")
+
+
+def test_the_command_line_takes_documents(server: Any, tmp_path: Path) -> None:
+    path, program = tmp_path / "pets.json", tmp_path / "keeper.gram"
+    path.write_text(json.dumps(document(server.url)))
+    program.write_text('[keeper:Agent {instruction: "Keep.", model: "OpenAI/gpt-4o"}]\n')
+
+    added = gram("add", str(program), "keeper.tools", "--openapi", str(path), "list", "-i")
+    bound = gram("tools", str(program), "--openapi", str(path))
+    offline = gram("run", str(program), "--openapi", str(path), "--offline", "hi")
+    keyless = gram("tools", str(program), "--openapi", f"token=NOT_SET_17 {path}")
+
+    assert added.returncode == 0, added.stderr
+    assert bound.returncode == 0, bound.stderr
+    assert (offline.returncode, keyless.returncode) == (2, 4)
+    assert "--offline uses no network, and --openapi calls servers" in offline.stderr
+    assert "NOT_SET_17 is not set" in keyless.stderr
