@@ -31,7 +31,7 @@ from .rewriting import rewrite
 
 
 @click.command("tools")
-@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", nargs=-1, shell_complete=complete_files)
 @click.option(
     "--tools",
     multiple=True,

@@ -146,7 +146,7 @@ def test_debug_shows_the_standard_error_of_a_server(program: Path, servers: str)
     [
         ("--print-gram",),
         ("--update", "a.gram"),
-        ("--print-gram", "--mcp", "x", "a.gram"),
+        ("--print-gram", "--update", "--mcp", "x"),
         ("--update", "-", "--mcp", "x"),
     ],
 )
