@@ -47,7 +47,7 @@ def anything(*_: object, **__: object) -> None:
 
 
 VALUES: tuple[Any, ...] = (
-    *(None, 5, -1, 0, 1.5, True, "x", "t", "a", "a.name", "merge", "full", "A/b", b"x"),
+    *(None, 5, -1, 0, 1.5, True, "x", "t", "a", "a.name", "merge", "full", "A/b", b"x", "x\0"),
     *((), [], {}, set(), object(), [None], (None,), [object()], {1: 2}, ["t"], (0,), (0, 0)),
     *("(p::Text)==>(::String)", {"type": "object"}, {"p": "x"}, {"t": TOOL}),
     *(anything, gram.Pattern, Path("no file"), gram.Symbol("x"), gram.Range(1, 2)),

@@ -9,7 +9,7 @@ from typing import TypeAlias, Union
 
 from attrs import evolve
 
-from gram import Fault, Source, Span, decode, expect
+from gram import Fault, Source, Span, decode, expect, resolved
 
 from ..call_text import shortened
 from ..errors import ValidationError
@@ -50,6 +50,7 @@ def read_cases(path: PathLike) -> tuple[Case, ...]:
     """
     expect(path, (str, os.PathLike), "path", by="read_cases")
     file = Path(path)
+    resolved(file)  # refuses what is no path
     source = Source(decode(file.read_bytes(), str(path)), str(path))
     faults: list[Fault] = []
 

@@ -129,6 +129,10 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
         from ..telemetry import Telemetry  # imported late: an extra
 
         expect(telemetry, Telemetry, "telemetry", by=by)
+    world = options.get("world")
+    if world is not None and not (hasattr(world, "perform") or hasattr(world, "aperform")):
+        found = type(world).__name__
+        raise ArgumentError(f"{by}: world must have perform or aperform, got {found}")
     for name in ("observe", "watch"):
         if (function := options.get(name)) and inspect.iscoroutinefunction(function):
             raise ConfigurationError(f"{name} must be a plain function, got a coroutine function")

@@ -36,6 +36,7 @@ from gram import (
     holding,
     loads_one,
     parse,
+    resolved,
     write_atomically,
     write_pattern,
 )
@@ -348,6 +349,6 @@ def folder_of(out: PathLike) -> Folder:
     """
     expect(out, (str, os.PathLike), "out", by="ab")
     path = Path(out)
-    if path.exists() and not path.is_dir():
+    if resolved(path).exists() and not path.is_dir():
         raise NotADirectoryError(20, "an experiment needs a folder, this is a file", str(path))
     return Folder(path)

@@ -37,6 +37,7 @@ from gram import (
     dumps,
     expect,
     origin,
+    resolved,
 )
 
 from ..json_text import write_json
@@ -75,6 +76,7 @@ class RunFile:
     def __init__(self, path: PathLike, *, session: str | None = None) -> None:
         expect(path, (str, os.PathLike), "record", by="RunFile")
         self.path = Path(path)
+        resolved(self.path)  # refuses what is no path
         self.has_begun = False
         self.unanswered: frozenset[At] = frozenset()
         self._session = session
@@ -115,10 +117,10 @@ class RunFile:
             ValidationError: the file is not the record of a run; the fault has its place.
             ReplayError: an event does not fit the run.
         """
-        content = Path(path).read_bytes()
+        file = cls(path)
+        content = file.path.read_bytes()
         whole = content.rfind(b"\n") + 1
         found = read_run(Source(decode(content[:whole], str(path)), str(path)))
-        file = cls(path)
         file.has_begun, file.unanswered, file._size = True, found.unanswered, whole
         return file, found
 
