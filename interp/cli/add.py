@@ -31,8 +31,8 @@ from .edits import (
     read_pattern,
     read_value,
 )
+from .file_options import mcp_option, openapi_option
 from .inputs import read_libraries, read_word_beside
-from .options import mcp_option, openapi_option
 
 if TYPE_CHECKING:
     from ..tools import ToolLibrary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .completing import complete_agent
+from .completing import complete_agent, complete_files
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -18,3 +18,21 @@ stdin_filename_option = click.option(
     metavar="NAME",
     help="What messages call the program that is read from standard input.",
 )
+
+mcp_option = click.option(
+    "--mcp",
+    multiple=True,
+    shell_complete=complete_files,
+    metavar="CMD|URL|FILE.json[:NAME]",
+    help="An MCP server with tools: its command, its address, or a file in the mcpServers form.",
+)
+"""The option for MCP servers; see `read_libraries`."""
+
+openapi_option = click.option(
+    "--openapi",
+    multiple=True,
+    shell_complete=complete_files,
+    metavar="[SCHEME=VARIABLE] FILE|URL",
+    help="An OpenAPI document, whose operations are tools; a key is in the environment variable.",
+)
+"""The option for OpenAPI documents; see `read_libraries`."""

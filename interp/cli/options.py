@@ -24,7 +24,7 @@ from .completing import (
     complete_setting,
     complete_tools,
 )
-from .file_options import agent_option
+from .file_options import agent_option, mcp_option, openapi_option
 
 if TYPE_CHECKING:
     from ..tools import ToolLibrary
@@ -49,26 +49,6 @@ tools_option = click.option(
     help="A Python file with the tools; by default a small built-in library.",
 )
 """The option for the files of tools; see `read_libraries`."""
-
-
-mcp_option = click.option(
-    "--mcp",
-    multiple=True,
-    shell_complete=complete_files,
-    metavar="CMD|URL|FILE.json[:NAME]",
-    help="An MCP server with tools: its command, its address, or a file in the mcpServers form.",
-)
-"""The option for MCP servers; see `read_libraries`."""
-
-
-openapi_option = click.option(
-    "--openapi",
-    multiple=True,
-    shell_complete=complete_files,
-    metavar="[SCHEME=VARIABLE] FILE|URL",
-    help="An OpenAPI document, whose operations are tools; a key is in the environment variable.",
-)
-"""The option for OpenAPI documents; see `read_libraries`."""
 
 
 def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:

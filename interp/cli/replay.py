@@ -14,10 +14,10 @@ from ..records import load_run
 from ..replaying import Replay, recorded
 from .completing import complete_files
 from .failures import Refused
-from .file_options import agent_option
+from .file_options import agent_option, mcp_option, openapi_option
 from .inputs import hint_at_tools, read_document, read_libraries
 from .json_answers import JsonAnswers
-from .options import mcp_option, openapi_option, tools_option
+from .options import tools_option
 from .process import interruptible
 from .terminal import Terminal
 

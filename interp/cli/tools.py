@@ -22,9 +22,9 @@ from .completing import complete_files, complete_tools
 from .diffs import show_diff
 from .each_file import each_file
 from .failures import NO
-from .file_options import agent_option, json_option
+from .file_options import agent_option, json_option, mcp_option, openapi_option
 from .inputs import read_libraries, read_tool_specs
-from .options import match_option, mcp_option, openapi_option
+from .options import match_option
 from .output import show, show_json
 from .program_files import STDIN, are_many
 from .rewriting import rewrite
