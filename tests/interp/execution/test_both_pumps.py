@@ -216,7 +216,7 @@ def test_what_needs_no_approval_and_what_is_approved_runs_before_a_run_stops(
         policy=ApprovalPolicy([ApprovalRule("allow", "add")], "ask"),
     )  # fmt: skip
 
-    with pytest.raises(ApprovalNeeded, match=r"approval of send\(\{\"n\":0\}\)$"):
+    with pytest.raises(ApprovalNeeded, match=r"approval of send\(n: 0\)$"):
         run.finish() if blocking else asyncio.run(run.afinish())
 
     assert asked == [(0, 0), (0, 2)]

@@ -126,7 +126,7 @@ def test_a_denied_call_is_reported_to_the_model_and_the_run_goes_on(
 def test_without_an_answer_the_run_waits_and_is_taken_up_elsewhere(drive: Any) -> None:
     mail, later = Mail(), Mail()
 
-    with pytest.raises(ApprovalNeeded, match=r'approval of send\(\{"to":"ann@') as caught:
+    with pytest.raises(ApprovalNeeded, match=r'approval of send\(to: "ann@') as caught:
         drive(mail, REPLY, policy=POLICY)
 
     state = pickle.loads(pickle.dumps(caught.value.state))
