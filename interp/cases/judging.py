@@ -47,7 +47,11 @@ class Failure:
         return self.message
 
 
-def judge(case: Case, response: AgentResponse, checks: Checks = {}) -> tuple[Failure, ...]:  # noqa: B006
+def judge(
+    case: Case,
+    response: AgentResponse,
+    checks: Checks = {},  # noqa: B006  # it is only read
+) -> tuple[Failure, ...]:
     """What a response has otherwise than its case expects; empty if it passes.
 
     - ``expected``: a text is the answer, character by character. Where the agent declares a type

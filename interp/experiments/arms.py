@@ -158,7 +158,7 @@ class ReadyArm:
                 raise
             except Exception as error:
                 raise ConfigurationError(f"making the model failed: {said_by(error)}") from error
-        return given  # type: ignore[return-value]
+        return given  # type: ignore[return-value]  # what makes a model was called above
 
 
 def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:

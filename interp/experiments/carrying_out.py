@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -9,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TypeAlias
 
-from gram import ArgumentError, did_you_mean, expect
+from gram import ArgumentError, did_you_mean, expect, expect_all
 
 from ..cases import Case, Checks, read_cases, require_checks
 from ..errors import ConfigurationError, ValidationError
@@ -32,7 +33,7 @@ def ab(
     *,
     primary: str | None = None,
     base: Arm | None = None,
-    checks: Checks = {},  # noqa: B006
+    checks: Checks = {},  # noqa: B006  # it is only read
     repeats: int = 1,
     seed: int | None = None,
     difference: float | None = None,
@@ -182,12 +183,9 @@ def _telling(folder: Folder | None, plan: Plan, done: list[Trial]) -> Iterator[N
 
 
 def _cases(given: PathLike | Iterable[Case]) -> tuple[Case, ...]:
-    if isinstance(given, str) or hasattr(given, "__fspath__"):
-        return read_cases(given)  # type: ignore[arg-type]
-    expect(given, Iterable, "cases", by="ab")
-    cases = tuple(given)
-    for index, each in enumerate(cases):
-        expect(each, Case, f"cases[{index}]", by="ab")
+    if isinstance(given, str | os.PathLike):
+        return read_cases(given)
+    cases = expect_all(given, Case, "cases", by="ab")
     if not cases:
         raise ValidationError("there are no cases: a comparison needs at least one, better forty")
     for name in repeated_names(cases):

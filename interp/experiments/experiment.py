@@ -126,8 +126,7 @@ class Experiment:
             for name, score in trial.scores.items():
                 if score.usage is not None:
                     usage, cost = found.get(name, (Usage(0, 0), 0.0))
-                    is_known = cost is not None and score.cost is not None
-                    total = cost + score.cost if is_known else None  # type: ignore[operator]
+                    total = None if cost is None or score.cost is None else cost + score.cost
                     found[name] = usage + score.usage, total
         return found
 

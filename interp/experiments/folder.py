@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias, Union
 
 from attrs import evolve, frozen
+from pyrsistent import pvector
 
 from gram import (
     ONE_LINE,
@@ -238,7 +239,7 @@ def trial_to_pattern(trial: Trial, folder: Path) -> Pattern:
                 "failure": None if trial.failure is None else write_text(trial.failure),
                 "content": write_text(trial.content),
                 "fingerprint": trial.fingerprint,
-                "models": [write_text(each) for each in trial.models],  # type: ignore[dict-item]
+                "models": pvector(map(write_text, trial.models)),
                 "file": None if trial.file is None else _relative(trial.file, folder),
             }
         ),

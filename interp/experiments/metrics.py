@@ -128,6 +128,7 @@ def code_of(function: object) -> str:
     if getattr(function, "__module__", None) in _OURS:
         return ""
     try:
+        # What is no function is a TypeError here.
         source = inspect.getsource(inspect.unwrap(function))  # type: ignore[arg-type]
     except (TypeError, OSError, ValueError):
         return ""

@@ -278,7 +278,7 @@ def _metric_from_pattern(pattern: Pattern) -> PlannedMetric:
         read.refuse("ill-typed", "better must be higher or lower", "better")
     return PlannedMetric(
         read.text("name"),
-        better,  # type: ignore[arg-type]
+        better,  # type: ignore[arg-type]  # one of the two words, as was checked
         _worst(pattern),
         read.text("code", ""),
     )

@@ -146,9 +146,11 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
 
 def _score(trial: Trial, metric: str) -> str:
     score = trial.scores[metric]
-    named = {True: "yes", False: "no", None: "none"}
-    is_named = isinstance(score.value, bool | None)
-    shown = named[score.value] if is_named else f"{score.value:.4g}"  # type: ignore[index]
+    value = score.value
+    if value is None or isinstance(value, bool):
+        shown = {True: "yes", False: "no", None: "none"}[value]
+    else:
+        shown = f"{value:.4g}"
     return f"{shown}: {score.problem[:_LONGEST]}" if score.problem else shown
 
 

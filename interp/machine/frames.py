@@ -234,8 +234,9 @@ class WorkflowFrame:
         """The frame in it that a position is in, or None where it is its own."""
         node = self.node_at(at)
         found = self.live[node[0]].live.get(node[1]) if node else None
-        is_inside = isinstance(found, AgentFrame | WorkflowFrame) and len(at) > len(found.place)
-        return found if is_inside else None  # type: ignore[return-value]
+        if isinstance(found, AgentFrame | WorkflowFrame) and len(at) > len(found.place):
+            return found
+        return None
 
     def with_inner(self, frame: Frame) -> WorkflowFrame:
         """The same with a frame in it that has begun, or has gone on."""

@@ -77,7 +77,9 @@ def _with_children(frame: Entry, children: Sequence[Entry]) -> Entry:
     """An agent or a workflow with what happened inside it, and what that comes to."""
     found = totals(children)
     times = [(each.started, each.seconds) for each in children]
-    spans = [(began, began + took) for began, took in times if None not in (began, took)]  # type: ignore[operator]
+    spans = [
+        (began, began + took) for began, took in times if began is not None and took is not None
+    ]
     began = min((each for each, _ in times if each is not None), default=None)
     return evolve(
         frame,
