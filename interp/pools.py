@@ -49,7 +49,7 @@ def complete(coroutine: Coroutine[Any, Any, T]) -> T:
         future = pool.submit(asyncio.run, main())
         try:
             return future.result()
-        except BaseException:
+        except BaseException:  # the runs are cancelled, then it is raised again
             for loop, task in going:
                 if task and not loop.is_closed():
                     loop.call_soon_threadsafe(task.cancel)

@@ -127,7 +127,7 @@ class Telemetry:
             yield lambda world: _Spanned(world, self, inside)
         except GeneratorExit:
             raise
-        except BaseException as error:
+        except BaseException as error:  # the span says so, and it is raised again
             if not isinstance(error, ApprovalNeeded):  # it waits, which is no error
                 self.failed(span, error)
             raise
@@ -171,7 +171,7 @@ class Telemetry:
         ) as span:
             try:
                 yield span
-            except BaseException as error:
+            except BaseException as error:  # the span says so, and it is raised again
                 self.failed(span, error)
                 raise
 

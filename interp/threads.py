@@ -248,7 +248,7 @@ def in_thread(function: Callable[[], T], seconds: float | None, run: TimeLimit) 
         _, outcome = work.read(Clock(seconds), run)
     except TookTooLongError:
         raise
-    except BaseException:
+    except BaseException:  # the thread is stopped, then it is raised again
         work.stop()
         raise
     assert outcome is not None, "it gives no items"
@@ -283,7 +283,7 @@ def read_from_thread(
             yield item
     except (GeneratorExit, TookTooLongError):
         raise
-    except BaseException:
+    except BaseException:  # the thread is stopped, then it is raised again
         work.stop()
         raise
     finally:

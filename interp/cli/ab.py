@@ -229,7 +229,7 @@ def _run(
             progress=False if is_quiet() else None,
             on_plan=partial(_tell_plan, folder),
         )
-    except BaseException as stopped:
+    except BaseException as stopped:  # told what is kept, and raised again
         for each in getattr(stopped, "__notes__", ()):
             tell(each.replace("the same call", "the same command"))
         raise

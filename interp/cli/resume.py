@@ -67,7 +67,7 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
 
         try:
             terminal.show_answer(run, keep)
-        except BaseException as failure:
+        except BaseException as failure:  # what tools did is saved, then it is raised again
             terminal.end_line()
             if isinstance(failure, GramError | OSError):
                 terminal.show_failure(run.state, failure)

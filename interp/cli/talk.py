@@ -187,7 +187,7 @@ class Talk:
         begun = begin(self.agent, message, self.library, self.context, **run_options)
         try:
             response = self._terminal.show_answer(begun, self._keep_answer)
-        except BaseException as failure:
+        except BaseException as failure:  # what tools did is saved, then it is raised again
             with uninterrupted():
                 self._terminal.end_line()  # so that the error starts on a new line
                 self._keep_what_was_done(begun.state)

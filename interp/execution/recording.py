@@ -47,7 +47,7 @@ class Recorder:
         with self._file.held():
             try:
                 yield
-            except BaseException as error:
+            except BaseException as error:  # noted, and raised again
                 if not is_over():
                     with suppress(OSError):
                         self._file.note(Stopped(_told(error)))
@@ -83,7 +83,7 @@ class Recorder:
         try:
             with noticing_retries(retried):
                 yield
-        except BaseException as error:
+        except BaseException as error:  # noted, and raised again
             with suppress(AgentError):
                 self._note(Failed(at, _told(error), monotonic() - began))
             raise

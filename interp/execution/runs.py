@@ -192,7 +192,7 @@ class Run:
                 yield finished(self.state)
             except GeneratorExit:  # a reader who has stopped has not seen it
                 raise
-            except BaseException:
+            except BaseException:  # what ended is kept, then it is raised again
                 self._fold_what_ended()
                 raise
             finally:

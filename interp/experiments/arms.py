@@ -18,7 +18,7 @@ from ..errors import ConfigurationError, ToolBindingError, ValidationError, said
 from ..execution import Run, RunOptions, begin
 from ..json_text import Json
 from ..machine import ApprovalPolicy, Limits, State, answer_schema_of
-from ..models import LanguageModel, connect_model
+from ..models import LanguageModel, ScriptedModel, connect_model
 from ..programs import the_agent
 from ..tools import Tool, ToolLibrary, bind_agent_tools, empty_tool_library
 
@@ -186,19 +186,9 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
             raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
         for case in cases:  # an input may not fit, as settings and options may not
             chosen = made.options
-            chosen["model"] = _STAND_IN
+            chosen["model"] = ScriptedModel(())  # the run is begun only to see that it can be
             begin(agent, case.message, library, **chosen)
         return made
-
-
-class _StandIn:
-    """Takes the place of the model where a run is begun only to see that it can be."""
-
-    def complete(self, request: object) -> Any:
-        raise NotImplementedError
-
-
-_STAND_IN = _StandIn()
 
 
 def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:

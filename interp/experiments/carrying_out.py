@@ -175,7 +175,7 @@ def _telling(folder: Folder | None, plan: Plan, done: list[Trial]) -> Iterator[N
     """What stops the experiment inside says what is kept."""
     try:
         yield
-    except BaseException as error:
+    except BaseException as error:  # says what is kept, and is raised again
         if folder:
             kept = f"{len(done)} of {len(plan.keys)} runs are kept in {folder.path}"
             error.add_note(f"{kept}; the same call goes on with them")

@@ -128,8 +128,8 @@ def code_of(function: object) -> str:
     if getattr(function, "__module__", None) in _OURS:
         return ""
     try:
-        # What is no function is a TypeError here.
-        source = inspect.getsource(inspect.unwrap(function))  # type: ignore[arg-type]
+        unwrapped = inspect.unwrap(function)  # type: ignore[arg-type]  # else a TypeError
+        source = inspect.getsource(unwrapped)
     except (TypeError, OSError, ValueError):
         return ""
     return short_hash(source)

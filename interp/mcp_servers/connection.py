@@ -64,7 +64,7 @@ class Connection:
         begun = self._portal.start_task_soon(self._begin)
         try:
             begun.result()
-        except BaseException:  # or Ctrl-C
+        except BaseException:  # Ctrl-C too: the server is ended, then it is raised again
             begun.cancel()
             self.close()
             raise

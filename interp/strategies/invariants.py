@@ -50,7 +50,7 @@ def check_runs(
             kept = invariant(run)
             name = getattr(invariant, "__name__", "the invariant")
             assert kept is not False, f"{name} does not hold"
-        except BaseException:
+        except BaseException:  # of the user's invariant: the run is kept, then it is raised again
             broken[:] = [run]  # the last that Hypothesis tries is the smallest
             raise
 

@@ -56,8 +56,8 @@ def lay_out(
     """Lay out boxes of known sizes, with a gap between layers."""
     forward = _without_cycles(sizes, arrows)
     layer = _layers(sizes, [arrows[index] for index in forward])
-    # `dict(sizes)` would have keys of one type only.
-    places: dict[object, tuple[float, float]] = {key: size for key, size in sizes.items()}  # noqa: C416
+    places: dict[object, tuple[float, float]] = {}
+    places.update(sizes.items())
     columns: list[list[object]] = [[] for _ in range(max(layer.values(), default=-1) + 1)]
     for key in sizes:
         columns[layer[key]].append(key)

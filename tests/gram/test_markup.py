@@ -68,6 +68,6 @@ def test_markup_in_markup_is_not_escaped_again() -> None:
 
 def test_what_is_no_text_and_no_name_is_refused() -> None:
     with pytest.raises(ArgumentError, match="neither text nor markup"):
-        element("p", 3)  # type: ignore[arg-type]
+        element("p", 3)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ArgumentError, match="not the name of an element"):
         element("p onclick=x")

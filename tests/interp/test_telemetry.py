@@ -253,4 +253,4 @@ def test_without_a_provider_spans_go_to_that_of_the_process() -> None:
 
 def test_what_is_no_telemetry_is_refused(spans: Spans) -> None:
     with pytest.raises(ArgumentError, match="telemetry must be a Telemetry"):
-        run(AGENT, "go", counting([]), telemetry=spans.provider)  # type: ignore[arg-type]
+        run(AGENT, "go", counting([]), telemetry=spans.provider)  # type: ignore[arg-type]  # wrong on purpose

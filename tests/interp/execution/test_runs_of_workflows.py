@@ -105,7 +105,7 @@ def test_a_failed_model_stops_the_run_which_goes_on_with_what_was_done(later: bo
 
     done: list[str] = []
     model = Says(says)
-    does = library(lambda x: done.append(x) or "done")  # type: ignore[func-returns-value]
+    does = library(lambda x: done.append(x) or "done")  # type: ignore[func-returns-value]  # None
     begun = begin(BRANCHES, "x", does, model=model, match="name")
     with pytest.raises(ModelError, match="down"):
         finished(begun, later=later)
@@ -136,7 +136,7 @@ def test_approval_inside_an_agent_reaches_the_caller_with_its_position(later: bo
     policy = ApprovalPolicy([ApprovalRule("ask", "helper/send")])
     replies = [call("helper", '{"input": "go"}'), call("send", '{"to": "ann"}'), "Sent.", "Done."]
     sent: list[str] = []
-    does = library(lambda to: sent.append(to) or "ok", "send", "to")  # type: ignore[func-returns-value]
+    does = library(lambda to: sent.append(to) or "ok", "send", "to")  # type: ignore[func-returns-value]  # None
     model = ScriptedModel(replies)
     begun = begin(BOSS, "hi", does, model=model, match="name", policy=policy)
 

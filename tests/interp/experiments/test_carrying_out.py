@@ -187,7 +187,7 @@ def test_every_run_has_a_fresh_library_and_model() -> None:
             name="sayHello",
             description="Returns a friendly greeting message for the given name",
         )
-        def say_hello(personName: str = "world") -> str:  # noqa: N803
+        def say_hello(personName: str = "world") -> str:  # noqa: N803  # the program's name
             used.append(personName)
             return f"Hello for the {len(used)}. time"
 
@@ -239,7 +239,7 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ({"arms": {}}, "there are no arms"),
         ({"arms": {" ": arm(right)}}, "the name of an arm is empty"),
         ({"arms": {"a": Arm()}}, "arm a: there is no program"),
-        ({"arms": {"a": Arm(3)}}, "arm a: ab: program must be"),  # type: ignore[arg-type]
+        ({"arms": {"a": Arm(3)}}, "arm a: ab: program must be"),  # type: ignore[arg-type]  # wrong on purpose
         ({"metrics": []}, "there are no metrics"),
         ({"metrics": ["pased"]}, 'did you mean "?passed'),
         ({"metrics": ["passed", "passed"]}, "two metrics are named passed"),
@@ -251,7 +251,7 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ({"difference": 0}, "difference must be above 0"),
         ({"difference": "x"}, "difference must be"),
         ({"arms": {"a": Arm(base_program(), model="nope")}}, "arm a: 'nope' names no provider"),
-        ({"arms": {"a": Arm(base_program(), model=3)}}, "arm a: 3 is not a model"),  # type: ignore[arg-type]
+        ({"arms": {"a": Arm(base_program(), model=3)}}, "arm a: 3 is not a model"),  # type: ignore[arg-type]  # wrong on purpose
         ({"arms": {"a": arm(right, settings={"nope": 1})}}, 'arm a: there is no setting "nope"'),
         ({"cases": [Case(name="c", input=" ")]}, "arm a: "),
         ({"arms": {"a": arm(right, edits=[lambda agent: None])}}, "an edit must return"),
@@ -270,9 +270,9 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(
 
 def test_what_an_edit_must_be_is_told() -> None:
     with pytest.raises(ArgumentError, match="an edit is a function of the agent"):
-        Arm(PROGRAM, edits=("x",))  # type: ignore[arg-type]
+        Arm(PROGRAM, edits=("x",))  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ArgumentError, match='better must be "higher" or "lower"'):
-        Metric("m", len_of, "more")  # type: ignore[arg-type]
+        Metric("m", len_of, "more")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_missing_key_is_told_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,11 +40,11 @@ def fail(reason: str) -> str:
 async def wait(mark: str) -> str:
     """Waits until it is cancelled, and writes that to a file."""
     try:
-        with open(f"{mark}.begun", "w"):  # noqa: PTH123
+        with open(f"{mark}.begun", "w"):  # noqa: PTH123  # a str of the caller
             pass
         await asyncio.sleep(300)
     except BaseException:
-        with open(f"{mark}.cancelled", "w"):  # noqa: PTH123
+        with open(f"{mark}.cancelled", "w"):  # noqa: PTH123  # a str of the caller
             pass
         raise
     return "waited"

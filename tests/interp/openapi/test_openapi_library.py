@@ -42,7 +42,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     do_GET = _answer  # noqa: N815  # http.server calls it so
-    do_PUT = _answer  # noqa: N815
+    do_PUT = _answer  # noqa: N815  # http.server calls it so
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""

@@ -27,7 +27,7 @@ HELLO = load(EXAMPLES / "hello_world.gram")
 
 def run(recording: Recording, *replies: object, **options: object) -> str:
     """The answer of a run with a recording."""
-    given: BeginOptions = {"model": ScriptedModel(replies), **options}  # type: ignore[typeddict-item]
+    given: BeginOptions = {"model": ScriptedModel(replies), **options}  # type: ignore[typeddict-item]  # any options
     with recording.around(given) as added:
         return begin(HELLO, "hi", hello_world_tool_library, **added).finish().content
 

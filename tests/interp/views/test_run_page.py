@@ -264,4 +264,4 @@ def test_a_page_of_ten_thousand_entries_opens_and_is_searched(
 
 def test_a_run_is_no_file(file: Path) -> None:
     with pytest.raises(Exception, match="run_page"):
-        run_page(json.dumps({}))  # type: ignore[arg-type]
+        run_page(json.dumps({}))  # type: ignore[arg-type]  # wrong on purpose

@@ -55,10 +55,10 @@ def smolagents(function: Any) -> Any:
     if function is aadd:
         pytest.skip("smolagents has no async tools")
 
-    class Made(package.Tool):  # type: ignore[misc, name-defined]
+    class Made(package.Tool):  # type: ignore[misc, name-defined]  # loaded late
         name = function.__name__
         description = function.__doc__.splitlines()[0]
-        inputs = {"first": {"type": "integer", "description": "the first number"}}  # noqa: RUF012
+        inputs = {"first": {"type": "integer", "description": "the first number"}}  # noqa: RUF012  # as its users write it
         output_type = "integer"
         forward = staticmethod(function)
         skip_forward_signature_validation = True
