@@ -8,10 +8,11 @@ from .observations import (
     TextDelta,
     ToolFinished,
     ToolStarted,
+    finished,
     observations,
 )
 from .options import Answer, BeginOptions, OnToolError, RunOptions, named_model
-from .runs import Run, finished
+from .runs import Run
 from .scheduling import startable
 from .world import AsyncReport, LiveWorld, Report, World
 

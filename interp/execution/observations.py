@@ -11,8 +11,18 @@ from typing import TypeAlias, Union
 
 from attrs import field, frozen
 
-from ..call_text import short_repr
-from ..machine import At, CallTool, Event, ModelReplied, State, newly_answered
+from ..call_text import call_text, short_repr
+from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
+from ..machine import (
+    At,
+    CallTool,
+    Event,
+    ModelReplied,
+    State,
+    Status,
+    newly_answered,
+    response,
+)
 from ..messages import AgentResponse, ToolInvocation
 
 
@@ -69,3 +79,24 @@ def observations(before: State, event: Event, after: State) -> Iterator[Observat
         yield SaidBeforeCalls(event.at, event.message.content)
     for at, invocation in newly_answered(before, after, event.at):
         yield ToolFinished(at, invocation)
+
+
+def finished(state: State) -> Finished:
+    """What a run ends with when nothing is left to do.
+
+    Raises:
+        ApprovalNeeded: calls wait for approval.
+        LimitError: a limit was reached.
+        ModelError: the answer is not of the type that the program declares.
+        WorkflowError: a step of the workflow failed.
+    """
+    if state.asks:
+        calls = ", ".join(call_text(ask.name, ask.arguments) for ask in state.asks)
+        raise ApprovalNeeded(f"the run waits for approval of {calls}")
+    if state.status is Status.LIMITED:
+        raise LimitError(f"the run stopped after {state.stopped}")
+    if state.status is Status.FAILED:
+        raise WorkflowError(f"the workflow failed: {state.stopped}")
+    if state.status is Status.UNUSABLE:
+        raise ModelError(f"the model's answer is not what the program declares: {state.stopped}")
+    return Finished(response(state))

@@ -37,6 +37,7 @@ from interp import (
     run,
     start,
 )
+from interp.execution import blocking_pump
 from tests.interp.workers import (
     AGENT,
     DOUBLE,
@@ -382,13 +383,13 @@ def test_what_has_ended_is_kept_although_an_interrupt_comes_before_it_is_told(
     model = ScriptedModel([asking(1, 2), "Done."])
     watched: Any = {"watch": lambda *_: None}
     begun = begin(AGENT, "hi", working(work), model=model, match="types", **watched)
-    perform = begun._perform
+    perform = blocking_pump._perform
 
     def interrupted(*given: Any) -> Any:
         yield from perform(*given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(begun, "_perform", interrupted)
+    monkeypatch.setattr(blocking_pump, "_perform", interrupted)
     for _ in ("a reply", "a result", "another", "the answer"):
         with pytest.raises(KeyboardInterrupt):
             begun.finish()

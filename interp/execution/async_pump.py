@@ -1,0 +1,139 @@
+"""The pump that does not block: it has effects performed at once, each in a task of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from ..clocks import Clock, stopped
+from ..errors import AgentError, ApprovalNeeded, ModelError
+from ..machine import Ask, CallModel, CallTool, Effect, Event, Status, TimeUp
+from ..tools import providing
+from .observations import Observation, TextDelta, ToolStarted, finished, observations
+from .progress import Progress
+from .scheduling import startable
+
+_GRACE = 0.05  # seconds in which tools may still end when the time of a run is up
+_PATIENCE = 1.0  # and when the run is cancelled
+_BUFFERED = 16  # words of a model that are ahead of their reader
+_AWAITING = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS, Status.AWAITING_STEPS)
+
+
+async def adrive(run: Progress, *, words: bool) -> AsyncIterator[Observation]:
+    """Go on to the end without blocking, and show what happens as it happens.
+
+    Args:
+        run: what is driven.
+        words: whether to show the words of the model.
+    """
+    said: asyncio.Queue[TextDelta] = asyncio.Queue(_BUFFERED)
+    running: dict[asyncio.Task[Event], Effect] = {}
+    with run.taken_up() as (clock, world, waiting):
+        try:
+            while True:
+                for effect in startable(waiting, running.values()) if not run.failure else ():
+                    waiting.remove(effect)
+                    if not run.is_wanted(effect):
+                        continue
+                    if isinstance(effect, CallTool):
+                        yield ToolStarted(effect)
+                    report = said.put if words else None
+                    with providing(run.tool_context(effect)):
+                        running[asyncio.create_task(world.aperform(effect, report))] = effect
+                if not running and waiting and not run.failure:
+                    continue  # some were not wanted any more
+                if not running:
+                    break
+                if words:
+                    async for delta in _until_one_ends(running, said, clock):
+                        yield delta
+                elif clock.left != 0:
+                    await _one_ends(running, running, clock)
+                ended = [task for task in running if task.done()]
+                for task in ended:
+                    before = run.state
+                    event, new = _ended(run, running.pop(task), task)
+                    waiting += new
+                    if event:
+                        for each in observations(before, event, run.state):
+                            yield each
+                if not ended:
+                    effect = next(iter(running.values()))
+                    await _stop(run, running, _GRACE)
+                    if not run.failure and run.state.status in _AWAITING:
+                        run.fold(effect, TimeUp())
+                    break
+        finally:
+            await _stop(run, running, _PATIENCE)
+            await run.aclose()
+        if run.failure:
+            raise run.failure
+        yield finished(run.state)
+
+
+def _ended(
+    run: Progress, effect: Effect, task: asyncio.Task[Event]
+) -> tuple[Event | None, tuple[Effect, ...]]:
+    """Fold in the event that a task has ended with; what it raised stops the run later.
+
+    Returns the event, if there is one, and what is new to do.
+
+    What else is under way goes on: a tool that was stopped half-way would be run once more
+    when the run is taken up again.
+    """
+    if task.cancelled():
+        is_model = isinstance(effect, CallModel)
+        failure = ModelError("the model cancelled its own task") if is_model else None
+        run.failure = run.failure or failure or AgentError("a task cancelled itself")
+    elif (error := task.exception()) is None:
+        event = task.result()
+        if run.is_wanted(effect, may_begin=False):
+            return event, run.fold(effect, event)
+    elif not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on
+        run.failure = run.failure or error
+    return None, ()
+
+
+async def _stop(run: Progress, running: dict[asyncio.Task[Event], Effect], seconds: float) -> None:
+    """Stop what is under way, and fold in what has ended by then."""
+    await stopped(running, seconds)
+    for task, effect in running.items():
+        is_answered = task.done() and not task.cancelled() and not task.exception()
+        if is_answered and run.is_wanted(effect, may_begin=False):
+            run.fold(effect, task.result())
+    running.clear()
+
+
+async def _until_one_ends(
+    running: dict[asyncio.Task[Event], Effect], said: asyncio.Queue[TextDelta], clock: Clock
+) -> AsyncIterator[TextDelta]:
+    """Yield what is said until something that is under way ends, or the time is up."""
+    tasks = set(running)
+    while True:
+        while not said.empty() and clock.left != 0:
+            yield said.get_nowait()
+        if any(task.done() for task in tasks) or clock.left == 0:
+            return
+        word = asyncio.ensure_future(said.get())
+        try:
+            await _one_ends({*tasks, word}, running, clock)
+        finally:
+            word.cancel()
+        if word.done() and not word.cancelled():
+            yield word.result()
+        elif not any(task.done() for task in tasks):
+            return
+
+
+async def _one_ends(
+    tasks: Iterable[asyncio.Future[Any]],
+    running: Mapping[asyncio.Task[Event], Effect],
+    clock: Clock,
+) -> None:
+    """Wait until one of some tasks ends, or the time is up; while it asks, no time passes."""
+    is_asking = any(isinstance(effect, Ask) for effect in running.values())
+    with clock.standing_still() if is_asking else nullcontext():
+        timeout = None if is_asking else clock.left
+        await asyncio.wait(tasks, timeout=timeout, return_when="FIRST_COMPLETED")

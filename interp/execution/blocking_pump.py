@@ -1,0 +1,110 @@
+"""The pump that blocks: it has one effect performed after another, and folds in what comes."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from ..clocks import Clock, TookTooLongError
+from ..errors import ApprovalNeeded
+from ..machine import Ask, CallTool, Effect, Event, TimeUp, pending
+from ..threads import read_from_thread
+from ..tools import providing
+from .observations import Observation, TextDelta, ToolStarted, finished, observations
+from .progress import Progress
+from .scheduling import startable
+from .timing import too_late
+from .unattended import Unattended
+from .world import Report, World
+
+
+def drive(run: Progress, *, words: bool, is_read: bool = True) -> Iterator[Observation]:
+    """Go on to the end, and show what happens as it happens.
+
+    Args:
+        run: what is driven.
+        words: whether to show the words of the model.
+        is_read: whether somebody reads what is shown; the end is always shown.
+    """
+    limits = run.state.limits
+    is_told = is_read or run.is_watched or limits.run_seconds is None
+    unattended_seconds = None if is_told else limits.tool_seconds
+    with run.taken_up() as (clock, world, waiting):
+        try:
+            while effects := startable(waiting):
+                effect = effects[0]
+                if unattended_seconds and not isinstance(effect, Ask):
+                    _go_on_unattended(run, waiting, unattended_seconds, clock)
+                    continue
+                waiting.remove(effect)
+                if not run.is_wanted(effect):
+                    continue
+                if isinstance(effect, CallTool):
+                    yield ToolStarted(effect)
+                try:
+                    event = yield from _perform(run, world, effect, clock, words)
+                except ApprovalNeeded:  # it stays open; the others go on
+                    continue
+                except TookTooLongError:
+                    event, waiting = TimeUp(), []
+                before = run.state
+                waiting += run.fold_or_fail(effect, event)
+                yield from observations(before, event, run.state)
+            yield finished(run.state)
+        except GeneratorExit:  # a reader who has stopped has not seen it
+            raise
+        except BaseException:  # what ended is kept, then it is raised again
+            _fold_what_ended(run)
+            raise
+        finally:
+            run.close()
+
+
+def _perform(
+    run: Progress, world: World, effect: Effect, clock: Clock, words: bool
+) -> Generator[TextDelta, None, Event]:
+    """Have an effect performed; yields the words of a model, and returns the event."""
+    if isinstance(effect, Ask):
+        with clock.standing_still():
+            return world.perform(effect, None)
+    if clock.left == 0:
+        raise TookTooLongError
+    if isinstance(effect, CallTool):
+        with providing(run.tool_context(effect)):
+            return world.perform(effect, None)
+    if clock.left is None and not words:
+        return world.perform(effect, None)
+
+    def perform(give: Report) -> Event:
+        return world.perform(effect, give if words else None)
+
+    return (yield from read_from_thread(perform, clock))
+
+
+def _go_on_unattended(run: Progress, waiting: list[Effect], seconds: float, clock: Clock) -> None:
+    """Perform what waits and take the steps in one thread, until somebody has to be asked."""
+
+    def perform(effect: Effect) -> Event:
+        with providing(run.tool_context(effect)):
+            return run.world.perform(effect, None)
+
+    def fold(effect: Effect | None, event: Event) -> None:
+        waiting.extend(run.fold_or_fail(effect, event))
+
+    steps = Unattended(waiting, run.is_wanted, perform, fold, seconds, clock)
+    try:
+        steps.go_on()
+    except TookTooLongError:
+        effect = steps.under_way
+        if isinstance(effect, CallTool) and clock.left != 0:
+            fold(effect, too_late(effect, seconds))
+        else:
+            waiting.clear()
+            fold(effect, TimeUp())
+
+
+def _fold_what_ended(run: Progress) -> None:
+    """Fold in what has ended, where the run was interrupted before that was done."""
+    if run.world.last is not None:
+        effect, event = run.world.last
+        if effect in pending(run.state):
+            run.fold(effect, event)
