@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +13,9 @@ from hypothesis import HealthCheck, settings
 from gram import Pattern
 from tests.interp.model_server import ModelServer, serving
 from tests.paths import EXAMPLES
+
+if TYPE_CHECKING:
+    from tests.interp.postgres import PostgresServer
 
 # Machines differ and may be busy: how long an example takes is no failure. Where CI is set, the
 # same examples are tried each time, so that a change is judged by what it changes; new ones are
@@ -48,6 +52,22 @@ def model_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
         yield server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A Postgres server, started for the first test of this process that asks for it."""
+    from tests.interp.postgres import serving_postgres
+
+    with serving_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Iterator[str]:
+    """The address of an empty Postgres database that no other test uses."""
+    with postgres.database() as address:
+        yield address
 
 
 @pytest.fixture
