@@ -115,6 +115,14 @@ class ProtocolError(AgentError):
     """An event is not an answer to anything that the state waits for."""
 
 
+class StoreError(AgentError):
+    """A store of runs cannot be opened, read or written, or does not have what was asked for."""
+
+
+class RunTakenError(StoreError):
+    """A run of a store belongs to somebody else, so that nothing of it may be recorded here."""
+
+
 class ReplayError(AgentError):
     """A recorded run and its replay differ."""
 

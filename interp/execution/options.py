@@ -14,7 +14,7 @@ from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, State
 from ..models import LanguageModel
 
 if TYPE_CHECKING:
-    from ..records import PathLike, RunFile
+    from ..records import PathLike, RunLog
     from ..telemetry import Telemetry
     from .world import World
 
@@ -81,7 +81,7 @@ class RunOptions(TypedDict, total=False):
     on_tool_error: OnToolError
     observe: Observer | None
     watch: Watcher | None
-    record: PathLike | RunFile | None
+    record: PathLike | RunLog | None
     world: World | None
     telemetry: Telemetry | None
 

@@ -110,7 +110,7 @@ class Progress:
         if self._telemetry:
             around.append(held.enter_context(self._telemetry.running(lambda: self.state)))
         if self._recorder:
-            held.enter_context(self._recorder.held(lambda: self.state.status is Status.DONE))
+            held.enter_context(self._recorder.held(lambda: self.state))
             around.append(self._recorder.around)
         return around
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
@@ -9,48 +10,48 @@ from typing import Any
 
 from attrs import frozen
 
-from ..errors import AgentError, ApprovalNeeded, ModelError
-from ..machine import Ask, At, CallModel, Effect, Event, Resumed, State
+from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
+from ..machine import Ask, At, CallModel, Effect, Event, Resumed, State, Status
 from ..models import noticing_retries
-from ..records import Begun, Failed, Note, PathLike, Retried, RunFile, Stopped
+from ..records import Begun, Failed, Note, PathLike, Retried, RunFile, RunLog, Stopped
 from ..redaction import redact_error
 from ..tools import Tool
 from .world import AsyncReport, Report, World
 
 
 class Recorder:
-    """Writes the events of a run to a file, and notes of what happened between them.
+    """Writes the events of a run to its log, and notes of what happened between them.
 
     Args:
-        file: the file.
+        log: a file, or what a store keeps of one run.
 
     Attributes:
         unanswered: the positions of what has begun, and has no answer.
     """
 
-    def __init__(self, file: RunFile) -> None:
-        self._file = file
+    def __init__(self, log: RunLog) -> None:
+        self._log = log
         self._began: dict[At, float] = {}
-        self.unanswered = set(file.unanswered)
+        self.unanswered = set(log.unanswered)
 
     def around(self, world: World) -> World:
         """A world that does the same as another, and whose effects are noted and timed."""
         return _Noted(world, self)
 
     @contextmanager
-    def held(self, is_over: Callable[[], bool] = lambda: False) -> Iterator[None]:
-        """Lock the file, see `RunFile.held`; what stops the run inside is noted.
+    def held(self, standing: Callable[[], State]) -> Iterator[None]:
+        """Hold the log, see `RunLog.held`; what stops the run inside is noted.
 
         Args:
-            is_over: whether the run has come to its end, so that nothing can stop it.
+            standing: gives the State of the run.
         """
-        with self._file.held():
+        with self._log.held(standing):
             try:
                 yield
             except BaseException as error:  # noted, and raised again
-                if not is_over():
-                    with suppress(OSError):
-                        self._file.note(Stopped(_told(error)))
+                if standing().status is not Status.DONE:
+                    with suppress(OSError, StoreError):
+                        self._log.note(Stopped(_told(error)))
                 raise
 
     def write(self, effect: Effect | None, event: Event) -> None:
@@ -63,7 +64,7 @@ class Recorder:
         seconds = None if began is None else monotonic() - began
         request = effect.request if isinstance(effect, CallModel) else None
         self.unanswered.discard(event.at)
-        self._recorded(lambda: self._file.append(event, seconds, request))
+        self._recorded(lambda: self._log.append(event, seconds, request))
 
     @contextmanager
     def noting(self, effect: Effect) -> Iterator[None]:
@@ -89,7 +90,7 @@ class Recorder:
             raise
 
     def _note(self, note: Note) -> None:
-        self._recorded(lambda: self._file.note(note))
+        self._recorded(lambda: self._log.note(note))
 
     def _recorded(self, write: Callable[[], Any]) -> None:
         try:
@@ -97,31 +98,30 @@ class Recorder:
         except OSError as error:
             reason = error.strerror or str(error)
             raise AgentError(
-                f"{self._file.path}: the run is no longer recorded: {reason}"
+                f"{self._log.name}: the run is no longer recorded: {reason}"
             ) from error
 
 
 def recorder_of(
-    record: PathLike | RunFile, state: State, tools: Iterable[Tool], change: Resumed | None
+    record: PathLike | RunLog, state: State, tools: Iterable[Tool], change: Resumed | None
 ) -> Recorder:
     """What records a run from now on.
 
     Args:
-        record: a new file, or the one that the run was recorded in before.
+        record: the path of a new file, or a log, also one that the run was recorded in before.
         state: the State that the run goes on from.
         tools: the implementations of its tools.
         change: what led to that State after it was read from its file.
 
     Raises:
-        OSError: the new file exists, or the file cannot be written.
+        OSError, StoreError: the new log exists, or the log cannot be written.
     """
-    file = record if isinstance(record, RunFile) else RunFile(record)
-    recorder = Recorder(file)
-    if not file.has_begun:
-        file.begin(state, tools)
-        return recorder
-    with recorder.held():
-        if change:
+    log = RunFile(record) if isinstance(record, (str, os.PathLike)) else record
+    recorder = Recorder(log)
+    if not log.has_begun:
+        log.begin(state, tools)
+    elif change:
+        with recorder.held(lambda: state):
             recorder.write(None, change)
     return recorder
 

@@ -2,20 +2,25 @@
 
 from .conversation_files import Session, load_context, save_context, session
 from .effect_text import effect_lines
+from .entry_writer import EntryWriter, Head
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
-from .recorded_run import RecordedRun, Step
+from .recorded_run import RecordedRun, Step, read_run
 from .run_file import PathLike, RunFile, is_recorded, load_run
+from .run_log import RunLog
 from .run_notes import Begun, Failed, Note, Retried, Stopped
 
 __all__ = [
     "Begun",
+    "EntryWriter",
     "Failed",
+    "Head",
     "Note",
     "PathLike",
     "Reader",
     "RecordedRun",
     "Retried",
     "RunFile",
+    "RunLog",
     "Session",
     "Step",
     "Stopped",
@@ -24,6 +29,7 @@ __all__ = [
     "is_recorded",
     "load_context",
     "load_run",
+    "read_run",
     "save_context",
     "session",
     "without_empty",

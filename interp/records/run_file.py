@@ -20,37 +20,20 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from time import sleep
 from typing import TypeAlias, Union
 
-from gram import (
-    Pattern,
-    Source,
-    Subject,
-    TaggedString,
-    Value,
-    decode,
-    dumps,
-    expect,
-    origin,
-    resolved,
-)
+from gram import Source, decode, expect, resolved
 
-from ..json_text import write_json
 from ..machine import At, Event, Request, State
-from ..redaction import redact, redactor
 from ..tools import Tool
-from .event_pattern import event_node
-from .fingerprints import Fingerprints
-from .nodes import Node
-from .pattern_parts import without_empty, write_text
-from .recorded_run import FORMAT, RUN, RecordedRun, hash_of, read_run
-from .run_notes import Note, note_node, now, write_time
-from .state_pattern import state_to_pattern
+from .entry_writer import EntryWriter
+from .recorded_run import RecordedRun, read_run
+from .run_notes import Note
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
@@ -82,8 +65,7 @@ class RunFile:
         self._session = session
         self._size = 0
         self._descriptor: int | None = None
-        self._redacted = redactor()
-        self._fingerprints = Fingerprints(self._redacted)
+        self._entries = EntryWriter()
         self._unwritten = b""
         self._writing = Lock()
 
@@ -101,11 +83,16 @@ class RunFile:
             raise FileExistsError(errno.EEXIST, reason, str(self.path)) from None
         try:
             with self.held():
-                self._write(_head(state, tools, self._session))
+                self._write(self._entries.head(state, tools, self._session).line)
         except OSError:  # nothing is recorded yet, and the name is free again
             self.path.unlink(missing_ok=True)
             raise
         self.has_begun = True
+
+    @property
+    def name(self) -> str:
+        """How messages name it: its path."""
+        return str(self.path)
 
     @classmethod
     def of(cls, path: PathLike) -> tuple[RunFile, RecordedRun]:
@@ -125,8 +112,11 @@ class RunFile:
         return file, found
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, standing: Callable[[], State] | None = None) -> Iterator[None]:
         """Lock the file to write to it, and cut off what a killed writer left unfinished.
+
+        Args:
+            standing: not needed: the file itself says how the run stands.
 
         Raises:
             OSError: the file cannot be written, another process records in it, or has done so.
@@ -135,8 +125,7 @@ class RunFile:
         try:
             _lock(descriptor, self.path)
             self._cut_off(descriptor)
-            self._descriptor, self._redacted = descriptor, redactor()
-            self._fingerprints = Fingerprints(self._redacted)
+            self._descriptor, self._entries = descriptor, EntryWriter()
             yield
         finally:
             with self._writing:
@@ -146,18 +135,12 @@ class RunFile:
     def append(
         self, event: Event, seconds: float | None = None, request: Request | None = None
     ) -> None:
-        """Write an event; the file has to be held.
-
-        Args:
-            event: the event.
-            seconds: how long the effect took that it answers, if that is known.
-            request: the request that it answers, if it is a reply.
+        """Write an event, see `RunLog.append`.
 
         Raises:
             OSError: the file cannot be written.
         """
-        fingerprint = None if request is None else self._fingerprints.of(request)
-        self._write(event_node(event, seconds, fingerprint))
+        self._write(self._entries.event(event, seconds, request))
 
     def note(self, note: Note) -> None:
         """Write a note; nothing is written of what was given up, once the file is let go.
@@ -166,12 +149,10 @@ class RunFile:
             OSError: the file cannot be written.
         """
         if self._descriptor is not None:
-            self._write(note_node(note))
+            self._write(self._entries.note(note))
 
-    def _write(self, entry: Node) -> None:
-        if self._redacted is not str:
-            entry = entry.redacted(self._redacted)
-        line = entry.line().encode() + b"\n"
+    def _write(self, entry: str) -> None:
+        line = entry.encode() + b"\n"
         with self._writing:
             self._unwritten += line
             if self._descriptor is None:
@@ -212,36 +193,6 @@ def load_run(path: PathLike) -> RecordedRun:
     """
     expect(path, (str, os.PathLike), "path", by="load_run")
     return RunFile.of(path)[1]
-
-
-def _head(state: State, tools: Iterable[Tool], session: str | None) -> Node:
-    from importlib.metadata import version  # imported late: it takes longer than the rest
-
-    read = origin(state.agent)
-    program = redact(read.source.text if read else dumps(state.agent))
-    properties = without_empty(
-        {
-            "format": FORMAT,
-            "version": version("gram-agents"),
-            "file": write_text(read.filename or "") if read else None,
-            "program": write_text(program),
-            "sha256": hash_of(program),
-            "started": write_time(now()),
-            "session": None if session is None else write_text(session),
-        }
-    )
-    library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
-    return Node(RUN, properties, (state_to_pattern(state), library))
-
-
-def _tool_pattern(tool: Tool) -> Pattern:
-    properties: dict[str, Value] = {
-        "description": write_text(tool.description),
-        "schema": TaggedString("json", write_json(tool.schema)),
-    }
-    if tool.once:
-        properties["once"] = True
-    return Pattern(Subject(tool.name, {"Implementation"}, properties))
 
 
 def _lock(descriptor: int, path: Path) -> None:

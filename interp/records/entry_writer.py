@@ -1,0 +1,106 @@
+"""Writes the entries of a run as lines of gram, without keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gram import Pattern, Subject, TaggedString, Value, dumps, origin
+
+from ..json_text import write_json
+from ..machine import Event, Request, State
+from ..redaction import redact, redactor
+from ..tools import Tool
+from .event_pattern import event_node
+from .fingerprints import Fingerprints
+from .nodes import Node, pattern_line
+from .pattern_parts import without_empty, write_text
+from .recorded_run import FORMAT, RUN, hash_of
+from .run_notes import Note, note_node, now, write_time
+from .state_pattern import state_to_pattern
+
+
+class Head(NamedTuple):
+    """The first entry of a run.
+
+    Attributes:
+        line: its line.
+        program: the text of the program.
+        filename: the name of the program's file, or None.
+        entry: the node that the line was made of.
+    """
+
+    line: str
+    program: str
+    filename: str | None
+    entry: Node
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The parts of the line that all runs of the program have in common."""
+        first, library = self.entry.elements
+        assert isinstance(first, Pattern)
+        assert isinstance(library, Node)
+        program = Node(RUN, {"program": self.entry.properties["program"]}).line()
+        in_braces = program[program.index("{") + 1 : program.rindex("}")]
+        return in_braces, pattern_line(first.elements[0]), library.line()
+
+
+class EntryWriter:
+    """Writes the entries of one run; the keys are those known when it is made."""
+
+    def __init__(self) -> None:
+        self._redacted = redactor()
+        self._fingerprints = Fingerprints(self._redacted)
+
+    def head(self, state: State, tools: Iterable[Tool], session: str | None = None) -> Head:
+        """The first entry: the State that the run begins with, its program and its tools.
+
+        Args:
+            state: the State.
+            tools: the implementations of its tools.
+            session: the name of the session's file beside it, if the run is a turn of a session.
+        """
+        from importlib.metadata import version  # imported late: it takes longer than the rest
+
+        read = origin(state.agent)
+        program = redact(read.source.text if read else dumps(state.agent))
+        properties = without_empty(
+            {
+                "format": FORMAT,
+                "version": version("gram-agents"),
+                "file": write_text(read.filename or "") if read else None,
+                "program": write_text(program),
+                "sha256": hash_of(program),
+                "started": write_time(now()),
+                "session": None if session is None else write_text(session),
+            }
+        )
+        library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
+        entry = Node(RUN, properties, (state_to_pattern(state), library))
+        entry = self._without_keys(entry)
+        return Head(entry.line(), program, read.filename if read else None, entry)
+
+    def event(
+        self, event: Event, seconds: float | None = None, request: Request | None = None
+    ) -> str:
+        """An event, see `RunLog.append`."""
+        fingerprint = None if request is None else self._fingerprints.of(request)
+        return self._without_keys(event_node(event, seconds, fingerprint)).line()
+
+    def note(self, note: Note) -> str:
+        """A note."""
+        return self._without_keys(note_node(note)).line()
+
+    def _without_keys(self, entry: Node) -> Node:
+        return entry if self._redacted is str else entry.redacted(self._redacted)
+
+
+def _tool_pattern(tool: Tool) -> Pattern:
+    properties: dict[str, Value] = {
+        "description": write_text(tool.description),
+        "schema": TaggedString("json", write_json(tool.schema)),
+    }
+    if tool.once:
+        properties["once"] = True
+    return Pattern(Subject(tool.name, {"Implementation"}, properties))

@@ -1,0 +1,66 @@
+"""Where a run is recorded: a file, or a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from ..machine import At, Event, Request, State
+from ..tools import Tool
+from .run_notes import Note
+
+
+class RunLog(Protocol):
+    """What the entries of one run are written to, see `RunFile`.
+
+    Attributes:
+        name: how messages name it.
+        has_begun: whether it has its first entry.
+        unanswered: the positions of what had begun when it was read, and had no answer.
+    """
+
+    has_begun: bool
+    unanswered: frozenset[At]
+
+    @property
+    def name(self) -> str:
+        """How messages name it."""
+
+    def begin(self, state: State, tools: Iterable[Tool]) -> None:
+        """Make it, with its first entry.
+
+        Raises:
+            OSError, StoreError: it exists, or cannot be written.
+        """
+
+    def held(self, standing: Callable[[], State] | None = None) -> AbstractContextManager[None]:
+        """Keep others from writing to it.
+
+        Args:
+            standing: gives the State of the run, which is asked for when it is let go.
+
+        Raises:
+            OSError, StoreError: it cannot be written, or somebody else writes to it.
+        """
+
+    def append(
+        self, event: Event, seconds: float | None = None, request: Request | None = None
+    ) -> None:
+        """Write an event; the log has to be held.
+
+        Args:
+            event: the event.
+            seconds: how long the effect took that it answers, if that is known.
+            request: the request that it answers, if it is a reply.
+
+        Raises:
+            OSError, StoreError: it cannot be written.
+        """
+
+    def note(self, note: Note) -> None:
+        """Write a note; nothing is written of what was given up, once the log is let go.
+
+        Raises:
+            OSError, StoreError: it cannot be written.
+        """
