@@ -18,6 +18,8 @@ from .errors import (
     ModelError as ModelError,
     ProtocolError as ProtocolError,
     ReplayError as ReplayError,
+    RunTakenError as RunTakenError,
+    StoreError as StoreError,
     ToolBindingError as ToolBindingError,
     ToolError as ToolError,
     ValidationError as ValidationError,
@@ -161,6 +163,8 @@ from .specification import (
     type_signature_to_json_schema as type_signature_to_json_schema,
     validate_agent_pattern as validate_agent_pattern,
 )
+from .stores.opening import open_store as open_store
+from .stores.run_store import RunFacts as RunFacts, RunRow as RunRow, RunStore as RunStore
 from .telemetry import Telemetry as Telemetry
 from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest
 from .tools.agent_tools import tool_of_agent as tool_of_agent

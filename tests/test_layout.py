@@ -52,6 +52,7 @@ FLOORS = {
         "mcp_servers",
         "openapi",
         "records",
+        "stores",
         "models",
         "execution",
         "replaying",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Unpack, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
@@ -17,6 +17,10 @@ from ..tools import ToolLibrary, empty_tool_library, with_agents
 from .observations import Observation
 from .options import BeginOptions, RunOptions, check_options, named_model
 from .runs import Run
+
+if TYPE_CHECKING:
+    from ..records import RecordedRun, RunFile
+    from ..stores import StoredRun, StoreLike
 
 
 def begin(
@@ -150,13 +154,15 @@ def resume_run(
     """Go on with a run that was kept, to the end.
 
     Args:
-        state: the State, or the file that the run was recorded in: it goes on in that file, and
-            nothing that is recorded there is asked or run again.
+        state: the State; or the file that the run was recorded in; or, with ``store=``, its id in
+            the store. It goes on where it was recorded, and nothing that is recorded there is
+            asked or run again.
         library: the implementations of the agent's tools.
         **options: see `RunOptions`; what differs from the state changes it.
 
     Raises:
-        ReplayError: the file has an event that does not fit the run.
+        ReplayError: the record has an event that does not fit the run.
+        StoreError: there is no such run in the store, or somebody else has claimed it.
         AgentError: see `run`.
     """
     expect(state, (State, str, os.PathLike), "state", by="resume_run")
@@ -165,13 +171,25 @@ def resume_run(
         return Run(state, library, **options).finish()
     if options.get("record"):
         raise ConfigurationError("a run that is resumed from its file is recorded there")
-    from ..records import RunFile  # imported late: most runs are not recorded
-
-    file, kept = RunFile.of(state)
+    log, kept = _kept(state, options.pop("store", None))
     if kept.state.status is Status.DONE:
         return response(kept.state)
-    options["record"] = file
+    options["record"] = log
     return Run(kept.state, library, **options).finish()
+
+
+def _kept(
+    run: str | os.PathLike[str], store: StoreLike | None
+) -> tuple[RunFile | StoredRun, RecordedRun]:
+    """What a run is recorded in, and what is recorded of it."""
+    if store is None:
+        from ..records import RunFile  # imported late: most runs are not recorded
+
+        return RunFile.of(run)
+    from ..stores import run_of
+
+    expect(run, str, "state", by="resume_run")
+    return run_of(store, str(run))
 
 
 def execute_agent(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Union, get_args
 
@@ -15,6 +16,7 @@ from ..models import LanguageModel
 
 if TYPE_CHECKING:
     from ..records import PathLike, RunLog
+    from ..stores import StoreLike
     from ..telemetry import Telemetry
     from .world import World
 
@@ -66,6 +68,8 @@ class RunOptions(TypedDict, total=False):
         watch: the same with the State that the event led to, see `Watcher`.
         record: a new file in which the run is recorded, see `interp.records.run_file`; what is
             recorded can be resumed and replayed.
+        store: the store that the run is recorded in, or where it is, see `interp.stores`; what is
+            recorded can be resumed by its id, which is the State's ``run_id``.
         world: what performs the effects, instead of one made of the library and the options.
         telemetry: makes OpenTelemetry spans of the run, see `interp.telemetry`.
     """
@@ -82,6 +86,7 @@ class RunOptions(TypedDict, total=False):
     observe: Observer | None
     watch: Watcher | None
     record: PathLike | RunLog | None
+    store: StoreLike | None
     world: World | None
     telemetry: Telemetry | None
 
@@ -129,10 +134,16 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
         from ..telemetry import Telemetry  # imported late: an extra
 
         expect(telemetry, Telemetry, "telemetry", by=by)
+    if (store := options.get("store")) is not None:
+        from ..stores import RunStore  # imported late: most runs are in no store
+
+        expect(store, (RunStore, str, os.PathLike), "store", by=by)
     world = options.get("world")
     if world is not None and not (hasattr(world, "perform") or hasattr(world, "aperform")):
         found = type(world).__name__
         raise ArgumentError(f"{by}: world must have perform or aperform, got {found}")
+    if options.get("record") is not None and options.get("store") is not None:
+        raise ConfigurationError("a run is recorded in a file or in a store: give record or store")
     for name in ("observe", "watch"):
         if (function := options.get(name)) and inspect.iscoroutinefunction(function):
             raise ConfigurationError(f"{name} must be a plain function, got a coroutine function")

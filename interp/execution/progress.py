@@ -61,7 +61,12 @@ class Progress:
         self.failure: BaseException | None = None
         self._watchers = watchers(options)
         self._telemetry = options.get("telemetry")
-        is_recorded = options.get("record") is not None or self._telemetry is not None
+        record = options.get("record")
+        if record is None and (store := options.get("store")) is not None:
+            from ..stores import new_run  # imported late: most runs are in no store
+
+            record = new_run(store, self.state.run_id)
+        is_recorded = record is not None or self._telemetry is not None
         self.is_watched = len(self._watchers) > 1 or is_recorded
         self._recorder: Recorder | None = None
         change = _change(state, options)
@@ -73,7 +78,6 @@ class Progress:
             world = self._own = LiveWorld.of(self.state, library, options)
         self._tools: Mapping[str, Tool] = self._own.tools if self._own else library
         self.world = Remembering(world)
-        record = options.get("record")
         if record is not None:
             from .recording import recorder_of  # imported late: most runs are not recorded
 

@@ -25,13 +25,13 @@ class Head(NamedTuple):
 
     Attributes:
         line: its line.
-        program: the text of the program.
+        hash: the hash of the text of the program.
         filename: the name of the program's file, or None.
         entry: the node that the line was made of.
     """
 
     line: str
-    program: str
+    hash: str
     filename: str | None
     entry: Node
 
@@ -79,7 +79,7 @@ class EntryWriter:
         library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
         entry = Node(RUN, properties, (state_to_pattern(state), library))
         entry = self._without_keys(entry)
-        return Head(entry.line(), program, read.filename if read else None, entry)
+        return Head(entry.line(), hash_of(program), read.filename if read else None, entry)
 
     def event(
         self, event: Event, seconds: float | None = None, request: Request | None = None

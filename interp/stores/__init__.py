@@ -1,0 +1,19 @@
+"""Stores of runs: many runs in one database, each written by one owner at a time."""
+
+from .claims import Claim
+from .opening import StoreLike, new_run, open_store, run_of
+from .run_store import RunFacts, RunRow, RunStatus, RunStore
+from .stored_run import StoredRun
+
+__all__ = [
+    "Claim",
+    "RunFacts",
+    "RunRow",
+    "RunStatus",
+    "RunStore",
+    "StoreLike",
+    "StoredRun",
+    "new_run",
+    "open_store",
+    "run_of",
+]

@@ -1,0 +1,94 @@
+"""What a store needs of a database, and the tables that it makes in it.
+
+The SQL of a store is written once. It uses ``?`` for values, and what both databases know; the
+rest is here: the clock, and the lock of a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+Rows: TypeAlias = list[tuple[Any, ...]]
+
+Execute: TypeAlias = Callable[..., Rows]
+"""Carries out a statement with its values, and gives the rows that it returns."""
+
+
+class Database(Protocol):
+    """A database that holds a store.
+
+    Attributes:
+        name: how messages name it, without a password.
+        clock: SQL for the time in seconds since 1970, the same for all who use the database.
+        row_lock: SQL after a SELECT that keeps others from changing its row until the end.
+        guard: SQL that lets only one make the tables at a time.
+    """
+
+    name: str
+    clock: str
+    row_lock: str
+    guard: str
+
+    def execute(self, sql: str, *values: object) -> Rows:
+        """Carry out one statement; it may be carried out twice if the connection is lost.
+
+        Raises:
+            StoreError: the database cannot be reached, or refuses the statement.
+        """
+
+    def together(self, work: Callable[[Execute], T]) -> T:
+        """Carry out several statements, all or none; see `execute`."""
+
+    def close(self) -> None:
+        """Close the connection; the next statement opens a new one."""
+
+
+FORMAT: Final = 1
+"""The version of the form of the tables."""
+
+TABLES: Final = (
+    "CREATE TABLE IF NOT EXISTS gram_store (format BIGINT NOT NULL PRIMARY KEY)",
+    """
+    CREATE TABLE IF NOT EXISTS gram_runs (
+        id TEXT NOT NULL PRIMARY KEY,
+        status TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        model TEXT NOT NULL,
+        filename TEXT NOT NULL,
+        program TEXT NOT NULL,
+        parent TEXT,
+        tenant TEXT,
+        conversation TEXT,
+        priority BIGINT NOT NULL,
+        created DOUBLE PRECISION NOT NULL,
+        changed DOUBLE PRECISION NOT NULL,
+        fence BIGINT NOT NULL,
+        owner TEXT,
+        leased_until DOUBLE PRECISION NOT NULL,
+        input_tokens BIGINT,
+        output_tokens BIGINT,
+        reason TEXT
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS gram_runs_created ON gram_runs (created, id)",
+    "CREATE INDEX IF NOT EXISTS gram_runs_status ON gram_runs (status, created)",
+    """
+    CREATE TABLE IF NOT EXISTS gram_entries (
+        run TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        fence BIGINT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (run, seq)
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS gram_texts (
+        sha256 TEXT NOT NULL PRIMARY KEY,
+        text TEXT NOT NULL,
+        used DOUBLE PRECISION NOT NULL
+    )
+    """,
+)

@@ -1,0 +1,72 @@
+"""Which database an address means."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TypeAlias, Union
+
+from gram import expect, resolved
+
+from ..errors import ConfigurationError, StoreError
+from ..records import RecordedRun
+from .run_store import RunStore
+from .stored_run import StoredRun
+
+StoreLike: TypeAlias = Union[RunStore, str, "os.PathLike[str]"]
+"""A store, or where it is."""
+
+
+def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> RunStore:
+    """Open a store of runs; close it with ``with``, or by `RunStore.close`.
+
+    Args:
+        address: the path of a file, which sqlite3 reads and writes, or the address of a Postgres
+            database, ``postgresql://…``, in which the store makes its tables.
+        must_exist: whether a file that is missing is an error; else it is made.
+
+    Raises:
+        ConfigurationError: the address is of another kind of database, or psycopg is missing.
+        StoreError: the database cannot be reached, or holds something else.
+    """
+    expect(address, (str, os.PathLike), "address", by="open_store")
+    expect(must_exist, bool, "must_exist", by="open_store")
+    if isinstance(address, str) and re.match(r"postgres(ql)?://", address):
+        from .postgres import PostgresDatabase  # an extra
+
+        return RunStore(PostgresDatabase(address))
+    if isinstance(address, str) and (kind := re.match(r"([a-z][a-z0-9+.-]*)://", address)):
+        raise ConfigurationError(
+            f"there is no store at {kind[1]}:// addresses\n"
+            "  hint: give the path of a file, or postgresql://…"
+        )
+    path = Path(address)
+    resolved(path)  # refuses what is no path
+    if must_exist and not path.exists():
+        raise StoreError(f"{path}: there is no store of runs")
+    from .sqlite import SqliteDatabase  # imported late: not every store is a file
+
+    return RunStore(SqliteDatabase(path))
+
+
+def new_run(store: StoreLike, run: str) -> StoredRun:
+    """A new run of a store, which is opened if it is not, and then closed with the run.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+
+    Raises:
+        ConfigurationError, StoreError: see `open_store`.
+    """
+    if isinstance(store, RunStore):
+        return StoredRun(store, run)
+    return StoredRun(open_store(store), run, closes_store=True)
+
+
+def run_of(store: StoreLike, run: str) -> tuple[StoredRun, RecordedRun]:
+    """Read a run of a store to go on with it, see `StoredRun.of` and `new_run`."""
+    if isinstance(store, RunStore):
+        return StoredRun.of(store, run)
+    return StoredRun.of(open_store(store, must_exist=True), run, closes_store=True)

@@ -1,0 +1,115 @@
+"""A store in a Postgres database, by psycopg (the extra ``postgres``)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from threading import RLock
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import ConfigurationError, StoreError
+from ..redaction import hide, redact_error
+from .database import Execute, Rows, T
+
+if TYPE_CHECKING:
+    import psycopg
+
+_PATIENCE: Final = 10.0  # seconds in which a database that was lost may come back
+_PAUSE: Final = 0.1  # seconds between two looks
+
+
+class PostgresDatabase:
+    """A Postgres database, with one connection for each process.
+
+    A statement whose connection is lost is carried out again on a new one: those of the store may
+    be carried out twice. Entries that were written are on the server's disk.
+
+    Args:
+        address: ``postgresql://user:password@host:port/database``.
+
+    Raises:
+        ConfigurationError: psycopg is not installed, or the address cannot be read.
+    """
+
+    clock = "extract(epoch FROM clock_timestamp())::double precision"
+    row_lock = " FOR UPDATE"
+    guard = "SELECT pg_advisory_xact_lock(7341955620)"
+
+    def __init__(self, address: str) -> None:
+        try:
+            import psycopg
+            from psycopg.conninfo import conninfo_to_dict
+        except ImportError:
+            raise ConfigurationError(
+                "a store on Postgres needs psycopg\n  hint: pip install 'gram-agents[postgres]'"
+            ) from None
+        try:
+            parts: dict[str, Any] = conninfo_to_dict(address)
+        except psycopg.Error as error:
+            raise ConfigurationError(redact_error(f"{address}: {error}".strip())) from None
+        self._hidden = hide(parts.get("password"))
+        host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))
+        self.name = f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}"
+        self._address = address
+        self._connection: psycopg.Connection[Any] | None = None
+        self._process = 0
+        self._using = RLock()
+
+    def execute(self, sql: str, *values: object) -> Rows:
+        """Carry out one statement, see `Database.execute`."""
+        return self._again_if_lost(lambda connection: _carried_out(connection, sql, values))
+
+    def together(self, work: Callable[[Execute], T]) -> T:
+        """Carry out several statements, all or none."""
+
+        def carry_out(connection: psycopg.Connection[Any]) -> T:
+            with connection.transaction():
+                return work(lambda sql, *values: _carried_out(connection, sql, values))
+
+        return self._again_if_lost(carry_out)
+
+    def close(self) -> None:
+        """Close the connection; the next statement opens a new one."""
+        import psycopg
+
+        with self._using:
+            connection, self._connection = self._connection, None
+            if connection is not None and self._process == os.getpid():
+                with suppress(psycopg.Error):
+                    connection.close()
+
+    def _again_if_lost(self, carry_out: Callable[[psycopg.Connection[Any]], T]) -> T:
+        import psycopg
+
+        until = monotonic() + _PATIENCE
+        with self._using:
+            is_first = self._connection is None
+            while True:
+                try:
+                    return carry_out(self._connected())
+                except psycopg.OperationalError as error:
+                    is_lost = self._connection is None or self._connection.broken
+                    if not is_lost or is_first or monotonic() > until:
+                        raise self._told(error) from error
+                    self.close()
+                    sleep(_PAUSE)
+                except psycopg.Error as error:
+                    raise self._told(error) from error
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        if self._connection is None or self._process != os.getpid():  # none goes through a fork
+            import psycopg
+
+            self._connection = psycopg.connect(self._address, autocommit=True, connect_timeout=10)
+            self._process = os.getpid()
+        return self._connection
+
+    def _told(self, error: psycopg.Error) -> StoreError:
+        return StoreError(f"{self.name}: {redact_error(str(error).strip())}")
+
+
+def _carried_out(connection: psycopg.Connection[Any], sql: str, values: tuple[object, ...]) -> Rows:
+    cursor = connection.execute(sql.replace("?", "%s"), values)
+    return cursor.fetchall() if cursor.description else []

@@ -1,0 +1,524 @@
+"""A store of runs: the entries of many runs, each run written by one owner at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Final, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from gram import ArgumentError, Source
+
+from ..errors import RunTakenError, StoreError
+from ..messages import Usage
+from ..records import RecordedRun, read_run
+from .claims import LEASE, Claim, Keeper, is_dead, new_owner
+from .database import FORMAT, TABLES, Database, Execute, Rows
+from .heads import cut, hashes_in, joined
+
+RunStatus: TypeAlias = Literal[
+    "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
+]
+"""How a run stands: submitted and not begun; claimed by somebody; claimed by nobody, so that it can
+be resumed; waiting for approval; at a limit; failed or done or cancelled, for good."""
+
+ENDED: Final = ("failed", "done", "cancelled")
+"""The statuses of runs that nothing goes on with."""
+
+_COLUMNS: Final = (
+    "id, {standing}, agent, model, filename, program, parent, tenant, conversation, priority, "
+    "created, changed, input_tokens, output_tokens, reason, "
+    "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
+)
+_A_PAGE: Final = 100
+_TEXTS_ARE_USED_FOR: Final = 3600.0  # seconds after which a text is marked as used again
+_TEXTS_ARE_KEPT_FOR: Final = 86400.0  # seconds after its last use in which no text is removed
+
+
+@frozen
+class RunFacts:
+    """What is known of a run when it is made.
+
+    Attributes:
+        agent: the name of the agent or workflow.
+        model: the model, or ``""`` where several are asked.
+        filename: the name of the program's file, or ``""``.
+        program: the hash of the text of the program.
+        parent: the id of the run that it was forked of, or None.
+        tenant: whom it is done for, or None.
+        conversation: the conversation that it is a turn of, or None.
+        priority: runs with a higher one are taken first.
+    """
+
+    agent: str
+    model: str = ""
+    filename: str = ""
+    program: str = ""
+    parent: str | None = None
+    tenant: str | None = None
+    conversation: str | None = None
+    priority: int = 0
+
+
+@frozen
+class RunRow:
+    """A run as a list shows it.
+
+    Attributes:
+        id: its id.
+        status: how it stands, see `RunStatus`.
+        facts: what was known when it was made.
+        created: when it was made.
+        changed: when it was last claimed or let go.
+        usage: the tokens that it had used when it was last let go.
+        reason: what it was stopped by, or None.
+        entries: how many entries it has.
+    """
+
+    id: str
+    status: RunStatus
+    facts: RunFacts
+    created: datetime
+    changed: datetime
+    usage: Usage = field(factory=lambda: Usage(0, 0))
+    reason: str | None = None
+    entries: int = 0
+
+
+class RunStore:
+    """A store of runs in a database; `open_store` makes one.
+
+    It can be used by several threads, and by any number of processes at once. Used with ``with``,
+    it is closed at the end.
+
+    Args:
+        database: the database.
+
+    Attributes:
+        name: how messages name it.
+    """
+
+    def __init__(self, database: Database) -> None:
+        if not hasattr(database, "together"):
+            found = type(database).__name__
+            raise ArgumentError(f"RunStore: database must be one, got {found}; see open_store")
+        self._database = database
+        self._has_tables = False
+        self._keeper = Keeper(self._renew)
+        self.name = database.name
+
+    def __repr__(self) -> str:
+        return f"RunStore({self.name!r})"
+
+    def __enter__(self) -> RunStore:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; what is done next opens a new one."""
+        self._database.close()
+
+    # --- one run
+
+    def create(
+        self,
+        run: str,
+        head: str,
+        facts: RunFacts,
+        *,
+        shared: Sequence[str] = (),
+        status: RunStatus = "stopped",
+    ) -> None:
+        """Make a run with its first entry.
+
+        Args:
+            run: its id.
+            head: its first entry.
+            facts: what a list shows of it.
+            shared: parts of the first entry that other runs have, too; they are kept once.
+            status: how it stands.
+
+        Raises:
+            StoreError: there is a run of this id, or the store cannot be written.
+        """
+        own, texts = cut(head, shared)
+
+        def make(execute: Execute) -> Rows:
+            for sha256, text in texts.items():
+                execute(
+                    f"INSERT INTO gram_texts (sha256, text, used) VALUES (?, ?, {self._clock}) "
+                    "ON CONFLICT (sha256) DO UPDATE SET used = excluded.used "
+                    "WHERE gram_texts.used < excluded.used - ?",
+                    sha256,
+                    text,
+                    _TEXTS_ARE_USED_FOR,
+                )
+            made = execute(
+                "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
+                "tenant, conversation, priority, created, changed, fence, leased_until) "
+                f"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {self._clock}, {self._clock}, 0, 0) "
+                "ON CONFLICT (id) DO NOTHING RETURNING id",
+                run,
+                status,
+                facts.agent,
+                facts.model,
+                facts.filename,
+                facts.program,
+                facts.parent,
+                facts.tenant,
+                facts.conversation,
+                facts.priority,
+            )
+            if made:
+                execute(
+                    "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, 0, 0, ?)", run, own
+                )
+            return made or execute(  # made before, where its success could not be told
+                "SELECT run FROM gram_entries WHERE run = ? AND seq = 0 AND text = ?", run, own
+            )
+
+        if not self._ready().together(make):
+            raise StoreError(f"{self.name}: it has a run {run} already")
+
+    def claim(self, run: str) -> Claim:
+        """Claim a run, to write to it; the claim is renewed until it is let go.
+
+        Raises:
+            RunTakenError: somebody else has claimed it.
+            StoreError: there is no such run, or the store cannot be written.
+        """
+        name = new_owner()
+        free = f"(owner IS NULL OR owner = ? OR leased_until < {self._clock})"
+        claimed = self._claimed(run, name, free, name)
+        if not claimed:
+            owners = self._rows("SELECT owner FROM gram_runs WHERE id = ?", run)
+            if not owners:
+                raise self._no_run(run)
+            holder = owners[0][0]
+            if holder is None or is_dead(holder):
+                claimed = self._claimed(
+                    run, name, "(owner IS NULL OR owner IN (?, ?))", name, holder
+                )
+        if not claimed:
+            raise RunTakenError(
+                f"{self.name_of(run)}: another process goes on with it\n"
+                f"  hint: it can be taken over {LEASE:.0f} seconds after that one was last heard of"
+            )
+        return self._kept(run, claimed[0][0])
+
+    def take_over(self, run: str) -> Claim:
+        """Claim a run even if somebody else has it, who can write nothing more to it then.
+
+        Raises:
+            StoreError: there is no such run, or the store cannot be written.
+        """
+        claimed = self._claimed(run, new_owner(), "TRUE")
+        if not claimed:
+            raise self._no_run(run)
+        return self._kept(run, claimed[0][0])
+
+    def append(self, claim: Claim, entry: str) -> None:
+        """Write an entry.
+
+        Raises:
+            RunTakenError: somebody else has claimed the run since.
+            StoreError: the store cannot be written.
+        """
+        at = claim.run, claim.size, claim.fence
+        written = self._rows(
+            "INSERT INTO gram_entries (run, seq, fence, text) "
+            "SELECT id, ?, fence, ? FROM gram_runs WHERE id = ? AND fence = ?"
+            f"{self._database.row_lock} ON CONFLICT (run, seq) DO NOTHING RETURNING seq",
+            claim.size,
+            entry,
+            claim.run,
+            claim.fence,
+        ) or self._rows(  # written before, where its success could not be told
+            "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ?", *at
+        )
+        if not written:
+            claim.is_lost = True
+            raise self._taken(claim.run)
+        claim.size += 1
+
+    def let_go(
+        self, claim: Claim, status: RunStatus, usage: Usage, reason: str | None = None
+    ) -> None:
+        """Give a claim up, and say how the run stands.
+
+        Args:
+            claim: the claim.
+            status: how the run stands.
+            usage: the tokens that it has used.
+            reason: what it was stopped by, or None.
+
+        Raises:
+            RunTakenError: somebody else has claimed the run since.
+            StoreError: the store cannot be written.
+        """
+        self._keeper.let_go(claim)
+        left = self._rows(
+            f"UPDATE gram_runs SET owner = NULL, leased_until = 0, changed = {self._clock}, "
+            "status = ?, input_tokens = ?, output_tokens = ?, reason = ? "
+            "WHERE id = ? AND fence = ? RETURNING id",
+            status,
+            usage.input_tokens,
+            usage.output_tokens,
+            reason,
+            claim.run,
+            claim.fence,
+        )
+        if not left:
+            raise self._taken(claim.run)
+
+    def entries(self, run: str) -> list[str]:
+        """The entries of a run, in their order.
+
+        Raises:
+            StoreError: there is no such run, or the store cannot be read.
+        """
+        found = self._rows("SELECT text FROM gram_entries WHERE run = ? ORDER BY seq", run)
+        if not found:
+            raise self._no_run(run)
+        (own,), *others = found
+        return [joined(own, self._text), *(text for (text,) in others)]
+
+    def recorded(self, run: str) -> RecordedRun:
+        """What is recorded of a run, which can be looked at and replayed.
+
+        Raises:
+            StoreError: there is no such run, or the store cannot be read.
+            GramDecodeError: what is kept is not gram.
+            ValidationError: what is kept is not the record of a run; the fault has its place.
+            ReplayError: an event does not fit the run.
+        """
+        lines = (f"{each}\n" for each in self.entries(run))
+        return read_run(Source("".join(lines), self.name_of(run)))
+
+    def name_of(self, run: str) -> str:
+        """How messages name a run."""
+        return f"run {run} of {self.name}"
+
+    # --- many runs
+
+    def row(self, run: str) -> RunRow:
+        """A run as a list shows it.
+
+        Raises:
+            StoreError: there is no such run, or the store cannot be read.
+        """
+        for found in self._found("id = ?", [run], 1):
+            return found
+        raise self._no_run(run)
+
+    def rows(
+        self,
+        *,
+        status: Sequence[RunStatus] = (),
+        agent: str | None = None,
+        tenant: str | None = None,
+        conversation: str | None = None,
+        since: datetime | None = None,
+        before: datetime | None = None,
+        beginning: str = "",
+        limit: int | None = None,
+    ) -> Iterator[RunRow]:
+        """The runs of the store, the newest first, read a page at a time.
+
+        Args:
+            status: only runs that stand like one of these.
+            agent: only runs of this agent.
+            tenant: only runs for this tenant.
+            conversation: only turns of this conversation.
+            since: only runs made at this time or later.
+            before: only runs made before this time.
+            beginning: only runs whose id begins with this.
+            limit: how many at most.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        where, values = ["TRUE"], list[object]()
+        for sql, value in (
+            ("agent = ?", agent),
+            ("tenant = ?", tenant),
+            ("conversation = ?", conversation),
+            ("created >= ?", since.timestamp() if since else None),
+            ("created < ?", before.timestamp() if before else None),
+            ("substr(id, 1, ?) = ?", beginning or None),
+        ):
+            if value is not None:
+                where.append(sql)
+                values += [len(beginning), value] if sql.startswith("substr") else [value]
+        if status:
+            where.append(f"{self._standing} IN ({', '.join('?' * len(status))})")
+            values += status
+        return self._found(" AND ".join(where), values, limit)
+
+    def prune(
+        self, before: datetime, *, status: Sequence[RunStatus] = ENDED, tenant: str | None = None
+    ) -> int:
+        """Remove runs that have ended, and the texts that only they used; returns how many.
+
+        Args:
+            before: only runs that last changed before this time.
+            status: how these runs stand; none that somebody has claimed is removed.
+            tenant: only runs for this tenant.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        marks = ", ".join("?" * len(status))
+        values = [*status, before.timestamp(), *([tenant] if tenant is not None else [])]
+        for_tenant = " AND tenant = ?" if tenant is not None else ""
+
+        def remove(execute: Execute) -> int:
+            removed = execute(
+                f"DELETE FROM gram_runs WHERE {self._standing} IN ({marks}) AND changed < ?"
+                f"{for_tenant} AND (owner IS NULL OR leased_until < {self._clock}) RETURNING id",
+                *values,
+            )
+            for (run,) in removed:
+                execute("DELETE FROM gram_entries WHERE run = ?", run)
+            if removed:
+                heads = execute("SELECT text FROM gram_entries WHERE seq = 0")
+                used = {each for (own,) in heads for each in hashes_in(own)}
+                old = execute(
+                    f"SELECT sha256 FROM gram_texts WHERE used < {self._clock} - ?",
+                    _TEXTS_ARE_KEPT_FOR,
+                )
+                for (sha256,) in old:
+                    if sha256 not in used:
+                        execute("DELETE FROM gram_texts WHERE sha256 = ?", sha256)
+            return len(removed)
+
+        return self._ready().together(remove) if status else 0
+
+    # --- inside
+
+    @property
+    def _clock(self) -> str:
+        return self._database.clock
+
+    @property
+    def _standing(self) -> str:
+        """SQL for how a run stands: one whose owner is not heard of any more has stopped."""
+        return (
+            f"CASE WHEN status = 'running' AND leased_until < {self._clock} "
+            "THEN 'stopped' ELSE status END"
+        )
+
+    def _ready(self) -> Database:
+        """The database, with the tables of a store."""
+        if not self._has_tables:
+            self._database.together(self._make_tables)
+            self._has_tables = True
+        return self._database
+
+    def _make_tables(self, execute: Execute) -> None:
+        execute(self._database.guard)
+        for statement in TABLES:
+            execute(statement)
+        execute(
+            "INSERT INTO gram_store (format) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM gram_store)",
+            FORMAT,
+        )
+        (found,) = execute("SELECT max(format) FROM gram_store")[0]
+        if found != FORMAT:
+            raise StoreError(
+                f"{self.name}: the store has format {found}, and this version knows {FORMAT}\n"
+                "  hint: it was written by another version of this package"
+            )
+
+    def _rows(self, sql: str, *values: object) -> Rows:
+        return self._ready().execute(sql, *values)
+
+    def _claimed(self, run: str, owner: str, condition: str, *values: object) -> Rows:
+        return self._rows(
+            "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', "
+            f"leased_until = {self._clock} + ?, changed = {self._clock} "
+            f"WHERE id = ? AND {condition} RETURNING fence",
+            owner,
+            LEASE,
+            run,
+            *values,
+        )
+
+    def _kept(self, run: str, fence: int) -> Claim:
+        counted = self._rows("SELECT max(seq) + 1 FROM gram_entries WHERE run = ?", run)
+        claim = Claim(run, fence, counted[0][0])
+        self._keeper.keep(claim)
+        return claim
+
+    def _renew(self, claim: Claim) -> None:
+        renewed = self._rows(
+            f"UPDATE gram_runs SET leased_until = {self._clock} + ? "
+            "WHERE id = ? AND fence = ? RETURNING id",
+            LEASE,
+            claim.run,
+            claim.fence,
+        )
+        if not renewed:
+            claim.is_lost = True
+            self._keeper.let_go(claim)
+
+    def _text(self, sha256: str) -> str:
+        found = self._rows("SELECT text FROM gram_texts WHERE sha256 = ?", sha256)
+        if not found:
+            raise StoreError(f"{self.name}: a text that a run has is missing: {sha256}")
+        return str(found[0][0])
+
+    def _found(self, where: str, values: Sequence[object], limit: int | None) -> Iterator[RunRow]:
+        """The runs for which a condition holds, the newest first, read a page at a time."""
+        after, last = "TRUE", list[object]()
+        while limit is None or limit > 0:
+            page = _A_PAGE if limit is None else min(_A_PAGE, limit)
+            rows = self._rows(
+                f"SELECT {_COLUMNS.format(standing=self._standing)} FROM gram_runs "
+                f"WHERE {where} AND {after} ORDER BY created DESC, id DESC LIMIT {page}",
+                *values,
+                *last,
+            )
+            yield from map(_row, rows)
+            if len(rows) < page:
+                return
+            limit = None if limit is None else limit - page
+            after, last = "(created, id) < (?, ?)", [rows[-1][10], rows[-1][0]]
+
+    def _no_run(self, run: str) -> StoreError:
+        return StoreError(
+            f"{self.name}: there is no run {run}\n"
+            f"  hint: `gram runs list --store {self.name}` shows those that there are"
+        )
+
+    def _taken(self, run: str) -> RunTakenError:
+        found = self._rows("SELECT status FROM gram_runs WHERE id = ?", run)
+        if not found:
+            return RunTakenError(f"{self.name_of(run)} was removed")
+        if found[0][0] == "cancelled":
+            return RunTakenError(f"{self.name_of(run)} was cancelled")
+        return RunTakenError(f"{self.name_of(run)} was taken over by another process")
+
+
+def _row(row: tuple[Any, ...]) -> RunRow:
+    run, status, agent, model, filename, program, parent, tenant, conversation, priority = row[:10]
+    created, changed, input_tokens, output_tokens, reason, entries = row[10:]
+    return RunRow(
+        run,
+        status,
+        RunFacts(agent, model, filename, program, parent, tenant, conversation, priority),
+        datetime.fromtimestamp(created, UTC),
+        datetime.fromtimestamp(changed, UTC),
+        Usage(input_tokens, output_tokens),
+        reason,
+        entries,
+    )

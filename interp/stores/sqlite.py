@@ -1,0 +1,96 @@
+"""A store in a file of its own, by the standard library's sqlite3."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from ..errors import StoreError
+from .database import Execute, Rows, T
+
+_PATIENCE: Final = 10.0  # seconds in which another process may let go of the file
+
+
+class SqliteDatabase:
+    """A file, in WAL mode: readers and one writer at a time do not wait for each other.
+
+    What is written survives the end of the process. A machine that loses its power can lose the
+    last entries (``synchronous=NORMAL``), never a part of one.
+
+    Args:
+        path: the file; it is made (mode 0600) if there is none.
+    """
+
+    clock = "((julianday('now') - 2440587.5) * 86400.0)"
+    row_lock = ""  # a statement that writes has the whole file
+    guard = "SELECT 1"  # a transaction has the whole file
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._process = 0
+        self._using = RLock()
+
+    def execute(self, sql: str, *values: object) -> Rows:
+        """Carry out one statement, see `Database.execute`."""
+        with self._telling(), self._using:
+            return self._connected().execute(sql, values).fetchall()
+
+    def together(self, work: Callable[[Execute], T]) -> T:
+        """Carry out several statements, all or none."""
+        with self._telling(), self._using:
+            connection = self._connected()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                found = work(lambda sql, *values: connection.execute(sql, values).fetchall())
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # some failures have ended it already
+                    connection.execute("ROLLBACK")
+                raise
+            return found
+
+    def close(self) -> None:
+        """Close the connection; the next statement opens a new one."""
+        with self._using:
+            connection, self._connection = self._connection, None
+            if connection is not None and self._process == os.getpid():
+                with suppress(sqlite3.Error):
+                    connection.close()
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is None or self._process != os.getpid():  # none goes through a fork
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+            self._connection = sqlite3.connect(
+                self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            self._process = os.getpid()
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+        return self._connection
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.name}: {_told(error)}") from error
+        except OSError as error:
+            raise StoreError(f"{self.name}: {error.strerror or error}") from error
+
+
+def _told(error: sqlite3.Error) -> str:
+    told = str(error)
+    if told == "file is not a database":
+        return "the file is not a store of runs"
+    if told == "database is locked":
+        return f"another process has kept the store locked for {_PATIENCE:.0f} seconds"
+    if told == "database or disk is full":
+        return "the disk is full"
+    return told

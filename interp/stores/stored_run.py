@@ -1,0 +1,191 @@
+"""A run in a store, as what a run is recorded in and read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+from attrs import evolve
+
+from gram import expect
+
+from ..errors import RunTakenError, StoreError
+from ..machine import At, Event, Request, State, Status
+from ..messages import Usage
+from ..records import EntryWriter, Note, RecordedRun, Stopped
+from ..redaction import redact
+from ..tools import Tool
+from .claims import Claim
+from .run_store import RunFacts, RunStatus, RunStore
+
+
+class StoredRun:
+    """A run of a store: a new one, or one that is in it; `RunLog` is what it is written by.
+
+    Whoever writes to it claims it first. What cannot be written is kept, and written first when
+    the store can be reached again.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+        facts: what a list shows of a new run, beside what its State says.
+        status: how a new run stands until somebody goes on with it.
+        closes_store: whether the store is closed whenever the run is let go.
+
+    Attributes:
+        store: the store.
+        id: the id of the run.
+        has_begun: whether it is in the store.
+        unanswered: the positions of what had begun when it was read, and had no answer.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        run: str,
+        *,
+        facts: RunFacts | None = None,
+        status: RunStatus = "stopped",
+        closes_store: bool = False,
+    ) -> None:
+        expect(store, RunStore, "store", by="StoredRun")
+        expect(run, str, "run", by="StoredRun")
+        self.store = store
+        self.id = run
+        self.has_begun = False
+        self.unanswered: frozenset[At] = frozenset()
+        self._facts = facts or RunFacts("")
+        self._status: RunStatus = status
+        self._closes_store = closes_store
+        self._claim: Claim | None = None
+        self._size = 1
+        self._entries = EntryWriter()
+        self._unwritten: list[str] = []
+        self._stopped_by: str | None = None
+
+    def __repr__(self) -> str:
+        return f"StoredRun({self.store!r}, {self.id!r})"
+
+    @property
+    def name(self) -> str:
+        """How messages name it."""
+        return self.store.name_of(self.id)
+
+    def begin(self, state: State, tools: Iterable[Tool]) -> None:
+        """Make the run in the store, with its first entry.
+
+        Raises:
+            StoreError: the store has a run of this id, or cannot be written.
+        """
+        head = EntryWriter().head(state, tools)
+        program = state.shared.program.value
+        facts = evolve(
+            self._facts,
+            agent=_kept(program.identity),
+            model=_kept(str(state.shared.model or program.properties.get("model", ""))),
+            filename=_kept(head.filename or ""),
+            program=head.hash,
+        )
+        self.store.create(self.id, head.line, facts, shared=head.shared, status=self._status)
+        self.has_begun = True
+
+    @classmethod
+    def of(
+        cls, store: RunStore, run: str, *, closes_store: bool = False
+    ) -> tuple[StoredRun, RecordedRun]:
+        """Read a run of a store, to go on with it.
+
+        Args:
+            store: the store.
+            run: the id of the run.
+            closes_store: whether the store is closed whenever the run is let go.
+
+        Raises:
+            StoreError: there is no such run, or the store cannot be read.
+            GramDecodeError: what is kept is not gram.
+            ValidationError: what is kept is not the record of a run; the fault has its place.
+            ReplayError: an event does not fit the run.
+        """
+        log = cls(store, run, closes_store=closes_store)
+        found = store.recorded(run)
+        log.has_begun, log.unanswered = True, found.unanswered
+        log._size = 1 + len(found.entries)
+        return log, found
+
+    @contextmanager
+    def held(self, standing: Callable[[], State] | None = None) -> Iterator[None]:
+        """Claim the run, and let it go at the end with how it stands then.
+
+        Args:
+            standing: gives the State of the run; without it, the run is let go as stopped.
+
+        Raises:
+            RunTakenError: somebody else has claimed it, or has gone on with it.
+            StoreError: the store cannot be written.
+        """
+        claim = self.store.claim(self.id)
+        try:
+            if claim.size != self._size:
+                raise RunTakenError(
+                    f"{self.name}: another process has gone on with it since it was read"
+                )
+            self._claim, self._entries, self._stopped_by = claim, EntryWriter(), None
+            yield
+        finally:
+            self._claim, self._size = None, claim.size
+            state = standing() if standing else None
+            usage = state.usage if state else Usage(None, None)
+            with suppress(StoreError):  # what is recorded says how it stands; a claim ends alone
+                self.store.let_go(claim, _status(state), usage, self._stopped_by)
+            if self._closes_store:
+                self.store.close()
+
+    def append(
+        self, event: Event, seconds: float | None = None, request: Request | None = None
+    ) -> None:
+        """Write an event, see `RunLog.append`.
+
+        Raises:
+            RunTakenError: somebody else has claimed the run since.
+            StoreError: the store cannot be written.
+        """
+        self._write(self._entries.event(event, seconds, request))
+
+    def note(self, note: Note) -> None:
+        """Write a note; nothing is written of what was given up, once the run is let go.
+
+        Raises:
+            RunTakenError: somebody else has claimed the run since.
+            StoreError: the store cannot be written.
+        """
+        if isinstance(note, Stopped):
+            self._stopped_by = _kept(note.error)
+        if self._claim is not None:
+            self._write(self._entries.note(note))
+
+    def _write(self, entry: str) -> None:
+        self._unwritten.append(entry)
+        while self._claim is not None and self._unwritten:
+            self.store.append(self._claim, self._unwritten[0])
+            del self._unwritten[0]
+
+
+def _kept(text: str) -> str:
+    """A text as every database can keep it, without keys."""
+    return redact(text).encode(errors="backslashreplace").decode().replace("\0", "\\0")
+
+
+def _status(state: State | None) -> RunStatus:
+    if state is None:
+        return "stopped"
+    if state.asks:
+        return "waiting"
+    return _STATUSES.get(state.status, "stopped")
+
+
+_STATUSES: dict[Status, RunStatus] = {
+    Status.DONE: "done",
+    Status.LIMITED: "limited",
+    Status.FAILED: "failed",
+    Status.UNUSABLE: "failed",
+}

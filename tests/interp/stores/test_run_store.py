@@ -1,0 +1,241 @@
+"""A store keeps many runs, and each has one owner at a time."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from interp import ConfigurationError, RunFacts, RunStore, RunTakenError, StoreError, open_store
+from interp.messages import Usage
+from tests.interp.postgres import PostgresServer
+
+FACTS = RunFacts("counter", "A/b", "a.gram", "hash")
+
+
+def made(store: RunStore, *runs: str) -> None:
+    for each in runs:
+        store.create(each, "(:Run)", FACTS)
+
+
+def test_entries_are_kept_in_order(store: RunStore) -> None:
+    made(store, "one", "two")
+    claim = store.claim("one")
+    for entry in ("(:A)", '(:B {text: "\'é\\n"})'):
+        store.append(claim, entry)
+
+    assert store.entries("one") == ["(:Run)", "(:A)", '(:B {text: "\'é\\n"})']
+    assert store.entries("two") == ["(:Run)"]
+
+
+def test_what_runs_share_is_kept_once_and_comes_back(store: RunStore) -> None:
+    program = "p" * 5000
+    heads = [f"[:Run {{program: {program}, input: {n}}} | {program}]" for n in range(3)]
+    for n, head in enumerate(heads):
+        store.create(str(n), head, FACTS, shared=[program])
+
+    assert [store.entries(str(n)) for n in range(3)] == [[head] for head in heads]
+    assert store._rows("SELECT count(*) FROM gram_texts") == [(1,)]
+
+
+def test_a_run_is_made_once(store: RunStore) -> None:
+    made(store, "one")
+
+    with pytest.raises(StoreError, match="it has a run one already"):
+        store.create("one", "(:Other)", FACTS)
+    assert store.entries("one") == ["(:Run)"]
+
+
+def test_a_run_that_is_claimed_cannot_be_claimed_by_others(store: RunStore, address: str) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+
+    with open_store(address) as other, pytest.raises(RunTakenError, match="another process goes"):
+        other.claim("one")
+
+    store.let_go(claim, "stopped", Usage(1, 2))
+    with open_store(address) as other:
+        assert other.claim("one").fence == claim.fence + 1
+
+
+def test_an_owner_that_lost_its_claim_writes_nothing_more(store: RunStore, address: str) -> None:
+    made(store, "one")
+    old = store.claim("one")
+    store.append(old, "(:Old)")
+    with open_store(address) as other:
+        new = other.take_over("one")
+
+        with pytest.raises(RunTakenError, match="was taken over"):
+            store.append(old, "(:Late)")
+        with pytest.raises(RunTakenError, match="was taken over"):
+            store.let_go(old, "done", Usage(0, 0))
+        other.append(new, "(:New)")
+
+    assert old.is_lost
+    assert store.entries("one") == ["(:Run)", "(:Old)", "(:New)"]
+
+
+def test_an_owner_that_is_not_heard_of_any_more_is_not_waited_for(store: RunStore) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+    assert store.row("one").status == "running"
+
+    store._rows("UPDATE gram_runs SET leased_until = leased_until - 60")
+
+    assert store.row("one").status == "stopped"
+    assert store.claim("one").fence > claim.fence
+
+
+def _claim_and_die(address: str) -> None:
+    open_store(address).claim("one")
+    os._exit(9)
+
+
+def test_an_owner_of_this_machine_that_is_dead_is_not_waited_for(
+    store: RunStore, address: str
+) -> None:
+    made(store, "one")
+    store.close()
+    process = multiprocessing.get_context("spawn").Process(target=_claim_and_die, args=[address])
+    process.start()
+    process.join()
+    assert process.exitcode == 9
+
+    assert store.claim("one").fence == 2
+
+
+def test_a_claim_is_renewed_while_it_is_held(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+    store._rows("UPDATE gram_runs SET leased_until = 1")
+
+    store._renew(claim)
+
+    assert store.row("one").status == "running"
+
+
+def test_a_statement_that_is_carried_out_twice_does_the_same(store: RunStore) -> None:
+    made(store, "one", "one")
+    claim = store.claim("one")
+    store.append(claim, "(:A)")
+    claim.size -= 1
+    store.append(claim, "(:A)")
+    store.let_go(claim, "done", Usage(1, 2))
+    store.let_go(claim, "done", Usage(1, 2))
+
+    assert store.entries("one") == ["(:Run)", "(:A)"]
+
+
+def test_lists_are_filtered_the_newest_first_and_read_in_pages(store: RunStore) -> None:
+    for n in range(230):
+        facts = RunFacts(f"agent{n % 2}", tenant="acme" if n % 3 else None)
+        store.create(f"{n:03}", "(:Run)", facts)
+    claim = store.claim("007")
+    done = store.claim("009")
+    store.let_go(done, "done", Usage(3, None))
+
+    assert [row.id for row in store.rows()] == [f"{n:03}" for n in reversed(range(230))]
+    assert [row.id for row in store.rows(limit=3)] == ["229", "228", "227"]
+    assert [row.id for row in store.rows(status=["running"])] == [claim.run]
+    assert [row.usage for row in store.rows(status=["done"])] == [Usage(3, None)]
+    assert {row.facts.agent for row in store.rows(agent="agent1")} == {"agent1"}
+    assert len(list(store.rows(agent="agent1"))) == 115
+    assert len(list(store.rows(tenant="acme"))) == 153
+    assert [row.id for row in store.rows(beginning="22", limit=2)] == ["229", "228"]
+    hour = timedelta(hours=1)
+    assert not list(store.rows(since=datetime.now(UTC) + hour))
+    assert not list(store.rows(before=datetime.now(UTC) - hour))
+
+
+def test_only_runs_that_have_ended_are_pruned_with_the_texts_that_only_they_used(
+    store: RunStore,
+) -> None:
+    texts = {each: each * 300 for each in "abc"}
+    for each in texts:
+        store.create(each, texts[each], FACTS, shared=[texts[each]])
+    store.let_go(store.claim("a"), "done", Usage(0, 0))
+    store._rows("UPDATE gram_texts SET used = 0")
+
+    assert store.prune(datetime.now(UTC) - timedelta(hours=1)) == 0
+    assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
+
+    assert sorted(row.id for row in store.rows()) == ["b", "c"]
+    assert store.entries("b") == [texts["b"]]
+    assert store._rows("SELECT count(*) FROM gram_texts") == [(2,)]
+
+
+def test_a_run_that_is_not_there_is_named(store: RunStore) -> None:
+    for look in (store.claim, store.entries, store.row, store.take_over):
+        with pytest.raises(StoreError, match="there is no run nobody"):
+            look("nobody")
+
+
+def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> None:
+    made(store, "one")
+    store._rows("UPDATE gram_store SET format = 99")
+
+    with open_store(address) as later, pytest.raises(StoreError, match="has format 99"):
+        later.row("one")
+
+
+def test_a_file_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with open_store(path) as store:
+        made(store, "one")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_is_no_store_is_told(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("hello " * 1000)
+    with open_store(text) as store, pytest.raises(StoreError, match="is not a store of runs"):
+        made(store, "one")
+    with open_store(tmp_path) as store, pytest.raises(StoreError, match="Is a directory"):
+        made(store, "one")
+    with pytest.raises(StoreError, match="there is no store of runs"):
+        open_store(tmp_path / "typo.db", must_exist=True)
+    with pytest.raises(ConfigurationError, match="no store at mysql:// addresses"):
+        open_store("mysql://host/db")
+
+
+def test_a_file_that_others_keep_locked_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interp.stores.sqlite._PATIENCE", 0.1)
+    path = tmp_path / "runs.db"
+    with open_store(path) as store:
+        made(store, "one")
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        try:
+            with pytest.raises(StoreError, match="kept the store locked"):
+                made(store, "two")
+        finally:
+            other.close()
+
+
+def test_a_server_that_comes_back_is_waited_for(postgres: PostgresServer, database: str) -> None:
+    with open_store(database) as store:
+        made(store, "one")
+        claim = store.claim("one")
+        postgres.restart()
+        store.append(claim, "(:A)")
+
+        assert store.entries("one") == ["(:Run)", "(:A)"]
+
+
+def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
+    with (
+        open_store("postgresql://me:pa55word9@127.0.0.1:9/db") as store,
+        pytest.raises(StoreError) as raised,
+    ):
+        made(store, "one")
+    assert "postgresql://127.0.0.1:9/db: " in str(raised.value)
+    assert "pa55word9" not in str(raised.value) + repr(store)
