@@ -9,20 +9,22 @@ from urllib.parse import urljoin
 
 from attrs import frozen
 
-from gram import decode
+from gram import decode, visible
 from lenses_ext import NotJson, resolve_ref
 
 from ..errors import ConfigurationError
 from ..json_text import Json, read_json, write_json
+from .yaml_text import MissingYamlError, read_yaml
 
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _MOST_BYTES: Final = 50_000_000
 _MOST_STEPS: Final = 20  # references that lead to references
+_LONGEST_SHOWN: Final = 200  # characters of a document in a message
 
 
 @frozen
 class ApiDocument:
-    """A document of OpenAPI 3.0 or 3.1.
+    """A document of OpenAPI 3.0, 3.1 or 3.2.
 
     Attributes:
         root: the whole document.
@@ -103,13 +105,13 @@ class ApiDocument:
 
 
 def read_document(document: Mapping[str, Json] | str | Path) -> ApiDocument:
-    """Read a document: a mapping, a JSON file, or an address that begins with http.
+    """Read a document: a mapping, a file of JSON or YAML, or an address that begins with http.
 
     Raises:
         OSError: a file cannot be read.
-        ConfigurationError: it cannot be fetched, or is no document of OpenAPI 3.
+        ConfigurationError: it cannot be fetched or read, or is no document of OpenAPI 3.
     """
-    place, address = "the document", None
+    place, address, form = "the document", None, "JSON"
     try:
         if isinstance(document, Mapping):
             root = read_json(write_json(dict(document)))
@@ -120,18 +122,54 @@ def read_document(document: Mapping[str, Json] | str | Path) -> ApiDocument:
 
                 address, data = place, fetch(place, _MOST_BYTES)
             else:
-                data = Path(document).read_bytes()
-            root = read_json(decode(data, place))
+                data = _bytes_of(Path(document))
+            text = decode(data, place)
+            form = "JSON" if text.lstrip()[:1] == "{" and not _is_yaml(place) else "YAML"
+            root = read_json(text) if form == "JSON" else read_json(write_json(read_yaml(text)))
+    except MissingYamlError:
+        hint = "YAML needs the package pyyaml: pip install 'gram-agents[openapi]'"
+        raise ConfigurationError(f"{place}: {hint}") from None
     except (NotJson, ValueError, TypeError, RecursionError) as error:
-        hint = "\n  hint: write it as JSON; YAML is not read"
-        raise ConfigurationError(f"{place}: not JSON: {error}{hint}") from None
-    version = root.get("openapi") if isinstance(root, dict) else None
-    if not isinstance(version, str) or not version.startswith(("3.0", "3.1")):
-        found = f"version {version}" if version else "no version"
-        if isinstance(root, dict) and "swagger" in root:
-            found = f"Swagger {root['swagger']}"
-        raise ConfigurationError(f"{place}: expected OpenAPI 3.0 or 3.1, found {found}")
+        raise ConfigurationError(f"{place}: not {form}: {visible(str(error))}") from None
+    if not isinstance(root, dict):
+        raise ConfigurationError(f"{place}: expected a document of OpenAPI, found {_kind(root)}")
+    version = root.get("openapi")
+    if not isinstance(version, str) or not version.startswith(("3.0", "3.1", "3.2")):
+        raise ConfigurationError(f"{place}: {_why_not_read(root)}")
     return ApiDocument(root, place, address)
+
+
+def _bytes_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ConfigurationError(f"{path}: more than {_MOST_BYTES:,} bytes")
+    return data
+
+
+def _is_yaml(place: str) -> bool:
+    return place.lower().endswith((".yaml", ".yml"))
+
+
+def _why_not_read(root: dict[str, Json]) -> str:
+    """Why an object is no document of OpenAPI 3."""
+    expected = "expected OpenAPI 3"
+    if "swagger" in root:
+        found, hint = f"Swagger {root['swagger']}", "convert it, for example with swagger2openapi"
+    elif "asyncapi" in root:
+        found, hint = "AsyncAPI", "it describes messages, which are no calls"
+    elif "openapi" in root:
+        found, hint = f"openapi: {root['openapi']!r}", 'write it as a text, such as "3.0.3"'
+        if isinstance(root["openapi"], str):
+            hint = "3.0, 3.1 and 3.2 are read"
+    else:
+        keys = ", ".join(map(str, [*root][:5])) or "nothing"
+        found, hint = f"an object with {keys}", "a document has the key openapi"
+    return f"{expected}, found {visible(found[:_LONGEST_SHOWN])}\n  hint: {hint}"
+
+
+def _kind(value: Json) -> str:
+    return {list: "a list", str: "a text", type(None): "nothing"}.get(type(value), "a number")
 
 
 def is_address(given: str) -> bool:

@@ -30,10 +30,10 @@ def openapi_library(
     max_bytes: int = _MOST_BYTES,
     tell: Callable[[str], object] = lambda _: None,
 ) -> ToolLibrary:
-    """The operations of an OpenAPI document (3.0 or 3.1) as tools, which call its server.
+    """The operations of an OpenAPI document (3.0 to 3.2) as tools, which call its server.
 
     Args:
-        document: a JSON file, an address, or the document as a mapping.
+        document: a file of JSON or YAML, an address, or the document as a mapping.
         operations: the ``operationId`` of those that become tools; all by default.
         server: the address to call, in place of the document's servers.
         hosts: the hosts that may be called; by default those of the document's servers, or

@@ -252,20 +252,6 @@ def test_an_operation_with_a_fault_is_left_out_and_told(operation: Any, said: st
         openapi_library(given, operations=[operation.get("operationId", "pets/update")])
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"swagger": "2.0"}, "found Swagger 2.0"),
-        ({}, "found no version"),
-        ({"openapi": "3.1.0", "paths": 5}, "expected an object, found int"),
-        ({"openapi": "3.1.0", "x": object()}, "not JSON"),
-    ],
-)
-def test_what_is_no_document_is_refused(given: Any, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said):
-        openapi_library(given)
-
-
 def test_keys_are_named_and_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PETS", raising=False)
     with pytest.raises(ConfigurationError, match="PETS is not set"):
@@ -284,13 +270,6 @@ def test_a_document_is_fetched_from_its_address(server: Any) -> None:
     assert invoke_tool(library["list"], {})["path"] == "/v1/pets"
     with pytest.raises(ConfigurationError, match="answered 301"):
         openapi_library(f"{server.url}/moved")
-
-
-def test_yaml_is_refused_with_a_hint(tmp_path: Path) -> None:
-    (tmp_path / "pets.yaml").write_text("openapi: 3.1.0\n")
-
-    with pytest.raises(ConfigurationError, match="YAML is not read"):
-        openapi_library(tmp_path / "pets.yaml")
 
 
 def test_the_command_line_takes_documents(server: Any, tmp_path: Path) -> None:
