@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -77,6 +78,8 @@ def serving() -> Iterator[str]:
 
 
 async def _serve() -> None:
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # clients keep their connections
     loop = asyncio.get_running_loop()
     server = await loop.create_server(_Connection, "127.0.0.1", 0, backlog=2048)
     port = server.sockets[0].getsockname()[1]

@@ -3,7 +3,8 @@
 Run it with ``python -m benchmarks.runs``, or with the names of some cases. The contenders are
 installed in environments of their own (see `benchmarks.environments`), talk to one local server in
 a process of its own, and take turns. What counts is the CPU time of their processes, with Python's
-garbage collector on.
+garbage collector on. A contender that fails, or gives no answer for minutes, is ended and reported
+in its table; the others go on without it.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from signal import SIGKILL
 from statistics import median
 from tempfile import TemporaryFile
-from typing import Any
+from threading import Timer
+from typing import Any, Final
 
 from benchmarks.environments import ROOT, python_with, version_in
 from benchmarks.model_server import serving
 
 FOLDER = ROOT / "benchmarks" / "contenders"
 OURS, LOOP = "ours", "openai loop"
+PATIENCE: Final = 300
+"""How many seconds a contender may take for one turn; the slowest need a tenth of it."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +82,18 @@ _BUILD = (
     "import sys; sys.path.insert(0, {folder!r}); import {module} as m; c = m.Contender({url!r})"
 )
 _MEMORY = "; import resource as r; print(r.getrusage(r.RUSAGE_SELF).ru_maxrss / 1024)"
-_ANSWER = "; c.over_http()()"
+_UNLESS = "; hasattr(c, {!r}) or sys.exit()"  # one that cannot do it is left out
 PROCESSES: Mapping[str, str] = {
-    "import and build the agent": "; c.in_process()",
-    "start to first answer over HTTP": _ANSWER,
+    "import and build the agent": _UNLESS.format("in_process") + "; c.in_process()",
+    "start to first answer over HTTP": _UNLESS.format("over_http") + "; c.over_http()()",
 }
 """Whole processes: code that follows the making of a contender."""
 
 Figures = dict[str, list[float]]
+
+
+class LostError(Exception):
+    """A contender that failed or did not answer; its text says how."""
 
 
 def main() -> None:
@@ -109,6 +118,7 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
     cpu: Figures = {}
     wall: Figures = {}
     memory: Figures = {}
+    lost: dict[str, str] = {}
     with ExitStack() as stack:
         asks = {
             name: stack.enter_context(worker(pythons[name], each.module, url))
@@ -116,19 +126,30 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
         }
         for _ in range(case.turns):
             for name, ask in asks.items():
-                found = ask(request)
+                if name in lost:
+                    continue
+                try:
+                    found = ask(request)
+                except LostError as error:
+                    lost[name] = str(error)
+                    continue
                 for key, figures in (("cpu", cpu), ("wall", wall), ("kilobytes", memory)):
                     if key in found:
                         figures.setdefault(name, []).append(found[key])
     _print(f"{title}: CPU of one run", cpu, 1e3, "ms")
+    _print_lost(lost)
     if "at_once" in case.what:
         _print(f"{title}: time of one run", wall, 1e3, "ms")
-        _print(f"{title}: memory of one run", memory, 1, "kB")
+        first = {name: [max(each)] for name, each in memory.items()}  # later ones use it again
+        _print(f"{title}: memory of one run", first, 1, "kB")
 
 
 @contextmanager
 def worker(python: str, module: str, url: str) -> Iterator[Callable[[object], dict[str, Any]]]:
-    """A process that measures one contender, as a function from requests to results."""
+    """A process that measures one contender, as a function from requests to results.
+
+    The function raises `LostError` where the process fails, or takes longer than `PATIENCE`.
+    """
     command = [python, str(FOLDER / "worker.py"), module, url]
     pipe = subprocess.PIPE
     with (
@@ -142,37 +163,66 @@ def worker(python: str, module: str, url: str) -> Iterator[Callable[[object], di
         to_worker, from_worker = process.stdin, process.stdout
 
         def ask(request: object) -> dict[str, Any]:
-            to_worker.write(json.dumps(request) + "\n")
-            to_worker.flush()
-            if not (line := from_worker.readline()):
+            end = Timer(PATIENCE, process.kill)
+            end.start()
+            line = ""
+            with suppress(BrokenPipeError):  # it has ended
+                to_worker.write(json.dumps(request) + "\n")
+                to_worker.flush()
+                line = from_worker.readline()
+            end.cancel()
+            if not line:
                 errors.seek(0)
-                raise SystemExit(f"{module} failed at {request}:\n{errors.read().decode()}")
+                raise LostError(_how_lost(process.wait(), errors.read().decode()))
             found: dict[str, Any] = json.loads(line)
             return found
 
+        end = Timer(PATIENCE, process.kill)
         try:
             yield ask
         finally:
-            to_worker.close()
+            with suppress(BrokenPipeError):
+                to_worker.close()
+            end.start()
             process.wait()
+            end.cancel()
+
+
+def _how_lost(code: int, errors: str) -> str:
+    """What became of a process that ended too early: the time it had, or its last words."""
+    if code == -SIGKILL:
+        return f"gave no answer within {PATIENCE} s"
+    return f"failed: {errors.strip().rpartition(chr(10))[2] or f'exit code {code}'}"
 
 
 def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: str) -> None:
     cpu: Figures = {}
     memory: Figures = {}
+    lost: dict[str, str] = {}
     for turn in range(6):
         for name, each in CONTENDERS.items():
+            if name in lost:
+                continue
             build = _BUILD.format(folder=str(FOLDER), module=each.module, url=url)
-            program = [pythons[name], "-c", build + code.format(url=url) + _MEMORY]
+            program = [pythons[name], "-c", build + code + _MEMORY]
             before = os.times()
-            found = subprocess.run(program, capture_output=True, text=True, env=_environment())
+            try:
+                found = subprocess.run(
+                    program, capture_output=True, text=True, env=_environment(), timeout=PATIENCE
+                )
+            except subprocess.TimeoutExpired:
+                lost[name] = _how_lost(-SIGKILL, "")
+                continue
             after = os.times()
-            if found.returncode == 0 and turn:  # the first compiles
+            if found.returncode:
+                lost[name] = _how_lost(found.returncode, found.stderr)
+            elif found.stdout and turn:  # the first compiles
                 used = after.children_user + after.children_system
                 used -= before.children_user + before.children_system
                 cpu.setdefault(name, []).append(used)
                 memory.setdefault(name, []).append(float(found.stdout))
     _print(f"{title}: CPU", cpu, 1, "s")
+    _print_lost(lost)
     _print(f"{title}: resident memory", memory, 1, "MB")
 
 
@@ -186,9 +236,15 @@ def _environment() -> dict[str, str]:
     return {**kept, "OPENAI_API_KEY": "none"}
 
 
+def _print_lost(lost: Mapping[str, str]) -> None:
+    """Print what became of the contenders that the table leaves out."""
+    for name, how in lost.items():
+        print(f"{name:16} {how}")
+
+
 def _print(title: str, figures: Figures, factor: float, unit: str) -> None:
     """Print a table: the minimum and the median of each, and how many times the loop's they are."""
-    base = LOOP if LOOP in figures else OURS
+    base = next((name for name in (LOOP, OURS, *figures) if name in figures), LOOP)
     print(f"\n{title}\n{'':16} {'minimum':>12} {'median':>12}   beside {base}")
     for name in CONTENDERS:
         if name not in figures:

@@ -8,7 +8,11 @@ take turns. It needs nothing beside the standard library. A contender is a modul
 - ``over_http_async(earlier)``: the same as a coroutine function;
 - ``in_process(rounds, earlier, tools)``: a function that runs it with replies that cost nothing.
 
-A contender leaves out what it cannot do, or gives None for it.
+A contender leaves out what it cannot do, or gives None for it. Each method is called once, and
+what it gives is run again and again: a client of ``openai`` that is dropped and never closed is
+closed by the garbage collector, its sockets first. When it closes its connections after that, it
+stops those that have got the numbers of the sockets meanwhile, and whoever reads them waits for
+ever.
 """
 
 from __future__ import annotations
@@ -20,20 +24,32 @@ import json
 import resource
 import sys
 import time
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 
 def measure(
-    contender: Any, runner: asyncio.Runner, what: str, arguments: dict[str, int], times: int
+    made: Callable[..., Any],
+    runner: asyncio.Runner,
+    what: str,
+    arguments: dict[str, int],
+    times: int,
 ) -> dict[str, Any]:
-    """The CPU and the wall-clock seconds of one run, and memory where many run at once."""
-    if not hasattr(contender, what.removesuffix("_at_once")):
-        return {}
-    if what == "over_http_async_at_once":
-        return runner.run(_at_once(contender, times))
-    act = getattr(contender, what)(**arguments)
+    """The CPU and the wall-clock seconds of one run, and memory where many run at once.
+
+    Args:
+        made: what a contender gives for the name of a method and its arguments, or None.
+        runner: the event loop of everything that does not block.
+        what: the name of the method; with ``_at_once`` many run at once.
+        arguments: what the method is called with.
+        times: how often it is run.
+    """
+    act = made(what.removesuffix("_at_once"), **arguments)
     if act is None:
         return {}
+    if what == "over_http_async_at_once":
+        return runner.run(_at_once(act, times))
     if what == "over_http_async":
         return runner.run(_one_after_another(act, times))
     act()
@@ -53,8 +69,7 @@ async def _one_after_another(act: Any, times: int) -> dict[str, Any]:
     return _per_run(cpu, wall, times)
 
 
-async def _at_once(contender: Any, times: int) -> dict[str, Any]:
-    act = contender.over_http_async(0)
+async def _at_once(act: Any, times: int) -> dict[str, Any]:
     await act()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     await asyncio.gather(*(act() for _ in range(times)))  # opens the connections
@@ -73,10 +88,17 @@ def _per_run(cpu: float, wall: float, times: int) -> dict[str, Any]:
 def main() -> None:
     """Answer requests until there are no more."""
     module, address = sys.argv[1:]
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each run at once has a connection
     contender = importlib.import_module(module).Contender(address)
+
+    @cache
+    def made(what: str, **arguments: int) -> Any:
+        return getattr(contender, what, lambda **_: None)(**arguments)
+
     runner = asyncio.Runner()  # one event loop for all: some keep their client for the next run
     for line in sys.stdin:
-        print(json.dumps(measure(contender, runner, **json.loads(line))), flush=True)
+        print(json.dumps(measure(made, runner, **json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
