@@ -163,6 +163,10 @@ from .specification import (
     type_signature_to_json_schema as type_signature_to_json_schema,
     validate_agent_pattern as validate_agent_pattern,
 )
+from .steering.cancelling import cancel_run as cancel_run
+from .steering.deciding import Result as Result, decide_run as decide_run
+from .steering.forking import fork_run as fork_run
+from .steering.transfers import export_run as export_run, import_run as import_run
 from .stores.opening import open_store as open_store
 from .stores.run_store import RunFacts as RunFacts, RunRow as RunRow, RunStore as RunStore
 from .telemetry import Telemetry as Telemetry

@@ -56,6 +56,7 @@ FLOORS = {
         "models",
         "execution",
         "replaying",
+        "steering",
         "strategies",
         "views",
         "cases",

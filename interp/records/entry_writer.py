@@ -15,7 +15,7 @@ from .event_pattern import event_node
 from .fingerprints import Fingerprints
 from .nodes import Node, pattern_line
 from .pattern_parts import without_empty, write_text
-from .recorded_run import FORMAT, RUN, hash_of
+from .recorded_run import FORMAT, RUN, RecordedRun, hash_of
 from .run_notes import Note, note_node, now, write_time
 from .state_pattern import state_to_pattern
 
@@ -35,6 +35,18 @@ class Head(NamedTuple):
     filename: str | None
     entry: Node
 
+    @classmethod
+    def of(cls, line: str, run: RecordedRun) -> Head:
+        """The first entry of a run that was read.
+
+        Args:
+            line: its line.
+            run: the run.
+        """
+        elements = state_to_pattern(run.first), Node("Library", {}, run.library)
+        entry = Node(RUN, {"program": write_text(run.program)}, elements)
+        return cls(line, hash_of(run.program), run.filename, entry)
+
     @property
     def shared(self) -> tuple[str, ...]:
         """The parts of the line that all runs of the program have in common."""
@@ -53,23 +65,35 @@ class EntryWriter:
         self._redacted = redactor()
         self._fingerprints = Fingerprints(self._redacted)
 
-    def head(self, state: State, tools: Iterable[Tool], session: str | None = None) -> Head:
+    def head(
+        self,
+        state: State,
+        tools: Iterable[Tool | Pattern],
+        session: str | None = None,
+        *,
+        of: RecordedRun | None = None,
+    ) -> Head:
         """The first entry: the State that the run begins with, its program and its tools.
 
         Args:
             state: the State.
-            tools: the implementations of its tools.
+            tools: the implementations of its tools, or what a record has of them.
             session: the name of the session's file beside it, if the run is a turn of a session.
+            of: another run of the same program, if the program was read from its record.
         """
         from importlib.metadata import version  # imported late: it takes longer than the rest
 
-        read = origin(state.agent)
-        program = redact(read.source.text if read else dumps(state.agent))
+        if of is not None:
+            program, filename = of.program, of.filename
+        else:
+            read = origin(state.agent)
+            program = redact(read.source.text if read else dumps(state.agent))
+            filename = (read.filename or "") if read else None
         properties = without_empty(
             {
                 "format": FORMAT,
                 "version": version("gram-agents"),
-                "file": write_text(read.filename or "") if read else None,
+                "file": None if filename is None else write_text(filename),
                 "program": write_text(program),
                 "sha256": hash_of(program),
                 "started": write_time(now()),
@@ -79,7 +103,7 @@ class EntryWriter:
         library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
         entry = Node(RUN, properties, (state_to_pattern(state), library))
         entry = self._without_keys(entry)
-        return Head(entry.line(), hash_of(program), read.filename if read else None, entry)
+        return Head(entry.line(), hash_of(program), filename, entry)
 
     def event(
         self, event: Event, seconds: float | None = None, request: Request | None = None
@@ -96,7 +120,9 @@ class EntryWriter:
         return entry if self._redacted is str else entry.redacted(self._redacted)
 
 
-def _tool_pattern(tool: Tool) -> Pattern:
+def _tool_pattern(tool: Tool | Pattern) -> Pattern:
+    if isinstance(tool, Pattern):
+        return tool
     properties: dict[str, Value] = {
         "description": write_text(tool.description),
         "schema": TaggedString("json", write_json(tool.schema)),

@@ -2,10 +2,11 @@
 
 from .claims import Claim
 from .opening import StoreLike, new_run, open_store, run_of
-from .run_store import RunFacts, RunRow, RunStatus, RunStore
-from .stored_run import StoredRun
+from .run_store import ENDED, RunFacts, RunRow, RunStatus, RunStore
+from .stored_run import StoredRun, status_of
 
 __all__ = [
+    "ENDED",
     "Claim",
     "RunFacts",
     "RunRow",
@@ -16,4 +17,5 @@ __all__ = [
     "new_run",
     "open_store",
     "run_of",
+    "status_of",
 ]

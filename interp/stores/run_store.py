@@ -151,6 +151,7 @@ class RunStore:
             StoreError: there is a run of this id, or the store cannot be written.
         """
         own, texts = cut(head, shared)
+        maker = new_owner()
 
         def make(execute: Execute) -> Rows:
             for sha256, text in texts.items():
@@ -164,8 +165,8 @@ class RunStore:
                 )
             made = execute(
                 "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
-                "tenant, conversation, priority, created, changed, fence, leased_until) "
-                f"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {self._clock}, {self._clock}, 0, 0) "
+                "tenant, conversation, priority, owner, created, changed, fence, leased_until) "
+                f"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {self._clock}, {self._clock}, 0, 0) "
                 "ON CONFLICT (id) DO NOTHING RETURNING id",
                 run,
                 status,
@@ -177,13 +178,14 @@ class RunStore:
                 facts.tenant,
                 facts.conversation,
                 facts.priority,
+                maker,
             )
             if made:
                 execute(
                     "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, 0, 0, ?)", run, own
                 )
             return made or execute(  # made before, where its success could not be told
-                "SELECT run FROM gram_entries WHERE run = ? AND seq = 0 AND text = ?", run, own
+                "SELECT id FROM gram_runs WHERE id = ? AND owner = ?", run, maker
             )
 
         if not self._ready().together(make):
@@ -197,13 +199,15 @@ class RunStore:
             StoreError: there is no such run, or the store cannot be written.
         """
         name = new_owner()
-        free = f"(owner IS NULL OR owner = ? OR leased_until < {self._clock})"
+        free = f"status <> 'cancelled' AND (owner IS NULL OR owner = ? OR leased_until < {self._clock})"
         claimed = self._claimed(run, name, free, name)
         if not claimed:
-            owners = self._rows("SELECT owner FROM gram_runs WHERE id = ?", run)
-            if not owners:
+            found = self._rows("SELECT status, owner FROM gram_runs WHERE id = ?", run)
+            if not found:
                 raise self._no_run(run)
-            holder = owners[0][0]
+            status, holder = found[0]
+            if status == "cancelled":
+                raise self._taken(run)
             if holder is None or is_dead(holder):
                 claimed = self._claimed(
                     run, name, "(owner IS NULL OR owner IN (?, ?))", name, holder
@@ -226,29 +230,43 @@ class RunStore:
             raise self._no_run(run)
         return self._kept(run, claimed[0][0])
 
-    def append(self, claim: Claim, entry: str) -> None:
-        """Write an entry.
+    def append(self, claim: Claim, *entries: str) -> None:
+        """Write entries, all or none.
 
         Raises:
             RunTakenError: somebody else has claimed the run since.
             StoreError: the store cannot be written.
         """
-        at = claim.run, claim.size, claim.fence
-        written = self._rows(
+        if len(entries) == 1:
+            is_written = self._is_appended(self._ready().execute, claim, claim.size, entries[0])
+        else:
+            is_written = self._ready().together(
+                lambda execute: all(
+                    self._is_appended(execute, claim, claim.size + index, entry)
+                    for index, entry in enumerate(entries)
+                )
+            )
+        if not is_written:
+            claim.is_lost = True
+            raise self._taken(claim.run)
+        claim.size += len(entries)
+
+    def _is_appended(self, execute: Execute, claim: Claim, place: int, entry: str) -> bool:
+        written = execute(
             "INSERT INTO gram_entries (run, seq, fence, text) "
             "SELECT id, ?, fence, ? FROM gram_runs WHERE id = ? AND fence = ?"
             f"{self._database.row_lock} ON CONFLICT (run, seq) DO NOTHING RETURNING seq",
-            claim.size,
+            place,
             entry,
             claim.run,
             claim.fence,
-        ) or self._rows(  # written before, where its success could not be told
-            "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ?", *at
+        ) or execute(  # written before, where its success could not be told
+            "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ?",
+            claim.run,
+            place,
+            claim.fence,
         )
-        if not written:
-            claim.is_lost = True
-            raise self._taken(claim.run)
-        claim.size += 1
+        return bool(written)
 
     def let_go(
         self, claim: Claim, status: RunStatus, usage: Usage, reason: str | None = None

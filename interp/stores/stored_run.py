@@ -12,7 +12,7 @@ from gram import expect
 from ..errors import RunTakenError, StoreError
 from ..machine import At, Event, Request, State, Status
 from ..messages import Usage
-from ..records import EntryWriter, Note, RecordedRun, Stopped
+from ..records import EntryWriter, Head, Note, RecordedRun, Stopped
 from ..redaction import redact
 from ..tools import Tool
 from .claims import Claim
@@ -77,7 +77,18 @@ class StoredRun:
         Raises:
             StoreError: the store has a run of this id, or cannot be written.
         """
-        head = EntryWriter().head(state, tools)
+        self.begin_with(EntryWriter().head(state, tools), state)
+
+    def begin_with(self, head: Head, state: State) -> None:
+        """The same with a first entry that is written already.
+
+        Args:
+            head: the entry.
+            state: the State that it holds.
+
+        Raises:
+            StoreError: the store has a run of this id, or cannot be written.
+        """
         program = state.shared.program.value
         facts = evolve(
             self._facts,
@@ -135,8 +146,9 @@ class StoredRun:
             self._claim, self._size = None, claim.size
             state = standing() if standing else None
             usage = state.usage if state else Usage(None, None)
+            status = status_of(state) if state else "stopped"
             with suppress(StoreError):  # what is recorded says how it stands; a claim ends alone
-                self.store.let_go(claim, _status(state), usage, self._stopped_by)
+                self.store.let_go(claim, status, usage, self._stopped_by)
             if self._closes_store:
                 self.store.close()
 
@@ -151,6 +163,14 @@ class StoredRun:
         """
         self._write(self._entries.event(event, seconds, request))
 
+    def append_all(self, events: Iterable[Event]) -> None:
+        """Write events, all or none; see `append`."""
+        self._write(*(self._entries.event(each) for each in events))
+
+    def take(self, entries: Iterable[str]) -> None:
+        """Write entries of the same run that were written elsewhere; see `append`."""
+        self._write(*entries)
+
     def note(self, note: Note) -> None:
         """Write a note; nothing is written of what was given up, once the run is let go.
 
@@ -163,11 +183,11 @@ class StoredRun:
         if self._claim is not None:
             self._write(self._entries.note(note))
 
-    def _write(self, entry: str) -> None:
-        self._unwritten.append(entry)
-        while self._claim is not None and self._unwritten:
-            self.store.append(self._claim, self._unwritten[0])
-            del self._unwritten[0]
+    def _write(self, *entries: str) -> None:
+        self._unwritten += entries
+        if self._claim is not None and self._unwritten:
+            self.store.append(self._claim, *self._unwritten)
+            self._unwritten = []
 
 
 def _kept(text: str) -> str:
@@ -175,12 +195,9 @@ def _kept(text: str) -> str:
     return redact(text).encode(errors="backslashreplace").decode().replace("\0", "\\0")
 
 
-def _status(state: State | None) -> RunStatus:
-    if state is None:
-        return "stopped"
-    if state.asks:
-        return "waiting"
-    return _STATUSES.get(state.status, "stopped")
+def status_of(state: State) -> RunStatus:
+    """How a run stands that nobody goes on with."""
+    return "waiting" if state.asks else _STATUSES.get(state.status, "stopped")
 
 
 _STATUSES: dict[Status, RunStatus] = {

@@ -122,7 +122,7 @@ def test_a_claim_is_renewed_while_it_is_held(
 
 
 def test_a_statement_that_is_carried_out_twice_does_the_same(store: RunStore) -> None:
-    made(store, "one", "one")
+    made(store, "one")
     claim = store.claim("one")
     store.append(claim, "(:A)")
     claim.size -= 1

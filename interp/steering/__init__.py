@@ -1,0 +1,16 @@
+"""Steering the runs of a store: answering, cancelling and forking them, and run files of them."""
+
+from .cancelling import cancel_run
+from .deciding import Decision, Result, decide_run
+from .forking import fork_run
+from .transfers import export_run, import_run
+
+__all__ = [
+    "Decision",
+    "Result",
+    "cancel_run",
+    "decide_run",
+    "export_run",
+    "fork_run",
+    "import_run",
+]

@@ -1,0 +1,67 @@
+"""New runs that begin like another, up to where a changed program asks for something else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from gram import GramError, expect
+from lenses_ext import ProgramLike
+
+from ..machine import At, CallModel, Effect, State, begun_with, pending, step
+from ..programs import the_agent
+from ..records import EntryWriter, RecordedRun, Step
+from ..stores import RunFacts, RunStore, StoredRun
+
+
+def fork_run(
+    store: RunStore, run: str, program: ProgramLike | None = None, *, agent: str | None = None
+) -> str:
+    """Make a new run that begins like another, and can be resumed.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+        program: the program of the new run; None for the same.
+        agent: the name of its agent; None for the only one.
+
+    Returns:
+        The id of the new run. It has what is recorded of the other up to the first request or call
+        that differs.
+
+    Raises:
+        ValidationError: the program is invalid, or the input does not fit it.
+        StoreError: there is no such run, or the store cannot be written.
+    """
+    expect(store, RunStore, "store", by="fork_run")
+    expect(run, str, "run", by="fork_run")
+    kept, facts = store.recorded(run), store.row(run).facts
+    first = kept.first
+    if program is not None:
+        first = begun_with(first, the_agent(program, agent, by="fork_run"))
+    first = first.with_run_id(os.urandom(8).hex())
+    new = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
+    log = StoredRun(store, first.run_id, facts=new)
+    of = kept if program is None else None
+    log.begin_with(EntryWriter().head(first, kept.library, of=of), first)
+    state = first
+    with log.held(lambda: state):
+        for each, after in _same(kept, first):
+            asked = each.effect.request if isinstance(each.effect, CallModel) else None
+            log.append(each.event, each.seconds, asked)
+            state = after
+    return first.run_id
+
+
+def _same(kept: RecordedRun, state: State) -> Iterator[tuple[Step, State]]:
+    """The steps that another run takes, too, with the States that they lead it to."""
+    waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
+    for each in kept.steps:
+        if each.effect is not None and waiting.pop(each.effect.at, None) != each.effect:
+            return
+        try:
+            state, new = step(state, each.event)
+        except GramError:  # it answers nothing that this run asks
+            return
+        waiting |= {effect.at: effect for effect in new}
+        yield each, state

@@ -1,0 +1,75 @@
+"""Runs of a store as run files, and back; every entry stays as it is."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from gram import Source, decode, expect
+
+from ..errors import ValidationError
+from ..records import Head, PathLike, read_run
+from ..stores import RunStore, StoredRun
+
+
+def export_run(store: RunStore, run: str, path: PathLike) -> None:
+    """Write a run of a store to a new file (mode 0600), which can be resumed and replayed.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+        path: the file.
+
+    Raises:
+        StoreError: there is no such run, or the store cannot be read.
+        OSError: the file exists, or cannot be written; nothing of it is left then.
+    """
+    expect(store, RunStore, "store", by="export_run")
+    expect(run, str, "run", by="export_run")
+    expect(path, (str, os.PathLike), "path", by="export_run")
+    content = "".join(f"{each}\n" for each in store.entries(run)).encode()
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        reason = "exists already; a run is exported to a new file"
+        raise FileExistsError(errno.EEXIST, reason, str(path)) from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    except OSError:
+        Path(path).unlink(missing_ok=True)
+        raise
+
+
+def import_run(store: RunStore, path: PathLike) -> str:
+    """Take the run of a file into a store, up to its last whole entry; the file stays.
+
+    Args:
+        store: the store.
+        path: the file.
+
+    Returns:
+        The id of the run.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not the record of a run; the fault has its place.
+        ReplayError: an event does not fit the run.
+        StoreError: the store has the run already, or cannot be written.
+    """
+    expect(store, RunStore, "store", by="import_run")
+    expect(path, (str, os.PathLike), "path", by="import_run")
+    content = Path(path).read_bytes()
+    text = decode(content[: content.rfind(b"\n") + 1], str(path))
+    found = read_run(Source(text, str(path)))
+    head, *entries = text.removesuffix("\n").split("\n")
+    if len(entries) != len(found.entries):
+        raise ValidationError(f"{path}: each entry has to be on a line of its own")
+    run = found.first.run_id or os.urandom(8).hex()
+    log = StoredRun(store, run)
+    log.begin_with(Head.of(head, found), found.first)
+    with log.held(lambda: found.state):
+        log.take(entries)
+    return run

@@ -1,0 +1,231 @@
+"""Runs of a store are answered, cancelled, forked, and moved to files and back."""
+
+from __future__ import annotations
+
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from gram import Pattern, loads, loads_one
+from interp import (
+    ApprovalNeeded,
+    ModelError,
+    Result,
+    RunStore,
+    RunTakenError,
+    ScriptedModel,
+    StoreError,
+    ToolLibrary,
+    ValidationError,
+    ask_all,
+    begin,
+    cancel_run,
+    decide_run,
+    export_run,
+    fork_run,
+    import_run,
+    load_run,
+    resume_run,
+    tool,
+)
+
+PROGRAM = """
+[counter:Agent {{instruction: "{instruction}", model: "A/b"}} |
+  [add:Tool {{description: "Adds one."}} | (x::Integer)==>(::Integer)]]
+"""
+
+
+def counter(instruction: str = "Count.") -> Pattern:
+    return loads_one(PROGRAM.format(instruction=instruction))
+
+
+def calls(*numbers: int) -> dict[str, object]:
+    each = [
+        {"id": str(n), "function": {"name": "add", "arguments": f'{{"x": {n}}}'}} for n in numbers
+    ]
+    return {"choices": [{"message": {"role": "assistant", "content": "", "tool_calls": each}}]}
+
+
+def counting(done: list[int]) -> ToolLibrary:
+    """A library whose tool notes what it was called with."""
+
+    @tool(once=True)
+    def add(x: int) -> int:
+        """Adds one."""
+        done.append(x)
+        return x + 1
+
+    return ToolLibrary.of(add)
+
+
+def waiting_run(store: RunStore, *numbers: int) -> str:
+    """A run that waits for approval of calls."""
+    model = ScriptedModel([calls(*numbers)])
+    begun = begin(counter(), "go", counting([]), model=model, policy=ask_all, store=store)
+    with pytest.raises(ApprovalNeeded):
+        begun.finish()
+    return begun.state.run_id
+
+
+def done_run(store: RunStore) -> str:
+    begun = begin(
+        counter(), "go", counting([]), model=ScriptedModel([calls(1), "two"]), store=store
+    )
+    begun.finish()
+    return begun.state.run_id
+
+
+def test_calls_are_answered_from_outside(store: RunStore) -> None:
+    run, done = waiting_run(store, 1, 2, 3), list[int]()
+
+    left = decide_run(store, run, {(0, 0): True, (0, 1): "too much"})
+    assert [ask.at for ask in left] == [(0, 2)]
+    assert store.row(run).status == "waiting"
+    assert decide_run(store, run, False) == ()
+    assert store.row(run).status == "stopped"
+
+    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+    assert done == [1]
+    assert [each.error is None for each in response.tools_used] == [True, False, False]
+    assert "too much" in str(response.tools_used[1].error)
+
+
+def test_a_result_is_taken_instead_of_a_call(store: RunStore) -> None:
+    run, done = waiting_run(store, 1), list[int]()
+
+    decide_run(store, run, {(0, 0): Result(7)})
+    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+
+    assert (response.tools_used[0].result, done) == (7, [])
+
+
+def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -> None:
+    @tool(once=True)
+    def add(x: int) -> int:
+        """Adds one."""
+        raise KeyboardInterrupt
+
+    library, model = ToolLibrary.of(add), ScriptedModel([calls(1)])
+    begun = begin(counter(), "go", library, model=model, store=store)
+    with pytest.raises(KeyboardInterrupt):
+        begun.finish()
+    run, done = begun.state.run_id, list[int]()
+    with pytest.raises(ApprovalNeeded):
+        resume_run(run, counting(done), model=ScriptedModel([]), store=store)
+    assert store.row(run).status == "waiting"
+
+    decide_run(store, run, {(0, 0): Result(2)})
+    resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+
+    assert done == []
+
+
+def test_an_answer_to_no_question_is_told(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    with pytest.raises(ValidationError, match=r"no call waits for approval at 0.7; .*0\.0"):
+        decide_run(store, run, {(0, 7): True})
+    with pytest.raises(ValidationError, match="the run waits for no approval"):
+        decide_run(store, done_run(store), {(0, 0): True})
+
+
+def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
+    @tool
+    def add(x: int) -> int:
+        """Adds one."""
+        cancel_run(store, begun.state.run_id)
+        return x + 1
+
+    model = ScriptedModel([calls(1), "done"])
+    begun = begin(counter(), "go", ToolLibrary.of(add), model=model, store=store)
+    with pytest.raises(RunTakenError, match="was cancelled"):
+        begun.finish()
+    run = begun.state.run_id
+
+    assert store.row(run).status == "cancelled"
+    assert store.recorded(run).notes[-1].error == "cancelled"  # type: ignore[union-attr]
+    with pytest.raises(RunTakenError, match="was cancelled"):
+        resume_run(run, counting([]), model=ScriptedModel(["late"]), store=store)
+    with pytest.raises(StoreError, match="is cancelled: nothing is left to cancel"):
+        cancel_run(store, run)
+
+
+def test_a_fork_has_what_is_the_same_and_leaves_the_other_run_as_it_is(store: RunStore) -> None:
+    run, done = done_run(store), list[int]()
+    before = store.entries(run)
+
+    same = fork_run(store, run)
+    changed = fork_run(store, run, counter("Count twice."))
+
+    assert store.recorded(same).events == store.recorded(run).events
+    assert store.recorded(changed).events == ()
+    assert [store.row(each).facts.parent for each in (same, changed)] == [run, run]
+    model = ScriptedModel([calls(5), "six"])
+    assert resume_run(changed, counting(done), model=model, store=store).content == "six"
+    assert (done, store.entries(run)) == ([5], before)
+
+
+def test_a_fork_goes_on_from_where_requests_first_differ(store: RunStore) -> None:
+    greeter = """
+    [pair:Workflow | first, second, (first)-->(second)]
+    [first:Agent {{instruction: "Begin.", model: "A/b"}}]
+    [second:Agent {{instruction: "{instruction}", model: "A/b"}}]
+    """
+    model = ScriptedModel(["one", "two"])
+    begun = begin(loads(greeter.format(instruction="End.")), "go", model=model, store=store)
+    begun.finish()
+
+    fork = fork_run(store, begun.state.run_id, loads(greeter.format(instruction="Finish.")))
+
+    assert store.recorded(fork).events == store.recorded(begun.state.run_id).events[:1]
+    assert resume_run(fork, model=ScriptedModel(["three"]), store=store).content == "three"
+
+
+def test_runs_go_to_files_and_back_without_loss(store: RunStore, tmp_path: Path) -> None:
+    run, file = done_run(store), tmp_path / "a.run.gram"
+
+    export_run(store, run, file)
+    assert load_run(file) == store.recorded(run)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    with pytest.raises(FileExistsError, match="exists already"):
+        export_run(store, run, file)
+    with pytest.raises(StoreError, match=r"it has a run \w+ already"):
+        import_run(store, file)
+
+    entries = store.entries(run)
+    assert store.prune(datetime.now(UTC)) == 1
+    assert import_run(store, file) == run
+    assert store.entries(run) == entries
+    assert store.row(run).status == "done"
+
+
+def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
+    store: RunStore, tmp_path: Path
+) -> None:
+    file, done = tmp_path / "a.run.gram", list[int]()
+    begun = begin(counter(), "go", counting(done), model=ScriptedModel([calls(1)]), record=file)
+    with pytest.raises(ModelError):
+        begun.finish()
+    with file.open("a") as torn:
+        torn.write("[:ModelReplied {at")
+
+    run = import_run(store, file)
+    assert (
+        resume_run(run, counting(done), model=ScriptedModel(["two"]), store=store).content == "two"
+    )
+    assert done == [1]
+
+
+def test_no_file_is_no_run(store: RunStore, tmp_path: Path) -> None:
+    (tmp_path / "a.gram").write_text("(a)\n")
+    with pytest.raises(ValidationError, match="not the record of a run"):
+        import_run(store, tmp_path / "a.gram")
+    assert list(store.rows()) == []
+
+
+def test_a_run_that_is_held_cannot_be_answered(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    store.claim(run)
+    with pytest.raises(RunTakenError, match="another process goes on with it"):
+        decide_run(store, run, True)
