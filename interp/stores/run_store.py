@@ -199,8 +199,8 @@ class RunStore:
             StoreError: there is no such run, or the store cannot be written.
         """
         name = new_owner()
-        free = f"status <> 'cancelled' AND (owner IS NULL OR owner = ? OR leased_until < {self._clock})"
-        claimed = self._claimed(run, name, free, name)
+        is_left = f"(owner IS NULL OR owner = ? OR leased_until < {self._clock})"
+        claimed = self._claimed(run, name, f"status <> 'cancelled' AND {is_left}", name)
         if not claimed:
             found = self._rows("SELECT status, owner FROM gram_runs WHERE id = ?", run)
             if not found:
