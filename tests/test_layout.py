@@ -45,6 +45,7 @@ FLOORS = {
         "drawings",
     ),
     "interp": (
+        "network",
         "providers",
         "contracts",
         "machine",
@@ -203,16 +204,15 @@ def importers(module: str) -> list[str]:
 def test_what_is_confined_stays_confined() -> None:
     assert importers("lenses") == ["lenses_ext/optics/typed.py"]
     assert importers("openai") == ["interp/models/server.py"]
-    clients, server, transports = (
-        f"interp/models/{name}.py" for name in ("http_clients", "server", "transports")
-    )
+    clients, server = (f"interp/models/{name}.py" for name in ("http_clients", "server"))
+    transports = "interp/network/transports.py"
     mcp = [
         f"interp/mcp_servers/{name}.py"
         for name in ("connection", "library", "listing", "results", "transports")
     ]
     assert importers("mcp") == mcp
     assert importers("httpx2") == [
-        *(mcp[-1], clients, server, transports),
+        *(mcp[-1], clients, server, "interp/network/reaching.py", transports),
         *("interp/openapi/calls.py", "interp/openapi/fetching.py"),
     ]
     assert importers("h11") == [transports]

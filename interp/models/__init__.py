@@ -2,7 +2,6 @@
 
 from .calls_in_text import call_in_text
 from .connect import connect_model
-from .connections import close_connections
 from .language_model import AnyModel, LanguageModel
 from .reply_reading import read_reply
 from .request_json import request_body
@@ -15,7 +14,6 @@ __all__ = [
     "LanguageModel",
     "ScriptedModel",
     "call_in_text",
-    "close_connections",
     "connect_model",
     "noticing_retries",
     "one_of",

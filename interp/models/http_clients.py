@@ -14,8 +14,8 @@ from typing import Any, Final
 import httpx2
 
 from ..errors import ModelError
+from ..network import async_transport, transport
 from ..redaction import redact_error
-from .transports import async_transport, transport
 
 _PIECE: Final = 65_536  # bytes
 _ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32

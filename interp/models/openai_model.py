@@ -37,7 +37,7 @@ class OpenAIModel:
     """A model behind an address that speaks Chat Completions.
 
     Models with the same address, key and timeouts share their connections, see
-    `interp.models.connections`.
+    `interp.network`.
 
     Args:
         base_url: The address, such as ``https://api.openai.com/v1``. A user and password in it are

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, NoReturn
 from unittest.mock import patch
 
-from ..models import close_connections
+from ..network import close_connections
 
 
 class Network:

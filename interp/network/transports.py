@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from time import monotonic
 from typing import Any, Final, Generic, TypeVar
-from urllib.request import getproxies
 
 import h11
 import httpx2
@@ -26,21 +25,6 @@ _AHEAD: Final = 16 * _PIECE  # bytes that may have come before they are read
 _MOST_IDLE: Final = 100
 _IDLE_SECONDS: Final = 5.0
 _GRACE: Final = 1.0  # seconds
-
-
-def transport(*, secure: bool) -> Transport | None:
-    """A transport for one server, or None where proxies are set: `httpx2` knows about these.
-
-    Args:
-        secure: whether it is reached by https. Without, no certificates are read, which takes
-            longer than many runs.
-    """
-    return None if getproxies() else Transport(_context() if secure else None)
-
-
-def async_transport(*, secure: bool) -> AsyncTransport | None:
-    """The same for a client that does not block."""
-    return None if getproxies() else AsyncTransport(_context() if secure else None)
 
 
 class _Exchange:
@@ -121,12 +105,6 @@ class _Idle(Generic[Connection]):
         """All of them; none is kept any more."""
         waiting, self._waiting = self._waiting, []
         return waiting
-
-
-def _context() -> ssl.SSLContext:
-    context = httpx2.create_ssl_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 def _address(url: httpx2.URL) -> tuple[str, int]:

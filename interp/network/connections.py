@@ -1,4 +1,4 @@
-"""Connections to servers of models, shared by all models with the same address and key.
+"""Connections to servers, shared by all models and tools with the same address and key.
 
 Each run makes a model of its own; the connections stay open for the next run. Those that block are
 shared by all threads, and closed when the process ends. Those that do not block are shared within
@@ -131,7 +131,7 @@ async def _clients_of_the_loop() -> _Clients[_AsyncClosable]:
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
-        raise ConfigurationError("models are asked without blocking in asyncio only") from None
+        raise ConfigurationError("what does not block needs asyncio") from None
     if loop not in _of_loops:
         clients: _Clients[_AsyncClosable] = _Clients()
         closing = _closed_with_the_loop(clients)
