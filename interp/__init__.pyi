@@ -36,6 +36,8 @@ from .execution.drivers import (
     stream as stream,
 )
 from .execution.observations import (
+    AgentFinished as AgentFinished,
+    AgentStarted as AgentStarted,
     Finished as Finished,
     Observation as Observation,
     SaidBeforeCalls as SaidBeforeCalls,

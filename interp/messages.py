@@ -223,6 +223,9 @@ class ToolInvocation:
         args: the arguments of the call; if they were refused, those that the model wrote.
         result: the result, a JSON value; None if there is an error.
         error: the error message; None if there is a result.
+        agent_name: the agent or workflow that made the call; "" if it is not known.
+        at: the position of the call in its run; () if it is not known. Neither who called nor
+            where is compared: equal calls with equal answers are equal.
 
     Attributes:
         args_text: the arguments as JSON text.
@@ -235,14 +238,25 @@ class ToolInvocation:
     result_text: JsonText | None
     error: str | None
     exception: BaseException | None = field(default=None, eq=False)
+    agent_name: str = field(default="", eq=False)
+    at: tuple[int | str, ...] = field(default=(), eq=False)
 
     def __init__(
-        self, tool_name: str, args: Json, result: Json = None, error: str | None = None
+        self,
+        tool_name: str,
+        args: Json,
+        result: Json = None,
+        error: str | None = None,
+        *,
+        agent_name: str = "",
+        at: tuple[int | str, ...] = (),
     ) -> None:
         expect(tool_name, str, "tool_name", by="ToolInvocation")
         expect(error, (str, _NONE), "error", by="ToolInvocation")
+        expect(agent_name, str, "agent_name", by="ToolInvocation")
+        expect(at, tuple, "at", by="ToolInvocation")
         result_text = write_json(result) if error is None else None
-        self.__attrs_init__(tool_name, write_json(args), result_text, error)
+        self.__attrs_init__(tool_name, write_json(args), result_text, error, None, agent_name, at)
 
     @classmethod
     def of_texts(
@@ -271,8 +285,18 @@ class ToolInvocation:
         made.__attrs_init__(tool_name, JsonText.read(args), result_text, error, exception)
         return made
 
+    def made_by(self, agent_name: str, at: tuple[int | str, ...]) -> ToolInvocation:
+        """The same call, made by an agent or workflow at a position of a run."""
+        expect(agent_name, str, "agent_name", by="made_by")
+        expect(at, tuple, "at", by="made_by")
+        made = type(self).__new__(type(self))
+        answer = (self.result_text, self.error, self.exception)
+        made.__attrs_init__(self.tool_name, self.args_text, *answer, agent_name, at)
+        return made
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.of_texts, (self.tool_name, self.args_text, self.result_text, self.error)
+        parts = (self.tool_name, self.args_text, self.result_text, self.error)
+        return _unpickled, (*parts, self.agent_name, self.at)
 
     @property
     def args(self) -> Json:
@@ -289,6 +313,17 @@ class ToolInvocation:
         outcome = f"error={short_repr(self.error)}" if is_wrong else f"-> {self.result_text}"
         call = shortened(call_text(self.tool_name, self.args), _MOST_SHOWN)
         return f"<ToolInvocation {call} {shortened(outcome, 100)}>"
+
+
+def _unpickled(
+    tool_name: str,
+    args: str,
+    result: str | None,
+    error: str | None,
+    agent_name: str,
+    at: tuple[int | str, ...],
+) -> ToolInvocation:
+    return ToolInvocation.of_texts(tool_name, args, result, error).made_by(agent_name, at)
 
 
 _MOST_SHOWN = 80  # characters of a text, and calls, in a repr

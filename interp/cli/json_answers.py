@@ -109,7 +109,8 @@ def as_json_answer(response: AgentResponse) -> dict[str, Json]:
 
 def _call(call: ToolInvocation) -> dict[str, Json]:
     outcome = {"result": call.result} if call.error is None else {"error": call.error}
-    return {"tool": call.tool_name, "arguments": call.args, **outcome}
+    made = {"agent": call.agent_name, "at": list(call.at)}
+    return {"tool": call.tool_name, "arguments": call.args, **outcome, **made}
 
 
 def _usage(usage: Usage) -> dict[str, Json]:

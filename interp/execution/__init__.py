@@ -2,6 +2,9 @@
 
 from .drivers import begin
 from .observations import (
+    NOT_WAITED_FOR,
+    AgentFinished,
+    AgentStarted,
     Finished,
     Observation,
     SaidBeforeCalls,
@@ -10,6 +13,7 @@ from .observations import (
     ToolStarted,
     finished,
     observations,
+    under_way,
 )
 from .options import Answer, BeginOptions, OnToolError, RunOptions, named_model
 from .runs import Run
@@ -17,6 +21,9 @@ from .scheduling import startable
 from .world import AsyncReport, LiveWorld, Report, World
 
 __all__ = [
+    "NOT_WAITED_FOR",
+    "AgentFinished",
+    "AgentStarted",
     "Answer",
     "AsyncReport",
     "BeginOptions",
@@ -37,4 +44,5 @@ __all__ = [
     "named_model",
     "observations",
     "startable",
+    "under_way",
 ]

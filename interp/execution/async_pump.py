@@ -11,7 +11,14 @@ from ..clocks import Clock, stopped
 from ..errors import AgentError, ApprovalNeeded, ModelError
 from ..machine import Ask, CallModel, CallTool, Effect, Event, Status, TimeUp
 from ..tools import providing
-from .observations import Observation, TextDelta, ToolStarted, finished, observations
+from .observations import (
+    Observation,
+    TextDelta,
+    ToolStarted,
+    finished,
+    observations,
+    under_way,
+)
 from .progress import Progress
 from .scheduling import startable
 
@@ -32,6 +39,8 @@ async def adrive(run: Progress, *, words: bool) -> AsyncIterator[Observation]:
     running: dict[asyncio.Task[Event], Effect] = {}
     with run.taken_up() as (clock, world, waiting):
         try:
+            for begun in under_way(run.state):
+                yield begun
             while True:
                 for effect in startable(waiting, running.values()) if not run.failure else ():
                     waiting.remove(effect)

@@ -9,7 +9,14 @@ from ..errors import ApprovalNeeded
 from ..machine import Ask, CallTool, Effect, Event, TimeUp, pending
 from ..threads import read_from_thread
 from ..tools import providing
-from .observations import Observation, TextDelta, ToolStarted, finished, observations
+from .observations import (
+    Observation,
+    TextDelta,
+    ToolStarted,
+    finished,
+    observations,
+    under_way,
+)
 from .progress import Progress
 from .scheduling import startable
 from .timing import too_late
@@ -30,6 +37,7 @@ def drive(run: Progress, *, words: bool, is_read: bool = True) -> Iterator[Obser
     unattended_seconds = None if is_told else limits.tool_seconds
     with run.taken_up() as (clock, world, waiting):
         try:
+            yield from under_way(run.state)
             while effects := startable(waiting):
                 effect = effects[0]
                 if unattended_seconds and not isinstance(effect, Ask):

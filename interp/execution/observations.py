@@ -7,12 +7,13 @@ otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias, Union
+from typing import Final, TypeAlias, Union
 
 from attrs import field, frozen
 
 from ..call_text import call_text, short_repr
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
+from ..json_text import Json, JsonText
 from ..machine import (
     At,
     CallTool,
@@ -20,6 +21,9 @@ from ..machine import (
     ModelReplied,
     State,
     Status,
+    endings,
+    frames_begun,
+    frames_inside,
     newly_answered,
     response,
 )
@@ -64,21 +68,87 @@ class ToolFinished:
 
 
 @frozen
+class AgentStarted:
+    """An agent or workflow inside the run has begun: it was called, or it is a step of a workflow.
+
+    Attributes:
+        at: its place; the positions of all that is in it begin with that.
+        name: its name in the program.
+    """
+
+    at: At
+    name: str
+
+
+@frozen
+class AgentFinished:
+    """An agent or workflow inside the run has ended.
+
+    Attributes:
+        at: its place.
+        name: its name in the program.
+        result_text: what it gave, as JSON text; None if it failed.
+        error: why it failed, or is no longer waited for; None if it gave a result.
+    """
+
+    at: At
+    name: str
+    result_text: JsonText | None = field(default=None, repr=short_repr)
+    error: str | None = field(default=None, repr=short_repr)
+
+    @property
+    def result(self) -> Json:
+        """What it gave, a fresh copy; None if it failed."""
+        return None if self.result_text is None else self.result_text.value
+
+
+@frozen
 class Finished:
     """The run is done; always the last observation."""
 
     response: AgentResponse
 
 
-Observation: TypeAlias = Union[TextDelta, SaidBeforeCalls, ToolStarted, ToolFinished, Finished]
+Observation: TypeAlias = Union[
+    TextDelta,
+    SaidBeforeCalls,
+    ToolStarted,
+    ToolFinished,
+    AgentStarted,
+    AgentFinished,
+    Finished,
+]
+
+NOT_WAITED_FOR: Final = "not waited for: another step failed"
+"""Why an agent or workflow is let go that did not fail itself."""
 
 
 def observations(before: State, event: Event, after: State) -> Iterator[Observation]:
     """What there is to see of a step."""
     if isinstance(event, ModelReplied) and event.message.tool_calls and event.message.content:
         yield SaidBeforeCalls(event.at, event.message.content)
-    for at, invocation in newly_answered(before, after, event.at):
+    yield from _ended(before, event, after)
+    for at, invocation in newly_answered(before, event, after):
         yield ToolFinished(at, invocation)
+    for frame in frames_begun(before, after):
+        yield AgentStarted(frame.place, frame.name)
+
+
+def _ended(before: State, event: Event, after: State) -> Iterator[AgentFinished]:
+    frames = list(frames_begun(after, before))
+    if not frames:
+        return
+    outcomes = {frame.place: outcome for frame, outcome in endings(before, event)}
+    for frame in reversed(frames):
+        outcome = outcomes.get(frame.place)
+        given = (None, NOT_WAITED_FOR) if outcome is None else (outcome.said, outcome.error)
+        yield AgentFinished(frame.place, frame.name, *given)
+
+
+def under_way(state: State) -> Iterator[AgentStarted]:
+    """What there is to see of a run when it is taken up: the agents inside that have begun."""
+    for frame in frames_inside(state):
+        yield AgentStarted(frame.place, frame.name)
 
 
 def finished(state: State) -> Finished:

@@ -26,6 +26,8 @@ from .limits import Limits
 from .offers import definition
 from .readings import (
     frame_at,
+    frames_begun,
+    frames_inside,
     interrupted_context,
     is_of_plain_agent,
     newly_answered,
@@ -79,6 +81,8 @@ __all__ = [
     "first_state",
     "fold",
     "frame_at",
+    "frames_begun",
+    "frames_inside",
     "interrupted_context",
     "is_handover",
     "is_of_plain_agent",

@@ -369,8 +369,8 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
         Resumed: Transition(agent_frame.resumed, _TO_TOOLS_OR_MODEL),
     },
     Status.AWAITING_STEPS: {
-        ToolReturned: Transition(workflow_frame.tool_returned, _TO_STEPS),
-        CallFailed: Transition(workflow_frame.call_failed, _TO_STEPS),
+        ToolReturned: Transition(workflow_frame.tool_answered, _TO_STEPS),
+        CallFailed: Transition(workflow_frame.tool_answered, _TO_STEPS),
         Decided: Transition(workflow_frame.decided, _TO_STEPS),
         TimeUp: _STOP,
         Resumed: Transition(workflow_frame.resumed, _TO_STEPS),

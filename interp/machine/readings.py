@@ -12,11 +12,12 @@ from ..messages import AgentResponse, ConversationContext, ToolInvocation
 from .agent_frame import told
 from .call_checks import INTERRUPTED
 from .calls_made import calls_made
-from .effects import Ask, At, CallModel, CallTool, Effect
+from .effects import Ask, At, CallModel, CallTool, Effect, Event
 from .frames import AgentFrame, Frame, Status, WorkflowFrame
 from .requests import answer_of, ask_model
 from .shared import Shared
 from .state import State
+from .workflow_frame import answered_call
 
 
 def pending(state: State) -> tuple[Effect, ...]:
@@ -116,25 +117,30 @@ def interrupted_context(state: State) -> ConversationContext:
     return state.context + told(state.calls, answers)
 
 
-def newly_answered(before: State, after: State, at: At = ()) -> Iterator[tuple[At, ToolInvocation]]:
+def newly_answered(
+    before: State, event: Event, after: State
+) -> Iterator[tuple[At, ToolInvocation]]:
     """The calls that a step has answered, with their positions, the innermost first.
 
     Their tools did, or they are not to be run: refused, denied or over a limit.
 
     Args:
         before: the State before the step.
+        event: the event that led to it; only the frames that its position is in are looked at.
         after: the State after it.
-        at: the position of the event; those of the frames around it are looked at, too.
     """
     frames: list[tuple[Frame, Frame | None]] = [(before.frame, after.frame)]
     old: Frame | None = before.frame
     new: Frame | None = after.frame
-    while old is not None and (old := old.inner(at)) is not None:
+    while old is not None and (old := old.inner(event.at)) is not None:
         new = None if new is None else new.inner((*old.place, 0))
         frames.append((old, new))
     for old, new in reversed(frames):
-        if isinstance(old, AgentFrame) and isinstance(new, AgentFrame):
-            yield from _newly_answered(old, new)
+        if isinstance(old, AgentFrame):
+            if isinstance(new, AgentFrame):
+                yield from _newly_answered(old, new)
+        elif (made := answered_call(before.shared, old, event)) is not None:
+            yield event.at, made
 
 
 def _newly_answered(before: AgentFrame, after: AgentFrame) -> Iterator[tuple[At, ToolInvocation]]:
@@ -144,4 +150,34 @@ def _newly_answered(before: AgentFrame, after: AgentFrame) -> Iterator[tuple[At,
         answers = dict(enumerate(after.invocations[len(before.invocations) :]))
     for index in sorted(answers):
         if index not in before.answers:
-            yield (*before.at, index), answers[index]
+            at = (*before.at, index)
+            yield at, answers[index].made_by(before.name, at)
+
+
+def frames_begun(before: State, after: State) -> Iterator[Frame]:
+    """The frames inside a run that one State has and another has not, those around first.
+
+    With the States the other way round, these are the frames that have ended.
+    """
+    yield from _not_in(before.frame, after.frame)
+
+
+def _not_in(before: Frame | None, after: Frame) -> Iterator[Frame]:
+    if before is after:
+        return
+    known = {} if before is None else _inner_frames(before)
+    for place, frame in _inner_frames(after).items():
+        was = known.get(place)
+        if was is None:
+            yield frame
+        yield from _not_in(was, frame)
+
+
+def _inner_frames(frame: Frame) -> dict[At, Frame]:
+    parts = (each for each in frame.parts if not isinstance(each, CallTool | Ask))
+    return {each.place: each for each in parts}
+
+
+def frames_inside(state: State) -> Iterator[Frame]:
+    """The frames of the agents and workflows inside a run, those around first."""
+    yield from _not_in(None, state.frame)

@@ -66,29 +66,53 @@ def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
 # --- what is under way has answered
 
 
-def tool_returned(shared: Shared, frame: WorkflowFrame, event: ToolReturned) -> WorkflowTaken:
-    """Take the result of a tool that is a node."""
-    name, index, call = _waiting(frame, event, event.at, CallTool)
-    tool, result = _used(frame, name), JsonText.read(event.result)
-    problem = result_problem(shared, tool, result)
-    made = ToolInvocation.of_texts(call.name, call.arguments, result)
-    return _item_ended(shared, frame, name, index, Outcome(result, problem, calls=(made,)))
-
-
-def call_failed(shared: Shared, frame: WorkflowFrame, event: CallFailed) -> WorkflowTaken:
-    """Take the failure of a tool that is a node."""
-    name, index, _ = _waiting(frame, event, event.at, CallTool)
-    return _item_ended(shared, frame, name, index, Outcome(None, event.error))
+def tool_answered(
+    shared: Shared, frame: WorkflowFrame, event: ToolReturned | CallFailed
+) -> WorkflowTaken:
+    """Take what a tool gave that is a node, or how it failed."""
+    _waiting(frame, event, event.at, CallTool)
+    return _with_answer(shared, frame, event)
 
 
 def decided(shared: Shared, frame: WorkflowFrame, event: Decided) -> WorkflowTaken:
     """Begin a tool that was asked about, or fail because it is denied."""
     name, index, ask = _waiting(frame, event, event.at, Ask)
-    if event.allowed:
-        call = CallTool(ask.at, ask.name, ask.arguments)
-        return shared, frame.with_item(name, index, call), (call,)
-    error = not_run_again(event.reason) if ask.may_have_run else denied(event.reason)
-    return _item_ended(shared, frame, name, index, Outcome(None, error))
+    if not event.allowed:
+        return _with_answer(shared, frame, event)
+    call = CallTool(ask.at, ask.name, ask.arguments)
+    return shared, frame.with_item(name, index, call), (call,)
+
+
+def answered_call(shared: Shared, frame: WorkflowFrame, event: Event) -> ToolInvocation | None:
+    """The call of a tool that is a node, with the answer that an event is to it, if it is one."""
+    node, call = frame.node_at(event.at), frame.under_way(event.at)
+    if node is None or call is None:
+        return None
+    result: JsonText | None = None
+    error: str | None = None
+    match event:
+        case ToolReturned():
+            said = JsonText.read(event.result)
+            error = result_problem(shared, _used(frame, node[0]), said)
+            result = said if error is None else None
+        case CallFailed():
+            error = event.error
+        case Decided(allowed=False, reason=reason):
+            may_have_run = isinstance(call, Ask) and call.may_have_run
+            error = not_run_again(reason) if may_have_run else denied(reason)
+        case _:
+            return None
+    raised = event.exception if isinstance(event, CallFailed) else None
+    made = ToolInvocation.of_texts(call.name, call.arguments, result, error, raised)
+    return made.made_by(frame.name, event.at)
+
+
+def _with_answer(shared: Shared, frame: WorkflowFrame, event: Event) -> WorkflowTaken:
+    node, made = frame.node_at(event.at), answered_call(shared, frame, event)
+    assert node is not None
+    assert made is not None
+    outcome = Outcome(made.result_text, made.error, calls=(made,))
+    return _item_ended(shared, frame, *node, outcome)
 
 
 def inner_ended(shared: Shared, frame: WorkflowFrame, place: At, outcome: Outcome) -> WorkflowTaken:

@@ -77,6 +77,10 @@ def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
         properties["error"] = write_text(invocation.error or "")
     else:
         properties["result"] = write_json_value(invocation.result_text)
+    if invocation.agent_name:
+        properties["agent"] = write_text(invocation.agent_name)
+    if invocation.at:
+        properties["at"] = write_position(invocation.at)
     return Pattern(Subject("", {INVOCATION}, properties))
 
 
@@ -87,11 +91,12 @@ def invocation_from_pattern(pattern: Pattern) -> ToolInvocation:
         ValidationError: the pattern is not an invocation, or has both a result and an error.
     """
     expect(pattern, Pattern, "pattern", by="invocation_from_pattern")
-    read = Reader(pattern, INVOCATION, ["tool", "args", "result", "error"])
+    read = Reader(pattern, INVOCATION, ["tool", "args", "result", "error", "agent", "at"])
     read.without_elements()
     if read.has("result") == read.has("error"):
         read.refuse("result-or-error", "a ToolInvocation has either a result or an error")
     tool, args = read.text("tool"), read.json_value("args")
-    if read.has("error"):
-        return ToolInvocation.of_texts(tool, args, error=read.text("error"))
-    return ToolInvocation.of_texts(tool, args, read.json_value("result"))
+    error = read.text("error") if read.has("error") else None
+    result = read.json_value("result") if error is None else None
+    made = ToolInvocation.of_texts(tool, args, result, error)
+    return made.made_by(read.text("agent", ""), read.position())

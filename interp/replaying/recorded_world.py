@@ -61,7 +61,7 @@ def _answers_without_asking(step: Step) -> Iterator[tuple[Effect, Event]]:
 
     A change on resuming answers questions, and asks about calls that had begun.
     """
-    answered = dict(newly_answered(step.before, step.state, step.event.at))
+    answered = dict(newly_answered(step.before, step.event, step.state))
     for ask in step.before.asks:
         call, answer = CallTool(ask.at, ask.name, ask.arguments), answered.get(ask.at)
         if ask.may_have_run:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from ..errors import ReplayError
-from ..execution import Observation, ToolStarted, finished, observations
+from ..execution import Observation, ToolStarted, finished, observations, under_way
 from ..machine import CallTool, State, pending
 from ..records import RecordedRun
 
@@ -35,6 +35,7 @@ class Replay:
             LimitError, ApprovalNeeded, ModelError: the run ended so.
         """
         self.run.check_requests()
+        yield from under_way(self.run.first)
         for step in self.run.steps:
             if isinstance(step.effect, CallTool):
                 yield ToolStarted(step.effect)

@@ -13,6 +13,7 @@ from gram import dumps, expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError
+from ..execution import NOT_WAITED_FOR
 from ..json_text import write_json
 from ..machine import (
     AgentFrame,
@@ -138,14 +139,13 @@ class _Reader:
             error = step.state.stopped
             yield Entry((), "stop", _who(step.state), "", "failed", error=error)
         ended = {frame.place: (frame, outcome) for frame, outcome in endings(step.before, event)}
-        yield from self._tool_node(step, ended)
         yield from self._dropped(step, ended)
         yield from self._ended(step, ended)
 
     def _ended(self, step: Step, ended: Ended) -> Iterator[Entry]:
         """The calls that a step answered, and the agents and workflows that it ended."""
         event = step.event
-        answered = dict(newly_answered(step.before, step.state, event.at))
+        answered = dict(newly_answered(step.before, event, step.state))
         for at in sorted(dict.fromkeys([*ended, *answered]), key=len, reverse=True):
             call, (frame, outcome) = answered.get(at), ended.get(at, (None, None))
             ran = isinstance(event, ToolReturned | CallFailed) and event.at == at
@@ -163,39 +163,20 @@ class _Reader:
                 entry = evolve(entry, error=_UNFINISHED)
             yield self._noted(evolve(entry, approval=self._approvals.get(at)))
 
-    def _tool_node(self, step: Step, ended: Ended) -> Iterator[Entry]:
-        """The tool that is a step of a workflow and that an event has ended."""
-        event, at = step.event, step.event.at
-        frame = frame_at(step.before, at)
-        node = frame.node_at(at) if isinstance(frame, WorkflowFrame) else None
-        call = frame.under_way(at)
-        if node is None or call is None or (isinstance(event, Decided) and event.allowed):
-            return
-        _, outcome = ended.get(frame.place, (None, None))
-        failure = outcome.error if outcome else None if frame.place else step.state.stopped
-        own, told = f'step "{node[0]}" failed: ', failure or ""
-        error = told.removeprefix(own) if told.startswith(own) else None
-        result = event.result if isinstance(event, ToolReturned) and error is None else None
-        how: How = "refused" if isinstance(event, Decided) else "failed" if error else "done"
-        entry = Entry(at, "tool", frame.name, call.name, how, call.arguments, result, error)
-        approval = self._approvals.get(at)
-        yield self._noted(evolve(entry, approval=approval, seconds=step.seconds))
-
     def _dropped(self, step: Step, ended: Ended) -> Iterator[Entry]:
         """What a workflow no longer waits for, because one of its steps has failed."""
         failed = any(outcome.error for _, outcome in ended.values())
         if not failed and step.state.status is not Status.FAILED:
             return
-        error = "not waited for: another step failed"
         left = {each.at for each in pending(step.state)}
         for effect in pending(step.before):
             if effect.at not in left and effect.at != step.event.at:
                 entry = self._open(step.before, effect)
-                yield self._noted(evolve(entry, how="dropped", error=error))
+                yield self._noted(evolve(entry, how="dropped", error=NOT_WAITED_FOR))
         live = {each.place for each in _inside(step.state.frame)}
         for frame in _inside(step.before.frame):
             if frame.place not in live and frame.place not in ended:
-                yield evolve(_frame(step.before, frame, "dropped"), error=error)
+                yield evolve(_frame(step.before, frame, "dropped"), error=NOT_WAITED_FOR)
 
     def under_way(self) -> Iterator[Entry]:
         """What the run waits for, and the agents and workflows that it is in."""
