@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING
 
 from gram import Json
 
-from ..execution import Finished, Run, TextDelta, ToolFinished, ToolStarted
+from ..execution import (
+    AgentFinished,
+    AgentStarted,
+    Finished,
+    Run,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
 from ..json_text import read_json
-from ..machine import State, Status, calls_made, says_result
+from ..machine import State, Status, calls_made, frame_at, says_result
 from ..messages import AgentResponse, ToolInvocation, Usage
 from ..redaction import RedactedStream, redact
 from .failures import Failure, exit_code_of, shown
@@ -50,11 +58,18 @@ class JsonAnswers(Terminal):
                 case TextDelta() if says_result(run.state, each.at):
                     self._tell_text(words.feed(each.text))
                 case ToolStarted():
-                    arguments = _value(each.call.arguments)
-                    self._tell("call", {"tool": each.call.name, "arguments": arguments})
+                    call = each.call
+                    what = {"tool": call.name, "arguments": _value(call.arguments)}
+                    caller = frame_at(run.state, call.at).name
+                    self._tell("call", {**what, "agent": caller, "at": list(call.at)})
                 case ToolFinished():
                     self.calls.append(each.invocation)
                     self._tell("result", _call(each.invocation))
+                case AgentStarted():
+                    self._tell("begin", {"agent": each.name, "at": list(each.at)})
+                case AgentFinished():
+                    what = {"agent": each.name, "at": list(each.at)}
+                    self._tell("end", {**what, **_outcome(each.result, each.error)})
                 case Finished(response):
                     try:
                         keep(response)
@@ -108,9 +123,13 @@ def as_json_answer(response: AgentResponse) -> dict[str, Json]:
 
 
 def _call(call: ToolInvocation) -> dict[str, Json]:
-    outcome = {"result": call.result} if call.error is None else {"error": call.error}
+    outcome = _outcome(call.result, call.error)
     made = {"agent": call.agent_name, "at": list(call.at)}
     return {"tool": call.tool_name, "arguments": call.args, **outcome, **made}
+
+
+def _outcome(result: Json, error: str | None) -> dict[str, Json]:
+    return {"result": result} if error is None else {"error": error}
 
 
 def _usage(usage: Usage) -> dict[str, Json]:

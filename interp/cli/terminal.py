@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..call_text import call_text, shortened
 from ..execution import (
+    AgentFinished,
+    AgentStarted,
     Answer,
     Finished,
     Run,
@@ -57,15 +59,39 @@ def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
         call: the call.
         most: how many characters of the arguments, and of the result, are shown; None for all.
     """
-    text, outcome, style = call_text(call.tool_name, call.args), call.result_text or "", ""
-    if call.error is not None:
-        outcome = f"error: {call.error}"
-        style = "refused" if call.error.startswith(_DENIED) else "failed"
+    return _outcome(call_text(call.tool_name, call.args), call.result_text, call.error, most)
+
+
+def ended_agent(ended: AgentFinished, most: int | None = None) -> Styled:
+    """An agent or workflow that has ended, and what it gave, on one line; see `answered_call`."""
+    return _outcome(_who(ended), ended.result_text, ended.error, most)
+
+
+def _outcome(text: str, result: str | None, error: str | None, most: int | None) -> Styled:
+    outcome, style = result or "", ""
+    if error is not None:
+        outcome = f"error: {error}"
+        style = "refused" if error.startswith(_DENIED) else "failed"
     hidden = sum(max(0, len(part) - (most or len(part))) for part in (text, outcome))
     if most and hidden:
         text, outcome = shortened(text, most), shortened(outcome, most)
     more = f" ({hidden} more characters; -v shows all, in a chat /calls)" if hidden else ""
     return [(f"{text} -> ", ""), (outcome, style), (more, "")]
+
+
+def _who(inside: AgentStarted | AgentFinished) -> str:
+    """An agent or workflow inside a run, with its place where its name does not say that."""
+    is_plain = inside.at == (inside.name,)
+    return inside.name if is_plain else f"{inside.name} ({'.'.join(map(str, inside.at))})"
+
+
+def _is_called(inside: AgentFinished) -> bool:
+    """Whether a model called it, so that the answer to the call says what it gave."""
+    return all(isinstance(each, int) for each in inside.at[-2:])
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 class Terminal:
@@ -112,11 +138,10 @@ class Terminal:
                 not lost if printing fails. If it fails itself, the answer is still printed and the
                 error is raised then.
         """
-        is_at_terminal = sys.stdout is not None and sys.stdout.isatty()
-        is_shown_as_said = self._is_streaming or is_at_terminal
+        is_shown_as_said = self._is_streaming or _is_at_terminal()
         self.calls, self._run = [], run
         model = names_of_models(run.state.agent, run.state.model)
-        said = ""
+        said, told = "", None  # what was shown last, word by word and as what an agent gave
         said_at: At = ()
         self._spinner.start(model)
         for each in run.stream(words=is_shown_as_said):
@@ -142,6 +167,18 @@ class Terminal:
                     self.calls.append(each.invocation)
                     note(answered_call(each.invocation, self._most))
                     self._spinner.start(model)
+                case AgentStarted():
+                    self.end_line()
+                    note(f"{_who(each)} begins")
+                    self._spinner.start(model)
+                case AgentFinished():
+                    self.end_line()
+                    if each.error is None and each.result in (said, told):
+                        note(f"{_who(each)} ends")
+                    elif not _is_called(each):
+                        note(ended_agent(each, self._most))
+                        told = each.result
+                    self._spinner.start(model)
                 case Finished():
                     unkept: OSError | None = None
                     try:
@@ -166,7 +203,7 @@ class Terminal:
         self._spinner.stop()
         if self._is_within_line:
             rest = self._words.rest()
-            if rest or is_within_line():
+            if rest or is_within_line() or not _is_at_terminal():
                 self._print(rest)
             self._is_within_line = False
 

@@ -28,18 +28,19 @@ _BUFFERED = 16  # words of a model that are ahead of their reader
 _AWAITING = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS, Status.AWAITING_STEPS)
 
 
-async def adrive(run: Progress, *, words: bool) -> AsyncIterator[Observation]:
+async def adrive(run: Progress, *, words: bool, is_read: bool = True) -> AsyncIterator[Observation]:
     """Go on to the end without blocking, and show what happens as it happens.
 
     Args:
         run: what is driven.
         words: whether to show the words of the model.
+        is_read: whether somebody reads what is shown; the end is always shown.
     """
     said: asyncio.Queue[TextDelta] = asyncio.Queue(_BUFFERED)
     running: dict[asyncio.Task[Event], Effect] = {}
     with run.taken_up() as (clock, world, waiting):
         try:
-            for begun in under_way(run.state):
+            for begun in under_way(run.state) if is_read else ():
                 yield begun
             while True:
                 for effect in startable(waiting, running.values()) if not run.failure else ():
@@ -65,7 +66,7 @@ async def adrive(run: Progress, *, words: bool) -> AsyncIterator[Observation]:
                     before = run.state
                     event, new = _ended(run, running.pop(task), task)
                     waiting += new
-                    if event:
+                    if event and is_read:
                         for each in observations(before, event, run.state):
                             yield each
                 if not ended:

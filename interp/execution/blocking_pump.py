@@ -37,7 +37,7 @@ def drive(run: Progress, *, words: bool, is_read: bool = True) -> Iterator[Obser
     unattended_seconds = None if is_told else limits.tool_seconds
     with run.taken_up() as (clock, world, waiting):
         try:
-            yield from under_way(run.state)
+            yield from under_way(run.state) if is_read else ()
             while effects := startable(waiting):
                 effect = effects[0]
                 if unattended_seconds and not isinstance(effect, Ask):
@@ -56,7 +56,7 @@ def drive(run: Progress, *, words: bool, is_read: bool = True) -> Iterator[Obser
                     event, waiting = TimeUp(), []
                 before = run.state
                 waiting += run.fold_or_fail(effect, event)
-                yield from observations(before, event, run.state)
+                yield from observations(before, event, run.state) if is_read else ()
             yield finished(run.state)
         except GeneratorExit:  # a reader who has stopped has not seen it
             raise

@@ -80,8 +80,11 @@ class Run:
 
     async def afinish(self) -> AgentResponse:
         """Go on to the end without blocking, the tools of a turn at once; see `finish`."""
+        from .async_pump import adrive  # asyncio takes longer to import than a short program runs
+
         try:
-            return _last([each async for each in self.astream(words=False)])
+            seen = adrive(self._progress, words=False, is_read=False)
+            return _last([each async for each in seen])
         except AgentError as error:
             raise _without_frames(error) from error.__cause__
 
@@ -95,7 +98,7 @@ class Run:
 
     def astream(self, *, words: bool = True) -> AsyncIterator[Observation]:
         """Go on without blocking, and show what happens as it happens; see `stream`."""
-        from .async_pump import adrive  # asyncio takes longer to import than a short program runs
+        from .async_pump import adrive  # see `afinish`
 
         return adrive(self._progress, words=words)
 

@@ -304,9 +304,7 @@ def _answered(
 ) -> AgentTaken:
     """All calls of the turn are answered: tell the model, in the order of the calls."""
     name, at = frame.name, frame.at
-    invocations = [
-        answers[index].made_by(name, (*at, index)) for index in range(len(frame.calls))
-    ]
+    invocations = [answers[index].made_by(name, (*at, index)) for index in range(len(frame.calls))]
     frame = frame.changed(
         agent=speaker or frame.agent,
         status=Status.AWAITING_MODEL,

@@ -6,7 +6,7 @@ from gram import Pattern, Subject, expect
 
 from ..messages import AgentResponse, ToolInvocation, Usage, empty_context
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
-from .pattern_parts import Reader, without_empty, write_json_value, write_text
+from .pattern_parts import Reader, without_empty, write_json_value, write_position, write_text
 
 RESPONSE = "AgentResponse"
 INVOCATION = "ToolInvocation"

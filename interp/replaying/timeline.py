@@ -139,8 +139,10 @@ class _Reader:
             error = step.state.stopped
             yield Entry((), "stop", _who(step.state), "", "failed", error=error)
         ended = {frame.place: (frame, outcome) for frame, outcome in endings(step.before, event)}
+        over = [*self._ended(step, ended)]
+        yield from (each for each in over if each.at == event.at)
         yield from self._dropped(step, ended)
-        yield from self._ended(step, ended)
+        yield from (each for each in over if each.at != event.at)
 
     def _ended(self, step: Step, ended: Ended) -> Iterator[Entry]:
         """The calls that a step answered, and the agents and workflows that it ended."""

@@ -62,6 +62,34 @@ def test_a_recorded_workflow_is_traced_and_replayed(news: str, tmp_path: Path) -
     assert "0.critic.0" in gram("trace", file).stdout
 
 
+def test_progress_says_which_steps_begin_and_end(news: str) -> None:
+    done = gram("run", news, "the moon")
+    quiet = gram("run", news, "the moon", "-q")
+
+    said = '"(rehearsal, no language model) You said: the moon"'
+    assert done.stderr.splitlines() == [
+        "writer (0.writer) begins",
+        f"writer (0.writer) -> {said}",
+        "critic (0.critic) begins",
+        'critic (0.critic) -> "approved"',
+    ]
+    assert quiet.stderr == ""
+
+
+def test_a_line_of_json_says_when_a_step_begins_and_ends(news: str) -> None:
+    lines = gram("run", news, "the moon", "--json", "--stream", "-q").stdout.splitlines()
+
+    told = [json.loads(each) for each in lines]
+    assert [(each["type"], each.get("agent"), each.get("at")) for each in told] == [
+        ("begin", "writer", [0, "writer"]),
+        ("end", "writer", [0, "writer"]),
+        ("begin", "critic", [0, "critic"]),
+        ("end", "critic", [0, "critic"]),
+        ("answer", None, None),
+    ]
+    assert told[3]["result"] == "approved"
+
+
 def test_a_loop_that_was_out_of_rounds_is_told_and_traced(tmp_path: Path) -> None:
     program, file = tmp_path / "a.gram", str(tmp_path / "a.run.gram")
     program.write_text(NEWS.replace('"approved", "again"', '"again", "approved"'))
@@ -91,7 +119,7 @@ def test_the_words_of_the_agent_that_gives_the_result_are_streamed_once(
     done = gram("run", str(program), "x", "--stream", **at(model_server))
     lines = gram("run", str(program), "x", "--stream", "--json", **at(model_server)).stdout
 
-    assert done.stdout.splitlines() == ["The article."]
+    assert done.stdout == "The article.\n"
     seen = [json.loads(line) for line in lines.splitlines()]
     assert "".join(each["text"] for each in seen if each["type"] == "text") == "The article."
 

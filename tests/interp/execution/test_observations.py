@@ -1,0 +1,210 @@
+"""What is seen of the agents and workflows inside a run: when they begin and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from gram import Pattern, parse
+from interp import (
+    AgentFinished,
+    AgentStarted,
+    LimitError,
+    Limits,
+    Message,
+    Observation,
+    Run,
+    ScriptedModel,
+    Tool,
+    ToolCall,
+    ToolFinished,
+    ToolLibrary,
+    WorkflowError,
+    begin,
+)
+from interp.messages import AssistantRole
+from interp.records.response_pattern import invocation_from_pattern, invocation_to_pattern
+from tests.interp.machine.test_any_order import Replies, library_of, read, workflows
+
+BOSS = parse(
+    """
+    [boss:Agent {instruction: "boss", model: "A/1"} | helper]
+    [helper:Agent {description: "Helps", instruction: "helper", model: "A/2"} |
+      [send:Tool {description: "Sends"} | (to::String)==>(::String)]]
+    """
+)
+HELPER = parse(
+    """
+    [helper:Agent {description: "Helps", instruction: "helper", model: "A/2"} |
+      [send:Tool {description: "Sends"} | (to::String)==>(::String)]]
+    """
+)
+STEPS = parse(
+    """
+    [w:Workflow | (look)-->(again::writer), (look)-->(check)]
+    [look:Tool {description: "Looks"} | (x::String)==>(::String)]
+    [check:Tool {description: "Checks"} | (x::String)==>(::String)]
+    (writer:Agent {instruction: "writer", model: "A/2"})
+    """
+)
+
+
+def tools(**does: Callable[[str], str]) -> ToolLibrary:
+    """A library of tools that take one text."""
+
+    def made(name: str, function: Callable[[str], str]) -> Tool:
+        parameter = "to" if name == "send" else "x"
+        schema = {"type": "object", "properties": {parameter: {"type": "string"}}}
+        return Tool(name, name, schema, lambda args: function(args[parameter]))
+
+    return ToolLibrary.of(made(name, function) for name, function in does.items())
+
+
+def calls(name: str, arguments: str) -> Message:
+    """A reply that calls one tool."""
+    return Message(AssistantRole, "", (ToolCall("c", name, arguments),))
+
+
+def seen_in(run: Run, *, later: bool) -> list[Observation]:
+    """All that there is to see of a run, by one of the two pumps."""
+
+    async def read_all() -> list[Observation]:
+        return [each async for each in run.astream()]
+
+    return asyncio.run(read_all()) if later else list(run.stream())
+
+
+def passages(seen: list[Observation]) -> list[tuple[bool, tuple[int | str, ...], str]]:
+    """What began (true) and ended, with its place and name, in order."""
+    kinds = (AgentStarted, AgentFinished)
+    found = [each for each in seen if isinstance(each, kinds)]
+    return [(isinstance(each, AgentStarted), each.at, each.name) for each in found]
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_an_agent_that_is_called_begins_and_ends(later: bool) -> None:
+    replies = [calls("helper", '{"input": "go"}'), calls("send", '{"to": "a"}'), "Sent.", "Done."]
+    run = begin(BOSS, "hi", tools(send=str.upper), model=ScriptedModel(replies), match="name")
+
+    seen = seen_in(run, later=later)
+
+    assert passages(seen) == [(True, (0, 0), "helper"), (False, (0, 0), "helper")]
+    (ended,) = [each for each in seen if isinstance(each, AgentFinished)]
+    assert (ended.result, ended.error) == ("Sent.", None)
+    made = [each.invocation for each in seen if isinstance(each, ToolFinished)]
+    assert [(each.agent_name, each.at) for each in made] == [
+        ("helper", (0, 0, 0, 0)),
+        ("boss", (0, 0)),
+    ]
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_steps_that_are_tools_have_their_answers_shown(later: bool) -> None:
+    library = tools(look=str.upper, check=str.lower)
+    run = begin(STEPS, "Ab", library, model=ScriptedModel(["written"]), match="name")
+
+    seen = seen_in(run, later=later)
+
+    made = [each.invocation for each in seen if isinstance(each, ToolFinished)]
+    assert {(each.agent_name, each.at, each.result) for each in made} == {
+        ("w", ("look",), "AB"),
+        ("w", ("check",), "ab"),
+    }
+    assert passages(seen) == [(True, ("again",), "writer"), (False, ("again",), "writer")]
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_what_is_let_go_when_a_step_fails_has_ended(later: bool) -> None:
+    def broken(_: str) -> str:
+        raise ValueError("broke")
+
+    program = parse(
+        """
+        [w:Workflow | [inner:Workflow | check, writer]]
+        [check:Tool {description: "Checks"} | (x::String)==>(::String)]
+        (writer:Agent {instruction: "writer", model: "A/2"})
+        """
+    )
+    seen: list[Observation] = []
+    run = begin(program, "x", tools(check=broken), model=Waits(), match="name")
+
+    async def read_on() -> None:
+        async for each in run.astream():
+            seen.append(each)
+
+    with pytest.raises(WorkflowError, match="broke"):  # noqa: PT012  # one of the two pumps
+        if later:
+            asyncio.run(read_on())
+        else:
+            seen.extend(run.stream())
+
+    ended = [each for each in seen if isinstance(each, AgentFinished)]
+    assert [(each.at, (each.error or "")[:11]) for each in ended] == [
+        (("inner", "writer"), "not waited "),
+        (("inner",), 'step "check'),
+    ]
+
+
+class Waits:
+    """A model that takes longer than any tool."""
+
+    def complete(self, request: object) -> str:
+        """Say something."""
+        return "written"
+
+    async def acomplete(self, request: object) -> str:
+        """Say something, too late."""
+        await asyncio.sleep(10)
+        return "written"
+
+
+def test_a_run_that_goes_on_shows_first_what_is_under_way() -> None:
+    replies = [calls("helper", '{"input": "go"}'), calls("send", '{"to": "a"}')]
+    library, limits = tools(send=str.upper), Limits(tool_calls=1)
+    run = begin(BOSS, "hi", library, model=ScriptedModel(replies), match="name", limits=limits)
+    with pytest.raises(LimitError):
+        run.finish()
+
+    rest = ScriptedModel(["Sent.", "Done."])
+    seen = list(Run(run.state, library, model=rest, match="name", limits=Limits()).stream())
+
+    assert passages(seen) == [(True, (0, 0), "helper"), (False, (0, 0), "helper")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(workflows().map(read), st.randoms(use_true_random=False), st.booleans())
+def test_what_begins_ends_once_inside_what_is_around_it(
+    program: Pattern, random: Random, later: bool
+) -> None:
+    options: Any = {"model": Replies(random), "match": "name"}
+
+    seen = passages(seen_in(begin(program, "x", library_of(program), **options), later=later))
+
+    open_now: list[tuple[int | str, ...]] = []
+    for is_begun, at, _ in seen:
+        if is_begun:
+            assert at not in open_now
+            open_now.append(at)
+        else:
+            open_now.remove(at)
+            assert not [each for each in open_now if each[: len(at)] == at]
+    assert not open_now
+    assert len({at for is_begun, at, _ in seen if is_begun}) == len(seen) / 2
+
+
+def test_who_made_a_call_is_kept_in_pickles_and_patterns() -> None:
+    replies = [calls("send", '{"to": "a"}'), "Sent."]
+    run = begin(HELPER, "hi", tools(send=str.upper), model=ScriptedModel(replies), match="name")
+    (made,) = run.finish().tools_used
+
+    copies = pickle.loads(pickle.dumps(made)), invocation_from_pattern(invocation_to_pattern(made))
+
+    assert (made.agent_name, made.at) == ("helper", (0, 0))
+    assert {(each.agent_name, each.at) for each in copies} == {("helper", (0, 0))}
+    assert copies == (made, made)
