@@ -56,6 +56,7 @@ FLOORS = {
         "stores",
         "models",
         "execution",
+        "workers",
         "replaying",
         "steering",
         "strategies",

@@ -34,9 +34,11 @@ COMMANDS = {
     "run": "Run an agent: say something to it and print its answer.",
     "schema": "Print the tools of a program as JSON.",
     "set": "Change the value at a path, and no other byte.",
+    "submit": "Queue a run for workers, and print its id.",
     "test": "Run the cases of an agent, and say which do not pass.",
     "tools": "Show which tools bind; print tools from elsewhere as gram.",
     "trace": "Show a recorded run as a timeline.",
+    "worker": "Take queued runs, and drive them to their ends.",
 }
 
 _MODULES = {"del": "delete"}

@@ -57,8 +57,8 @@ def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | No
 
 
 @frozen(kw_only=True)
-class RunningOptions:
-    """The options of every command that runs an agent, one attribute for each.
+class KeptRunOptions:
+    """The options that are kept with a run, one attribute for each.
 
     Raises:
         click.UsageError: an option has an invalid value, or excludes another option.
@@ -74,9 +74,6 @@ class RunningOptions:
             shell_complete=complete_model,
             help="Use this model instead of the program's.",
         )
-    )
-    base_url: str | None = _given_by(
-        click.option("--base-url", metavar="URL", help="The address of the server to use.")
     )
     settings: Mapping[str, Any] = _given_by(
         click.option(
@@ -99,10 +96,6 @@ class RunningOptions:
             help="A limit of the run, such as iterations=3 or run_seconds=60.",
         )
     )
-    tools: tuple[str, ...] = _given_by(tools_option)
-    mcp: tuple[str, ...] = _given_by(mcp_option)
-    openapi: tuple[str, ...] = _given_by(openapi_option)
-    match: Match = _given_by(match_option)
     approve: str | None = _given_by(
         click.option(
             "--approve",
@@ -111,6 +104,33 @@ class RunningOptions:
             "new run) or none.",
         )
     )
+
+    def __attrs_post_init__(self) -> None:
+        if self.offline and self.model:
+            raise click.UsageError("--offline cannot be used together with --model")
+        read_limits(self.limits)
+
+    @property
+    def named_model(self) -> str | None:
+        """The model to ask instead of the program's."""
+        return str(OFFLINE) if self.offline else self.model
+
+
+@frozen(kw_only=True)
+class RunningOptions(KeptRunOptions):
+    """The options of every command that runs an agent, one attribute for each.
+
+    Raises:
+        click.UsageError: an option has an invalid value, or excludes another option.
+    """
+
+    base_url: str | None = _given_by(
+        click.option("--base-url", metavar="URL", help="The address of the server to use.")
+    )
+    tools: tuple[str, ...] = _given_by(tools_option)
+    mcp: tuple[str, ...] = _given_by(mcp_option)
+    openapi: tuple[str, ...] = _given_by(openapi_option)
+    match: Match = _given_by(match_option)
     on_tool_error: OnToolError = _given_by(
         click.option(
             "--on-tool-error",
@@ -137,11 +157,11 @@ class RunningOptions:
     def __attrs_post_init__(self) -> None:
         if self.offline and (self.model or self.base_url):
             raise click.UsageError("--offline cannot be used together with --model or --base-url")
+        super().__attrs_post_init__()
         if self.offline and self.openapi:
             raise click.UsageError("--offline uses no network, and --openapi calls servers")
         if self.base_url is not None and not is_address(self.base_url):
             raise click.UsageError(f"--base-url {ADDRESS_RULE}")
-        read_limits(self.limits)
 
     @property
     def named_tools(self) -> tuple[str, ...]:
@@ -196,7 +216,7 @@ class RunningOptions:
     @property
     def _of_every_run(self) -> RunOptions:
         return {
-            "model": str(OFFLINE) if self.offline else self.model,
+            "model": self.named_model,
             "base_url": self.base_url,
             "settings": self.settings or None,
             "match": self.match,
@@ -226,7 +246,7 @@ class TalkOptions(RunningOptions):
             )
 
 
-def options_of(kind: type[RunningOptions]) -> Callable[..., Callable[..., None]]:
+def options_of(kind: type[KeptRunOptions]) -> Callable[..., Callable[..., None]]:
     """Decorate a command with the options of a class; it gets one argument, ``options``."""
     attributes = fields(kind)
 

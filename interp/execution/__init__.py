@@ -1,6 +1,6 @@
 """Running a program: the world that performs effects, and the two pumps that drive a run."""
 
-from .drivers import begin
+from .drivers import begin, first_state_of
 from .observations import (
     NOT_WAITED_FOR,
     AgentFinished,
@@ -41,6 +41,7 @@ __all__ = [
     "World",
     "begin",
     "finished",
+    "first_state_of",
     "named_model",
     "observations",
     "startable",

@@ -49,6 +49,39 @@ def _begin(
     options: BeginOptions,
 ) -> Run:
     """The same for a function named ``by``, which its errors name."""
+    state = first_state_of(program, user_input, library, context, options, by=by)
+    kept = {"agent", "limits", "policy", "settings", "check_results"}
+    if state.model:
+        kept.add("model")
+    others = {name: value for name, value in options.items() if name not in kept}
+    return Run(state, library, **cast(RunOptions, others))
+
+
+def first_state_of(
+    program: ProgramLike,
+    user_input: Given,
+    library: ToolLibrary,
+    context: ConversationContext,
+    options: BeginOptions,
+    *,
+    by: str,
+    run_id: str | None = None,
+) -> State:
+    """The State in which a run begins, see `run`.
+
+    Args:
+        program: the program.
+        user_input: what the user says.
+        library: its agents take the places of tools that they implement.
+        context: the conversation before.
+        options: how to run it.
+        by: the function that was called with these, for errors.
+        run_id: a name for the run, or None for a new one.
+
+    Raises:
+        ValidationError: the input is empty or the program is invalid (with its ``faults``).
+        ConfigurationError: an option is wrong.
+    """
     if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
         raise ConfigurationError(
             "the library and the context are swapped: run(agent, user_input, library, context), "
@@ -62,7 +95,7 @@ def _begin(
     check_options(options, by=by)
     chosen = the_agent(program, options.get("agent"), by=by)
     agent = with_agents(chosen, library, match=options.get("match", "full"))
-    state = first_state(
+    return first_state(
         agent,
         user_input,
         context,
@@ -71,13 +104,8 @@ def _begin(
         policy=options.get("policy") or (ask_all if options.get("approve") else allow_all),
         settings=options.get("settings"),
         check_results=options.get("check_results") is not False,
-        run_id=os.urandom(8).hex(),
+        run_id=run_id or os.urandom(8).hex(),
     )
-    kept = {"agent", "limits", "policy", "settings", "check_results"}
-    if state.model:
-        kept.add("model")
-    others = {name: value for name, value in options.items() if name not in kept}
-    return Run(state, library, **cast(RunOptions, others))
 
 
 def run(

@@ -20,7 +20,16 @@ from .effects import (
     ToolEffect,
     ToolReturned,
 )
-from .fold import Given, begun_with, endings, first_state, fold, resume, start, step
+from .fold import (
+    Given,
+    begun_with,
+    endings,
+    first_state,
+    fold,
+    resume,
+    start,
+    step,
+)
 from .frames import AgentFrame, Called, Ended, Frame, Outcome, Status, Step, WorkflowFrame
 from .limits import Limits
 from .offers import definition

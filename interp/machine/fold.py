@@ -165,12 +165,19 @@ def _input(pattern: Pattern, given: Given) -> Json:
     return input_of(pattern, checked)
 
 
-def begun_with(state: State, program: Pattern) -> State:
-    """A State that a run began with, for another program with the same input."""
+def begun_with(state: State, program: Pattern, context: ConversationContext | None = None) -> State:
+    """A State that a run began with, for another program with the same input.
+
+    Args:
+        state: the State.
+        program: the program.
+        context: the conversation before, instead of the one it had.
+    """
     shared = state.shared.changed(program=program)
     given = getattr(state.frame, "given", None)
     said = state.context[-1].content if given is None else given.value
-    return _begun(shared, Begin((), program, said, state.context[:-1]))
+    before = state.context[:-1] if context is None else context
+    return _begun(shared, Begin((), program, said, before))
 
 
 def step(state: State, event: Event) -> Step:

@@ -5,7 +5,7 @@ from .connect import connect_model
 from .language_model import AnyModel, LanguageModel
 from .reply_reading import read_reply
 from .request_json import request_body
-from .retries import noticing_retries
+from .retries import awith_retries, noticing_retries, sent_once
 from .scripted import ScriptedModel
 from .several_models import one_of
 
@@ -13,10 +13,12 @@ __all__ = [
     "AnyModel",
     "LanguageModel",
     "ScriptedModel",
+    "awith_retries",
     "call_in_text",
     "connect_model",
     "noticing_retries",
     "one_of",
     "read_reply",
     "request_body",
+    "sent_once",
 ]

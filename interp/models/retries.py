@@ -22,6 +22,8 @@ Notice: TypeAlias = Callable[[ModelError, float], None]
 
 _notice: ContextVar[Notice | None] = ContextVar("notice", default=None)
 
+_is_sent_once: ContextVar[bool] = ContextVar("is_sent_once", default=False)
+
 _LONGEST_WAIT = 60.0  # seconds
 
 
@@ -35,11 +37,23 @@ def noticing_retries(notice: Notice) -> Iterator[None]:
         _notice.reset(token)
 
 
+@contextmanager
+def sent_once() -> Iterator[None]:
+    """Have no request inside sent again: whoever asked for it does so."""
+    token = _is_sent_once.set(True)
+    try:
+        yield
+    finally:
+        _is_sent_once.reset(token)
+
+
 def with_retries(ask: Callable[[], T], attempts: int) -> T:
     """What a function returns, called at most so many times; raises its last error."""
     try:
         return ask()
     except ModelError as error:
+        if _is_sent_once.get():
+            raise
         failed = [error]
     import tenacity  # most requests are answered at once, and do without
 
@@ -56,6 +70,8 @@ async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
     try:
         return await ask()
     except ModelError as error:
+        if _is_sent_once.get():
+            raise
         failed = [error]
     import tenacity
 

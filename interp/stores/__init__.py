@@ -2,12 +2,14 @@
 
 from .claims import Claim
 from .opening import StoreLike, new_run, open_store, run_of
+from .postgres import PostgresDatabase
 from .run_store import ENDED, RunFacts, RunRow, RunStatus, RunStore
 from .stored_run import StoredRun, status_of
 
 __all__ = [
     "ENDED",
     "Claim",
+    "PostgresDatabase",
     "RunFacts",
     "RunRow",
     "RunStatus",

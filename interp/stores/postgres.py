@@ -29,6 +29,10 @@ class PostgresDatabase:
     Args:
         address: ``postgresql://user:password@host:port/database``.
 
+    Attributes:
+        name: how messages name it, without the password.
+        address: its address.
+
     Raises:
         ConfigurationError: psycopg is not installed, or the address cannot be read.
     """
@@ -52,14 +56,14 @@ class PostgresDatabase:
         self._hidden = hide(parts.get("password"))
         host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))
         self.name = f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}"
-        self._address = address
+        self.address = address
         self._connection: psycopg.Connection[Any] | None = None
         self._process = 0
         self._using = RLock()
 
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
-        return self._again_if_lost(lambda connection: _carried_out(connection, sql, values))
+        return self.connected(lambda connection: _carried_out(connection, sql, values))
 
     def together(self, work: Callable[[Execute], T]) -> T:
         """Carry out several statements, all or none."""
@@ -68,7 +72,7 @@ class PostgresDatabase:
             with connection.transaction():
                 return work(lambda sql, *values: _carried_out(connection, sql, values))
 
-        return self._again_if_lost(carry_out)
+        return self.connected(carry_out)
 
     def close(self) -> None:
         """Close the connection; the next statement opens a new one."""
@@ -80,7 +84,12 @@ class PostgresDatabase:
                 with suppress(psycopg.Error):
                     connection.close()
 
-    def _again_if_lost(self, carry_out: Callable[[psycopg.Connection[Any]], T]) -> T:
+    def connected(self, carry_out: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """What a function does with the connection; on a new one again, if that one is lost.
+
+        Raises:
+            StoreError: the database cannot be reached, or refuses a statement.
+        """
         import psycopg
 
         until = monotonic() + _PATIENCE
@@ -102,7 +111,7 @@ class PostgresDatabase:
         if self._connection is None or self._process != os.getpid():  # none goes through a fork
             import psycopg
 
-            self._connection = psycopg.connect(self._address, autocommit=True, connect_timeout=10)
+            self._connection = psycopg.connect(self.address, autocommit=True, connect_timeout=10)
             self._process = os.getpid()
         return self._connection
 

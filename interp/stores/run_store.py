@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Literal, TypeAlias
@@ -98,13 +98,14 @@ class RunStore:
 
     Attributes:
         name: how messages name it.
+        database: the database.
     """
 
     def __init__(self, database: Database) -> None:
         if not hasattr(database, "together"):
             found = type(database).__name__
             raise ArgumentError(f"RunStore: database must be one, got {found}; see open_store")
-        self._database = database
+        self.database = database
         self._has_tables = False
         self._keeper = Keeper(self._renew)
         self.name = database.name
@@ -125,7 +126,7 @@ class RunStore:
 
     def close(self) -> None:
         """Close the connection; what is done next opens a new one."""
-        self._database.close()
+        self.database.close()
 
     # --- one run
 
@@ -154,15 +155,7 @@ class RunStore:
         maker = new_owner()
 
         def make(execute: Execute) -> Rows:
-            for sha256, text in texts.items():
-                execute(
-                    f"INSERT INTO gram_texts (sha256, text, used) VALUES (?, ?, {self._clock}) "
-                    "ON CONFLICT (sha256) DO UPDATE SET used = excluded.used "
-                    "WHERE gram_texts.used < excluded.used - ?",
-                    sha256,
-                    text,
-                    _TEXTS_ARE_USED_FOR,
-                )
+            self._keep_texts(execute, texts)
             made = execute(
                 "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
                 "tenant, conversation, priority, owner, created, changed, fence, leased_until) "
@@ -255,7 +248,7 @@ class RunStore:
         written = execute(
             "INSERT INTO gram_entries (run, seq, fence, text) "
             "SELECT id, ?, fence, ? FROM gram_runs WHERE id = ? AND fence = ?"
-            f"{self._database.row_lock} ON CONFLICT (run, seq) DO NOTHING RETURNING seq",
+            f"{self.database.row_lock} ON CONFLICT (run, seq) DO NOTHING RETURNING seq",
             place,
             entry,
             claim.run,
@@ -297,6 +290,33 @@ class RunStore:
         )
         if not left:
             raise self._taken(claim.run)
+
+    def begin_anew(self, run: str, head: str, *, shared: Sequence[str] = ()) -> bool:
+        """Replace the first entry of a run that nobody has begun; False if somebody has.
+
+        Args:
+            run: its id.
+            head: its first entry.
+            shared: parts of it that other runs have, too.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        own, texts = cut(head, shared)
+
+        def replace(execute: Execute) -> Rows:
+            self._keep_texts(execute, texts)
+            return execute(
+                "UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0 AND fence = 0 "
+                "AND EXISTS (SELECT 1 FROM gram_runs "
+                f"WHERE id = ? AND leased_until < {self._clock}) "
+                "AND NOT EXISTS (SELECT 1 FROM gram_entries WHERE run = ? AND seq > 0) "
+                "RETURNING seq",
+                own,
+                *[run] * 3,
+            )
+
+        return bool(self._ready().together(replace))
 
     def entries(self, run: str) -> list[str]:
         """The entries of a run, in their order.
@@ -425,7 +445,7 @@ class RunStore:
 
     @property
     def _clock(self) -> str:
-        return self._database.clock
+        return self.database.clock
 
     @property
     def _standing(self) -> str:
@@ -438,12 +458,12 @@ class RunStore:
     def _ready(self) -> Database:
         """The database, with the tables of a store."""
         if not self._has_tables:
-            self._database.together(self._make_tables)
+            self.database.together(self._make_tables)
             self._has_tables = True
-        return self._database
+        return self.database
 
     def _make_tables(self, execute: Execute) -> None:
-        execute(self._database.guard)
+        execute(self.database.guard)
         for statement in TABLES:
             execute(statement)
         execute(
@@ -488,6 +508,17 @@ class RunStore:
         if not renewed:
             claim.is_lost = True
             self._keeper.let_go(claim)
+
+    def _keep_texts(self, execute: Execute, texts: Mapping[str, str]) -> None:
+        for sha256, text in sorted(texts.items()):  # in one order, so that nobody waits in a circle
+            execute(
+                f"INSERT INTO gram_texts (sha256, text, used) VALUES (?, ?, {self._clock}) "
+                "ON CONFLICT (sha256) DO UPDATE SET used = excluded.used "
+                "WHERE gram_texts.used < excluded.used - ?",
+                sha256,
+                text,
+                _TEXTS_ARE_USED_FOR,
+            )
 
     def _text(self, sha256: str) -> str:
         found = self._rows("SELECT text FROM gram_texts WHERE sha256 = ?", sha256)

@@ -100,6 +100,15 @@ class StoredRun:
         self.store.create(self.id, head.line, facts, shared=head.shared, status=self._status)
         self.has_begun = True
 
+    def begin_anew(self, state: State) -> bool:
+        """Replace the State that the run begins with; False if somebody has begun it.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        head = EntryWriter().head(state, ())
+        return self.store.begin_anew(self.id, head.line, shared=head.shared)
+
     @classmethod
     def of(
         cls, store: RunStore, run: str, *, closes_store: bool = False

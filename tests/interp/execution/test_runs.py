@@ -38,7 +38,7 @@ from interp import (
     start,
 )
 from interp.execution import blocking_pump
-from tests.interp.workers import (
+from tests.interp.one_tool import (
     AGENT,
     DOUBLE,
     asking,
@@ -134,7 +134,7 @@ def test_a_process_ends_although_a_tool_hangs() -> None:
     code = """
 import time
 from interp import *
-from tests.interp.workers import AGENT, asking, by_run, by_arun, working
+from tests.interp.one_tool import AGENT, asking, by_run, by_arun, working
 hanging = working(lambda n: time.sleep(60))
 for drive in (by_run, by_arun):
     print(drive(hanging, [asking(1), "Done."], limits=Limits(tool_seconds=0.05)).content)

@@ -12,7 +12,7 @@ import asyncio, gc, os, threading, tracemalloc
 from interp import LimitError, Limits, ScriptedModel, arun, run, stream
 from interp import OpenAIModel
 from tests.interp.model_server import serving
-from tests.interp.workers import AGENT, DOUBLE, asking
+from tests.interp.one_tool import AGENT, DOUBLE, asking
 
 def scripted(count):
     for number in range(count):

@@ -48,7 +48,7 @@ from interp import (
 )
 from tests.interp.execution.test_runs import Breaking, raising
 from tests.interp.model_server import tool_calls
-from tests.interp.workers import AGENT, DOUBLE, asking, aworking, working
+from tests.interp.one_tool import AGENT, DOUBLE, asking, aworking, working
 
 either_way = pytest.mark.parametrize("blocking", [True, False])
 

@@ -1,0 +1,110 @@
+"""``gram worker``: take queued runs, and drive them to their ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lenses_ext import Match
+
+from .file_options import mcp_option, openapi_option
+from .options import match_option, tools_option
+from .output import note
+from .store_options import store_option
+
+if TYPE_CHECKING:
+    from ..stores import RunRow
+    from ..workers import SharedLimit
+
+
+@click.command("worker")
+@store_option
+@tools_option
+@mcp_option
+@openapi_option
+@match_option
+@click.option(
+    "--at-once", type=click.IntRange(1), default=8, help="How many runs it drives at once; 8."
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0),
+    default=30.0,
+    metavar="SECONDS",
+    help="How long runs may still take when it is told to stop; then others go on with them; 30.",
+)
+@click.option(
+    "--at-most",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="How many requests all workers together may have under way at once, for a provider, a "
+    "model (OpenAI/gpt-5.6-luna) or a tenant (tenant:NAME).",
+)
+@click.option(
+    "--per-minute",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="How many requests all workers together may begin in a minute, for the same.",
+)
+def command(
+    store: str,
+    tools: tuple[str, ...],
+    mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
+    match: Match,
+    at_once: int,
+    grace: float,
+    at_most: tuple[str, ...],
+    per_minute: tuple[str, ...],
+) -> None:
+    """Take the runs that were submitted to a store, and drive them to their ends.
+
+    Start as many as you like, on any machines: each run is driven by one at a time, and if that
+    one is killed, others go on with it. A worker takes only runs whose tools it has. Keys come from
+    its environment. At SIGTERM or Ctrl-C it takes nothing new, and ends when its runs have.
+    """
+    limits = _limits(at_most, per_minute)
+    from ..workers import Worker  # imported late: completion needs the options alone
+    from .inputs import read_libraries
+
+    library = read_libraries(tools, mcp, openapi)
+    worker = Worker(
+        store,
+        library,
+        match=match,
+        at_once=at_once,
+        grace=grace,
+        limits=limits,
+        told=_tell,
+    )
+    names = ", ".join(sorted(library)) or "none"
+    note(f"worker: takes runs of {worker.store.name}; tools: {names}")
+    worker.work()
+
+
+def _tell(row: RunRow) -> None:
+    reason = f": {row.reason}" if row.reason and row.status != "done" else ""
+    note(f"{row.id} {row.facts.agent}: {row.status}{reason}")
+
+
+def _limits(at_most: tuple[str, ...], per_minute: tuple[str, ...]) -> dict[str, SharedLimit]:
+    from ..errors import ConfigurationError
+    from ..workers import SharedLimit
+
+    given: dict[str, dict[str, float]] = {}
+    for option, texts in (("at_once", at_most), ("per_minute", per_minute)):
+        for text in texts:
+            name, equals, number = text.rpartition("=")
+            try:
+                value = int(number) if option == "at_once" else float(number)
+            except ValueError:
+                equals = ""
+            if not equals or not name:
+                shown = "--at-most" if option == "at_once" else "--per-minute"
+                raise click.UsageError(f"{shown} {text}: write NAME=NUMBER, such as OpenAI=8")
+            given.setdefault(name, {})[option] = value
+    try:
+        return {name: SharedLimit(**limit) for name, limit in given.items()}  # type: ignore[arg-type]
+    except ConfigurationError as error:
+        raise click.UsageError(f"--at-most, --per-minute: {error}") from None

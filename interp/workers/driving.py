@@ -1,0 +1,126 @@
+"""Going on with one run of a store, as far as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from gram import GramError
+from lenses_ext import Match
+
+from ..errors import (
+    ApprovalNeeded,
+    ConfigurationError,
+    LimitError,
+    ModelError,
+    RunTakenError,
+    StoreError,
+    said_by,
+)
+from ..execution import LiveWorld, Run
+from ..machine import begun_with
+from ..records import RecordedRun
+from ..redaction import redact_error
+from ..stores import RunRow, RunStore, StoredRun
+from ..tools import ToolLibrary
+from .limited_world import LaterError, LimitedWorld
+from .queue import RunQueue
+from .shared_limits import SharedLimits
+
+_FAILURES: Final = 5
+"""How often a run may fail in a way that may pass, such as a provider that is down."""
+
+_SHORTEST: Final = 5.0
+_LONGEST: Final = 300.0
+"""Seconds from such a failure until the run goes on; each time twice as long."""
+
+_HAS_ENDED: Final = ("done", "failed", "limited", "cancelled")
+
+
+class Driver:
+    """Goes on with runs of a store.
+
+    Args:
+        store: the store.
+        queue: its queue.
+        library: the implementations of tools.
+        match: how closely tools have to match.
+        told: called with a run that has ended, or waits for approval.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        queue: RunQueue,
+        library: ToolLibrary,
+        match: Match,
+        told: Callable[[RunRow], None],
+    ) -> None:
+        self._store = store
+        self._queue = queue
+        self._library = library
+        self._match: Match = match
+        self._told = told
+
+    async def go_on(self, run: str, limits: SharedLimits) -> None:
+        """Go on with a run, unless it has ended, or it is another's turn.
+
+        Raises:
+            LaterError: it is to go on later.
+        """
+        row = self._store.row(run)
+        if row.status in ("running", "waiting") or self._queue.is_behind(run):
+            return  # whoever drives it, decides or ends the other turn puts it in again
+        if row.status not in _HAS_ENDED:
+            try:
+                await self._drive(row, limits)
+            except (ApprovalNeeded, LimitError, RunTakenError):
+                pass  # the store says how it stands
+            except (LaterError, StoreError):
+                raise
+            except Exception as error:  # noqa: BLE001  # a run of a user may raise anything
+                self._failed(run, error)
+            row = self._store.row(run)
+        if row.status in _HAS_ENDED:
+            self._queue.ended(run)
+        self._told(row)
+
+    async def _drive(self, row: RunRow, limits: SharedLimits) -> None:
+        log, kept = self._read(row)
+        live = LiveWorld.of(kept.state, self._library, {"match": self._match})
+        try:
+            world = LimitedWorld(live, limits, row.facts.tenant)
+            await Run(kept.state, self._library, record=log, world=world).afinish()
+        finally:
+            await live.aclose()
+
+    def _read(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
+        """A run; one that begins a turn gets the conversation so far."""
+        log, kept = StoredRun.of(self._store, row.id)
+        conversation = row.facts.conversation
+        if conversation is None or kept.entries:
+            return log, kept
+        turns = self._store.rows(
+            conversation=conversation, status=["done"], before=row.created, limit=1
+        )
+        for turn in turns:
+            context = self._store.recorded(turn.id).state.context
+            log.begin_anew(begun_with(kept.first, kept.first.agent, context))
+        return StoredRun.of(self._store, row.id)
+
+    def _failed(self, run: str, error: Exception) -> None:
+        """Have a run go on later that failed in a way that may pass; else end it."""
+        reason = redact_error(str(error) if isinstance(error, GramError) else said_by(error))
+        may_pass = error.retriable if isinstance(error, ModelError) else _is_of_here(error)
+        if may_pass and (failures := self._queue.failed_again(run)) < _FAILURES:
+            told = getattr(error, "retry_after", None)
+            raise LaterError(reason, told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST))
+        if self._store.row(run).status == "stopped":
+            claim = self._store.claim(run)
+            usage = self._store.recorded(run).state.usage
+            self._store.let_go(claim, "failed", usage, reason)
+
+
+def _is_of_here(error: Exception) -> bool:
+    """Whether an error is of this worker rather than of the run, such as a key that is not set."""
+    return isinstance(error, ConfigurationError) or not isinstance(error, GramError)

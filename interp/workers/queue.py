@@ -1,0 +1,272 @@
+"""The queue of runs: Procrastinate's jobs, in the same Postgres as the store.
+
+A job only says "go on with run X". It may be delivered more than once: the store lets one worker
+write to a run at a time, and what is recorded there is not done again. Beside the jobs, a table
+lists the work: the runs that workers are to drive until they have ended. Whatever is lost of the
+jobs is found again by a look at that list, see `RunQueue.without_jobs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ..errors import ConfigurationError
+from ..stores import PostgresDatabase
+from .tables import CLOCK, GUARD, SEEN, TABLES
+
+if TYPE_CHECKING:
+    import psycopg
+
+GO_ON: Final = "gram.go_on"
+"""The name of the only task."""
+
+WAKE: Final = "gram"
+"""A queue without jobs, whose channel tells workers to look: they listen to it from the start."""
+
+Connection: TypeAlias = "psycopg.Connection[Any]"
+
+_BEGUN = "('running', 'stopped', 'waiting')"
+_ENDED = "('done', 'failed', 'limited', 'cancelled')"
+_HAS_JOB = (
+    "(EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = r.id AND status = 'todo') OR "
+    "EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = r.id AND status = 'doing' "
+    "AND worker_id IS NOT NULL))"
+)
+_IS_BEHIND = (
+    "(r.conversation IS NOT NULL AND EXISTS (SELECT 1 FROM gram_runs AS other "
+    "WHERE other.conversation = r.conversation AND other.id <> r.id "
+    f"AND (other.status IN {_BEGUN} OR "
+    "(other.status = 'queued' AND (other.created, other.id) < (r.created, r.id)))))"
+)
+"""Whether another turn of the run's conversation goes first."""
+
+_A_PAGE: Final = 500
+
+
+class RunQueue:
+    """The work of a store, and the jobs for it.
+
+    Args:
+        database: the store's database.
+
+    Raises:
+        ConfigurationError: Procrastinate is not installed.
+        StoreError: the database cannot be reached, or changed.
+    """
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        try:
+            import procrastinate
+        except ImportError:
+            raise ConfigurationError(
+                "a queue of runs needs Procrastinate\n  hint: pip install 'gram-agents[workers]'"
+            ) from None
+        self._database = database
+        # Jobs are put in with connections of the store; those of this app are never opened.
+        app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector())
+        self._configure: Callable[..., Any] = app.configure_task
+        self._already = procrastinate.exceptions.AlreadyEnqueued
+        database.connected(_make_tables)
+
+    def add(self, run: str, queue: str, tools: str, due: float | None) -> None:
+        """Add a run to the work, and put its job into the queue; once, however often it is called.
+
+        Args:
+            run: the id of the run, which is in the store.
+            queue: where its job goes, see `queue_of`.
+            tools: the names of the tools that runs of this queue need.
+            due: when it may begin, in seconds since 1970, or None for now.
+        """
+
+        def carry_out(connection: Connection) -> None:
+            with connection.transaction():
+                connection.execute(
+                    "INSERT INTO gram_queues (name, tools) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                    (queue, tools),
+                )
+                connection.execute(
+                    "INSERT INTO gram_work (run, queue, due) VALUES (%s, %s, %s) "
+                    "ON CONFLICT DO NOTHING",
+                    (run, queue, due or 0.0),
+                )
+                self._put(connection, [run])
+
+        self._database.connected(carry_out)
+
+    def put(self, runs: Sequence[str]) -> None:
+        """Put jobs into the queue for those of some runs that are work and have none waiting."""
+        if runs:
+            self._database.connected(lambda connection: self._put(connection, runs))
+
+    def without_jobs(self, *, begun: bool) -> list[str]:
+        """Runs that nobody drives and that have no job, though they could go on.
+
+        Args:
+            begun: those that had begun, such as of a worker that was killed; else those that have
+                not, such as where submitting was interrupted.
+        """
+        standing = "IN ('running', 'stopped') AND r.leased_until < now.time"
+        if not begun:
+            standing = "= 'queued' AND r.changed < now.time - 5"
+        return self._column(
+            f"SELECT r.id FROM (SELECT {CLOCK} AS time) AS now, gram_runs AS r "
+            f"{'JOIN' if begun else 'LEFT JOIN'} gram_work ON run = r.id WHERE r.status {standing} "
+            f"AND coalesce(due, 0) <= now.time AND NOT {_HAS_JOB} "
+            f"{'' if begun else f'AND NOT {_IS_BEHIND} '}LIMIT {_A_PAGE}"
+        )
+
+    def is_work(self, run: str) -> bool:
+        """Whether a run is among the work."""
+        return bool(self._column("SELECT run FROM gram_work WHERE run = %s", run))
+
+    def is_behind(self, run: str) -> bool:
+        """Whether another turn of a run's conversation goes first."""
+        return bool(
+            self._column(f"SELECT r.id FROM gram_runs AS r WHERE r.id = %s AND {_IS_BEHIND}", run)
+        )
+
+    def ended(self, run: str) -> None:
+        """Take a run that has ended from the work, and let the next of its conversation begin."""
+
+        def carry_out(connection: Connection) -> None:
+            connection.execute("DELETE FROM gram_work WHERE run = %s", (run,))
+            following = connection.execute(
+                "SELECT r.id FROM gram_runs AS r JOIN gram_runs AS ended USING (conversation) "
+                "WHERE ended.id = %s AND r.status = 'queued' ORDER BY r.created, r.id LIMIT 1",
+                (run,),
+            ).fetchall()
+            if following:
+                self._put(connection, [run for (run,) in following])
+
+        self._database.connected(carry_out)
+
+    def failed_again(self, run: str) -> int:
+        """Count that a run has failed in a way that may pass; returns how often it has."""
+        found = self._column(
+            "UPDATE gram_work SET attempts = attempts + 1 WHERE run = %s RETURNING attempts", run
+        )
+        return int(found[0]) if found else 1
+
+    def remove_ended(self) -> None:
+        """Take runs from the work that others have ended, and forget workers that died."""
+
+        def carry_out(connection: Connection) -> None:
+            connection.execute(
+                f"DELETE FROM gram_work USING gram_runs WHERE id = run AND status IN {_ENDED}"
+            )
+            dead = f"SELECT id FROM gram_workers WHERE seen < {CLOCK} - %s"
+            connection.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", (SEEN,))
+            connection.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", (SEEN,))
+
+        self._database.connected(carry_out)
+
+    def seen(self, worker: str, queues: Iterable[str]) -> None:
+        """Say that a worker is alive, and which queues it works for."""
+        self._column(
+            f"INSERT INTO gram_workers (id, seen, queues) VALUES (%s, {CLOCK}, %s) "
+            "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, queues = excluded.queues "
+            "RETURNING id",
+            worker,
+            list(queues),
+        )
+
+    def left(self, worker: str) -> None:
+        """Say that a worker has ended."""
+        self._column("DELETE FROM gram_requests WHERE worker = %s RETURNING name", worker)
+        self._column("DELETE FROM gram_workers WHERE id = %s RETURNING id", worker)
+
+    def queues(self, after: int, others: Iterable[str]) -> list[tuple[int, str, str | None]]:
+        """Queues with their numbers and names, and one run of each, if there is any.
+
+        Args:
+            after: the queues with higher numbers, which were made since.
+            others: the names of more.
+        """
+        found: list[tuple[int, str, str | None]] = self._database.connected(
+            lambda connection: connection.execute(
+                "SELECT number, name, (SELECT run FROM gram_work WHERE queue = name LIMIT 1) "
+                "FROM gram_queues WHERE number > %s OR name = ANY(%s) ORDER BY number",
+                (after, list(others)),
+            ).fetchall()
+        )
+        return found
+
+    def reasons(self, runs: Sequence[str]) -> dict[str, str]:
+        """Why runs wait that are queued, by their ids; a run that only waits its turn has none."""
+        found = self._database.connected(
+            lambda connection: connection.execute(
+                f"SELECT r.id, {_IS_BEHIND}, due, due > {CLOCK}, attempts, tools, "
+                "EXISTS (SELECT 1 FROM gram_workers "
+                f"WHERE seen > {CLOCK} - %s AND queue = ANY(queues)) "
+                "FROM gram_runs AS r JOIN gram_work ON run = r.id "
+                "JOIN gram_queues ON name = queue WHERE r.id = ANY(%s) AND r.status = 'queued'",
+                (SEEN, list(runs)),
+            ).fetchall()
+        )
+        reasons = {}
+        for run, is_behind, due, is_early, _, tools, has_worker in found:
+            if is_early:
+                reasons[run] = f"begins at {datetime.fromtimestamp(due, UTC):%Y-%m-%d %H:%M:%S} UTC"
+            elif is_behind:
+                reasons[run] = "waits for another turn of its conversation"
+            elif not has_worker and tools:
+                reasons[run] = f"no worker has its tools: {tools}"
+            elif not has_worker:
+                reasons[run] = "no worker is there"
+        return reasons
+
+    def wake(self) -> None:
+        """Have idle workers look for jobs now."""
+        self._database.connected(_wake)
+
+    def _put(self, connection: Connection, runs: Sequence[str]) -> None:
+        found = connection.execute(
+            "SELECT run, queue, due, priority, conversation FROM gram_work "
+            "JOIN gram_runs ON id = run WHERE run = ANY(%s)",
+            (list(runs),),
+        ).fetchall()
+        for run, queue, due, priority, conversation in found:
+            with suppress(self._already), connection.transaction():
+                self._configure(
+                    GO_ON,
+                    queue=queue,
+                    priority=priority,
+                    lock=None if conversation is None else f"conversation {conversation}",
+                    queueing_lock=run,
+                    schedule_at=datetime.fromtimestamp(due, UTC) if due else None,
+                    connection=connection,
+                ).defer(run=run)
+        _wake(connection)
+
+    def _column(self, sql: str, *values: object) -> list[Any]:
+        """The first value of each row that a statement gives."""
+        return self._database.connected(
+            lambda connection: [row[0] for row in connection.execute(sql, values).fetchall()]
+        )
+
+
+def _make_tables(connection: Connection) -> None:
+    """Make the tables of the queue in a database that does not have them."""
+    found = connection.execute(
+        "SELECT to_regclass('procrastinate_jobs'), to_regclass('gram_requests')"
+    ).fetchone()
+    if found and None not in found:
+        return
+    from procrastinate.schema import SchemaManager
+
+    with connection.transaction():
+        connection.execute(GUARD)
+        for statement in TABLES:
+            connection.execute(statement)
+        if connection.execute("SELECT to_regclass('procrastinate_jobs')").fetchone() == (None,):
+            connection.execute(SchemaManager.get_schema())
+
+
+def _wake(connection: Connection) -> None:
+    connection.execute(
+        "SELECT pg_notify(%s, %s)",
+        (f"procrastinate_queue_v1#{WAKE}", '{"type": "job_inserted", "job_id": 0}'),
+    )

@@ -1,0 +1,161 @@
+"""Limits on requests to models that hold for all workers of a store together.
+
+A limit is of a provider (``OpenAI``), of a model (``OpenAI/gpt-5.6-luna``) or of a tenant
+(``tenant:acme``). It says how many requests may be under way at once, and how many may begin in a
+minute; beginnings are spread over the minute. When a provider says when to ask again
+(``Retry-After``), all workers wait for that long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from attrs import field, frozen
+
+from gram import expect
+
+from ..errors import ConfigurationError
+from .tables import CLOCK, SEEN
+
+if TYPE_CHECKING:
+    from psycopg_pool import AsyncConnectionPool
+
+TENANT: Final = "tenant:"
+"""Before the name of a tenant, in the name of its limit."""
+
+_LOOK_AGAIN: Final = 0.2  # seconds, while as many requests are under way as may be
+
+
+@frozen
+class SharedLimit:
+    """What all workers of a store together may ask of a provider, of a model, or for a tenant.
+
+    Attributes:
+        at_once: how many requests may be under way at once; None is no limit.
+        per_minute: how many requests may begin in a minute; None is no limit.
+
+    Raises:
+        ConfigurationError: a number is not positive.
+    """
+
+    at_once: int | None = field(default=None)
+    per_minute: float | None = field(default=None)
+
+    def __attrs_post_init__(self) -> None:
+        expect(self.at_once, (int, type(None)), "at_once", by="SharedLimit")
+        expect(self.per_minute, (int, float, type(None)), "per_minute", by="SharedLimit")
+        for name in ("at_once", "per_minute"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ConfigurationError(f"{name} must be more than 0, found {value!r}")
+
+
+@frozen
+class Permission:
+    """That a request may be sent, or the seconds to wait before it is asked about again.
+
+    Attributes:
+        wait: 0 when it may be sent now.
+        number: names the request among those of this worker.
+        is_counted: whether it counts as under way.
+    """
+
+    wait: float
+    number: int
+    is_counted: bool
+
+
+class SharedLimits:
+    """The limits of a store, as one worker keeps to them.
+
+    Args:
+        pool: connections to the store's database.
+        worker: the name of the worker.
+    """
+
+    def __init__(self, pool: AsyncConnectionPool, worker: str) -> None:
+        self._pool = pool
+        self._worker = worker
+        self._numbers = count(1)
+
+    async def set(self, limits: Mapping[str, SharedLimit]) -> None:
+        """Set limits by their names, for all workers; the others stay as they are."""
+        async with self._pool.connection() as connection:
+            for name, limit in limits.items():
+                await connection.execute(
+                    "INSERT INTO gram_limits (name, at_once, per_minute) VALUES (%s, %s, %s) "
+                    "ON CONFLICT (name) DO UPDATE SET at_once = excluded.at_once, "
+                    "per_minute = excluded.per_minute",
+                    (name, limit.at_once, limit.per_minute),
+                )
+
+    async def ask(self, names: Iterable[str]) -> Permission:
+        """Ask whether a request may be sent that counts for some names.
+
+        If it may, it counts as under way until `ended`.
+        """
+        listed, number = sorted(set(names)), next(self._numbers)
+        async with self._pool.connection() as connection, connection.transaction():
+            await connection.execute("SET LOCAL synchronous_commit = off")
+            await connection.execute(
+                "INSERT INTO gram_buckets (name, tokens, filled) "
+                f"SELECT name, 1, {CLOCK} FROM gram_limits WHERE name = ANY(%s) "
+                "ON CONFLICT (name) DO NOTHING",
+                (listed,),
+            )
+            found = await connection.execute(
+                f"SELECT name, tokens, {CLOCK} - filled, not_before - {CLOCK}, at_once, per_minute "
+                "FROM gram_buckets LEFT JOIN gram_limits USING (name) "
+                "WHERE name = ANY(%s) ORDER BY name FOR UPDATE OF gram_buckets",
+                (listed,),
+            )
+            wait, full, counted = 0.0, dict[str, float](), list[str]()
+            for name, tokens, seconds, held_back, at_once, per_minute in await found.fetchall():
+                wait = max(wait, held_back)
+                if per_minute is not None:
+                    a_second = per_minute / 60
+                    full[name] = min(max(1.0, a_second), tokens + max(seconds, 0.0) * a_second)
+                    wait = max(wait, (1 - full[name]) / a_second)
+                if at_once is not None:
+                    counted.append(name)
+                    under_way = await connection.execute(
+                        "SELECT count(*) FROM gram_requests JOIN gram_workers ON id = worker "
+                        f"WHERE name = %s AND seen > {CLOCK} - %s",
+                        (name, SEEN),
+                    )
+                    if ((await under_way.fetchone()) or (0,))[0] >= at_once:
+                        wait = max(wait, _LOOK_AGAIN)
+            if wait <= 0:
+                for name, tokens in full.items():
+                    await connection.execute(
+                        f"UPDATE gram_buckets SET tokens = %s, filled = {CLOCK} WHERE name = %s",
+                        (tokens - 1, name),
+                    )
+                for name in counted:
+                    await connection.execute(
+                        "INSERT INTO gram_requests (name, worker, number) VALUES (%s, %s, %s)",
+                        (name, self._worker, number),
+                    )
+        return Permission(max(wait, 0.0), number, wait <= 0 and bool(counted))
+
+    async def ended(self, permission: Permission) -> None:
+        """Say that a request is under way no more."""
+        if not permission.is_counted:
+            return
+        async with self._pool.connection() as connection:
+            await connection.execute(
+                "DELETE FROM gram_requests WHERE worker = %s AND number = %s",
+                (self._worker, permission.number),
+            )
+
+    async def hold_back(self, name: str, seconds: float) -> None:
+        """Have no worker send a request that counts for a name, for some seconds."""
+        async with self._pool.connection() as connection:
+            await connection.execute(
+                "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
+                f"VALUES (%s, 1, {CLOCK}, {CLOCK} + %s) ON CONFLICT (name) DO UPDATE "
+                "SET not_before = greatest(held.not_before, excluded.not_before)",
+                (name, seconds),
+            )

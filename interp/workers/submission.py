@@ -1,0 +1,157 @@
+"""Submitting a run: it is in the store then, and a worker takes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, TypedDict, Unpack, cast
+
+from gram import expect
+from lenses_ext import Model, ProgramLike
+
+from ..errors import ConfigurationError, StoreError
+from ..execution import BeginOptions, first_state_of
+from ..machine import ApprovalPolicy, Given, Limits, State, begun_with
+from ..messages import empty_context
+from ..programs import models_of
+from ..providers import OFFLINE, find_provider, unknown_provider
+from ..stores import PostgresDatabase, RunFacts, RunStore, StoredRun, StoreLike, open_store
+from ..tools import empty_tool_library
+from .queue import RunQueue
+from .tools_needed import queue_of
+
+
+class KeptOptions(TypedDict, total=False):
+    """The options of a run that are kept with it, see `RunOptions`.
+
+    Attributes:
+        agent: the name of the agent to run; None for the only one.
+        model: which model to ask instead of the program's, by its name.
+        settings: settings of the model instead of those that the program has.
+        limits: how much the run may do.
+        policy: which tools it may run, and which it asks about.
+        check_results: whether a tool's result has to be of the type that the program declares.
+    """
+
+    agent: str | None
+    model: str | Model | None
+    settings: Mapping[str, Any] | None
+    limits: Limits | None
+    policy: ApprovalPolicy | None
+    check_results: bool | None
+
+
+_NAME: Final = re.compile(r"[\w.:@/+-]{1,100}", re.ASCII)
+
+
+def submit(
+    program: ProgramLike,
+    user_input: Given,
+    *,
+    store: StoreLike,
+    run_id: str | None = None,
+    conversation: str | None = None,
+    tenant: str | None = None,
+    priority: int = 0,
+    at: datetime | None = None,
+    **options: Unpack[KeptOptions],
+) -> str:
+    """Queue a run for the workers of a store, and return its id.
+
+    When this returns, the run is in the store. Keys are not: each worker has its own.
+
+    Args:
+        program: the program, as for `run`.
+        user_input: what the user says, or the arguments by name, as for `run`.
+        store: a store on Postgres, or its address.
+        run_id: an id for the run. Who submits the same again under it gets the same run.
+        conversation: the conversation that this is a turn of. Its turns are run one after the
+            other, in the order in which they were submitted, each after what was said before.
+        tenant: whom it is done for.
+        priority: runs with a higher one are taken first.
+        at: when it may begin at the earliest, with a time zone; None is now.
+        **options: see `KeptOptions`.
+
+    Raises:
+        ValidationError: the input is empty or the program is invalid (with its ``faults``).
+        ConfigurationError: the store is not on Postgres, Procrastinate is not installed, an option
+            cannot be kept with a run, or the provider is unknown.
+        StoreError: the store cannot be written, or has another run of this id.
+    """
+    _check_names(run_id=run_id, conversation=conversation, tenant=tenant)
+    expect(priority, int, "priority", by="submit")
+    expect(at, (datetime, type(None)), "at", by="submit")
+    if at is not None and at.tzinfo is None:
+        raise ConfigurationError("submit: at needs a time zone, such as datetime.now(UTC)")
+    if unkept := sorted(options.keys() - KeptOptions.__annotations__.keys()):
+        raise ConfigurationError(
+            f"submit: {unkept[0]} is no option that is kept with a run; "
+            f"those are {', '.join(KeptOptions.__annotations__)}"
+        )
+    expect(options.get("model"), (str, Model, type(None)), "model", by="submit")
+    state = first_state_of(
+        program,
+        user_input,
+        empty_tool_library,
+        empty_context,
+        cast(BeginOptions, options),
+        by="submit",
+        run_id=run_id,
+    )
+    for model in (state.model,) if state.model else models_of(state.agent):
+        if model.provider != OFFLINE.provider and find_provider(model) is None:
+            raise ConfigurationError(unknown_provider(model))
+    facts = RunFacts("", tenant=tenant, conversation=conversation, priority=priority)
+    if isinstance(store, RunStore):
+        return _submitted(store, state, facts, at)
+    with open_store(store) as opened:
+        return _submitted(opened, state, facts, at)
+
+
+def postgres_of(store: RunStore) -> PostgresDatabase:
+    """The database of a store that can have workers.
+
+    Raises:
+        ConfigurationError: it is not on Postgres.
+    """
+    if not isinstance(store.database, PostgresDatabase):
+        raise ConfigurationError(
+            f"{store.name}: workers need a store on Postgres, which tells them of new runs\n"
+            "  hint: give --store postgresql://user@host/database (store= in Python)"
+        )
+    return store.database
+
+
+def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | None) -> str:
+    queue = RunQueue(postgres_of(store))
+    run = state.run_id
+    try:
+        StoredRun(store, run, facts=facts, status="queued").begin(state, ())
+    except StoreError:
+        _expect_same(store, state, facts)
+    name, tools = queue_of(state.agent)
+    queue.add(run, name, tools, None if at is None else at.timestamp())
+    return run
+
+
+def _expect_same(store: RunStore, state: State, facts: RunFacts) -> None:
+    """Refuse to go on unless the store has just the run that is submitted."""
+    kept = store.recorded(state.run_id).first
+    begun = begun_with(kept, kept.agent, empty_context)
+    other = store.row(state.run_id).facts
+    if begun != state or (other.conversation, other.tenant) != (facts.conversation, facts.tenant):
+        raise StoreError(
+            f"{store.name_of(state.run_id)}: another run was submitted under this id\n"
+            "  hint: give another id, or the same program, input and options"
+        )
+
+
+def _check_names(**names: str | None) -> None:
+    for name, value in names.items():
+        expect(value, (str, type(None)), name, by="submit")
+        if value is not None and not _NAME.fullmatch(value):
+            raise ConfigurationError(
+                f"submit: {name} is 1 to 100 letters, digits or any of _ . : @ / + -; "
+                f"found {value!r}"
+            )

@@ -1,0 +1,67 @@
+"""What workers keep in the Postgres of a store, beside its runs and Procrastinate's jobs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TABLES: Final = (
+    # The runs that workers are to drive, until they have ended.
+    """
+    CREATE TABLE IF NOT EXISTS gram_work (
+        run TEXT PRIMARY KEY,
+        queue TEXT NOT NULL,
+        due DOUBLE PRECISION NOT NULL,
+        attempts INT NOT NULL DEFAULT 0
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS gram_work_queue ON gram_work (queue)",
+    # A queue is for runs that need the same tools.
+    """
+    CREATE TABLE IF NOT EXISTS gram_queues (
+        number BIGINT GENERATED ALWAYS AS IDENTITY,
+        name TEXT PRIMARY KEY,
+        tools TEXT NOT NULL
+    )
+    """,
+    # Who works now. Nothing is lost when a crash of the server empties an unlogged table.
+    """
+    CREATE UNLOGGED TABLE IF NOT EXISTS gram_workers (
+        id TEXT PRIMARY KEY,
+        seen DOUBLE PRECISION NOT NULL,
+        queues TEXT[] NOT NULL
+    )
+    """,
+    # What may be asked of a provider, of a model, or for a tenant.
+    """
+    CREATE TABLE IF NOT EXISTS gram_limits (
+        name TEXT PRIMARY KEY,
+        at_once INT,
+        per_minute DOUBLE PRECISION
+    )
+    """,
+    """
+    CREATE UNLOGGED TABLE IF NOT EXISTS gram_buckets (
+        name TEXT PRIMARY KEY,
+        tokens DOUBLE PRECISION NOT NULL,
+        filled DOUBLE PRECISION NOT NULL,
+        not_before DOUBLE PRECISION NOT NULL DEFAULT 0
+    )
+    """,
+    """
+    CREATE UNLOGGED TABLE IF NOT EXISTS gram_requests (
+        name TEXT NOT NULL,
+        worker TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        PRIMARY KEY (name, worker, number)
+    )
+    """,
+)
+
+CLOCK: Final = "extract(epoch FROM clock_timestamp())::double precision"
+"""SQL for the time in seconds since 1970: the server's, which is the same for all workers."""
+
+GUARD: Final = "SELECT pg_advisory_xact_lock(7341955621)"
+"""SQL that lets only one make the tables at a time."""
+
+SEEN: Final = 15.0
+"""Seconds since a worker was last heard of, after which it counts as dead."""

@@ -1,0 +1,261 @@
+"""A worker: it takes runs from the queue of a store, and drives them to their ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from gram import GramError, expect
+from lenses_ext import Match
+
+from ..errors import ConfigurationError, StoreError, ToolBindingError, said_by
+from ..redaction import redact_error
+from ..stores import PostgresDatabase, RunRow, open_store
+from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
+from .driving import Driver
+from .queue import GO_ON, WAKE, RunQueue
+from .shared_limits import SharedLimit, SharedLimits
+from .submission import postgres_of
+from .tables import SEEN
+from .tools_needed import queue_of
+
+if TYPE_CHECKING:
+    import procrastinate
+    from procrastinate.jobs import Job
+
+LOGGER: Final = logging.getLogger("interp.workers")
+
+_LOOK: Final = 3.0
+"""Seconds between two looks for what is to be done beside the jobs."""
+
+_SLOWLY: Final = 20.0
+"""How many times as long as a look for lost work takes, at least, until the next."""
+
+_PAUSE: Final = 1.0  # seconds, while the database cannot be reached
+
+
+class Worker:
+    """Takes the runs of a store whose tools it has, and drives them to their ends.
+
+    Several workers, on any machines, share the work: each run is driven by one at a time. When one
+    is killed, others go on with its runs, from what is recorded of them.
+
+    Args:
+        store: the address of a store on Postgres.
+        library: the implementations of tools. Runs that need others are left to other workers.
+        match: how closely tools have to match, see `bind_tool`.
+        at_once: how many runs it drives at once.
+        grace: how many seconds runs may still take when it is told to stop; then they are left to
+            other workers.
+        limits: limits of providers, models and tenants to set for all workers of the store, see
+            `SharedLimit`.
+        told: called with a run each time it has ended, or waits for approval.
+
+    Attributes:
+        store: the store.
+
+    Raises:
+        ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
+        StoreError: the store cannot be reached.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        library: ToolLibrary = empty_tool_library,
+        *,
+        match: Match = "full",
+        at_once: int = 8,
+        grace: float = 30.0,
+        limits: Mapping[str, SharedLimit] | None = None,
+        told: Callable[[RunRow], None] | None = None,
+    ) -> None:
+        expect(store, str, "store", by="Worker")
+        expect(library, ToolLibrary, "library", by="Worker")
+        expect(at_once, int, "at_once", by="Worker")
+        expect(grace, (int, float), "grace", by="Worker")
+        if at_once < 1:
+            raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
+        if grace < 0:
+            raise ConfigurationError(f"grace must not be negative, found {grace}")
+        self._library = library
+        self._match: Match = match
+        self._at_once = at_once
+        self._grace = grace
+        self._limits = dict(limits or {})
+        self.store: Final = open_store(store)
+        self._address = postgres_of(self.store).address
+        self._queue = RunQueue(PostgresDatabase(self._address))
+        self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
+        self._queues = [WAKE]  # Procrastinate looks into it for each job
+        self._known = 0
+        self._unjudged: set[str] = set()
+        ours = RunQueue(postgres_of(self.store))
+        self._driver = Driver(self.store, ours, library, match, told or (lambda _: None))
+        self._driving: set[asyncio.Task[Any]] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._is_stopping = False
+
+    def work(self) -> None:
+        """Take runs until SIGTERM or SIGINT, then end what is under way within the grace.
+
+        A second signal ends the grace.
+        """
+        asyncio.run(self.awork())
+
+    async def awork(self) -> None:
+        """The same without blocking."""
+        loop = asyncio.get_running_loop()
+        self._is_stopping = False
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with suppress(NotImplementedError, RuntimeError):  # on Windows, or in another thread
+                loop.add_signal_handler(number, self.stop)
+        try:
+            while not self._is_stopping:
+                self._task = asyncio.create_task(self._work())
+                try:
+                    await self._task
+                except asyncio.CancelledError:
+                    if not self._is_stopping:
+                        raise
+                except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
+                    LOGGER.warning("starts again: %s", redact_error(said_by(error)))
+                    await asyncio.sleep(_PAUSE)
+        finally:
+            with suppress(StoreError):
+                self._queue.left(self._name)
+                self._queue.wake()  # others take what it has left
+            self.store.close()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                with suppress(NotImplementedError, RuntimeError):
+                    loop.remove_signal_handler(number)
+
+    def stop(self) -> None:
+        """Take no more runs, and end what is under way within the grace; now, if called again."""
+        if self._is_stopping:
+            for task in self._driving:
+                task.cancel()
+        self._is_stopping = True
+        if self._task:
+            self._task.cancel()
+
+    # --- work
+
+    async def _work(self) -> None:
+        import procrastinate
+        from psycopg_pool import AsyncConnectionPool
+
+        from .jobs import Again  # an extra
+
+        pool: AsyncConnectionPool[Any]
+        async with AsyncConnectionPool(
+            self._address,
+            min_size=1,
+            max_size=4 + self._at_once // 4,
+            open=False,
+            check=AsyncConnectionPool.check_connection,
+        ) as pool:
+            await pool.wait()
+            limits = SharedLimits(pool, self._name)
+            await limits.set(self._limits)
+            app = procrastinate.App(connector=procrastinate.PsycopgConnector())
+
+            @app.task(name=GO_ON, retry=Again())
+            async def go_on(run: str) -> None:
+                task = asyncio.current_task()
+                assert task is not None
+                self._driving.add(task)
+                try:
+                    await self._driver.go_on(run, limits)
+                finally:
+                    self._driving.discard(task)
+
+            async with app.open_async(pool):
+                await asyncio.to_thread(self._look)
+                looking = asyncio.create_task(self._keep_looking(app))
+                try:
+                    await app.run_worker_async(
+                        queues=self._queues,
+                        name=self._name,
+                        concurrency=self._at_once,
+                        shutdown_graceful_timeout=self._grace,
+                        delete_jobs="always",
+                        install_signal_handlers=False,
+                        update_heartbeat_interval=SEEN / 3,
+                        stalled_worker_timeout=SEEN,
+                    )
+                finally:
+                    looking.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await looking
+
+    async def _keep_looking(self, app: procrastinate.App) -> None:
+        """Take part in what all workers do beside the jobs."""
+        loop = asyncio.get_running_loop()
+        next_for_lost = 0.0
+        while True:
+            await asyncio.sleep(_LOOK)
+            try:
+                await asyncio.to_thread(self._look)
+                stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SEEN)
+                await self._remove(app, stalled)
+                began = loop.time()
+                if began > next_for_lost:
+                    await asyncio.to_thread(self._look_for_lost)
+                    took = loop.time() - began
+                    next_for_lost = loop.time() + max(2 * _LOOK, _SLOWLY * took)
+            except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
+                LOGGER.warning("could not look: %s", redact_error(said_by(error)))
+
+    def _look(self) -> None:
+        """Say that this worker lives, learn of new queues, and find runs whose workers died."""
+        found = self._queue.queues(self._known, self._unjudged)
+        for number, name, run in found:
+            self._known = max(self._known, number)
+            self._unjudged.add(name)
+            if run is not None:
+                self._unjudged.discard(name)
+                if self._has_tools_of(run):
+                    self._queues.append(name)
+                    self._queue.wake()
+        self._queue.seen(self._name, self._queues)
+        self._queue.put(self._queue.without_jobs(begun=True))
+
+    def _look_for_lost(self) -> None:
+        """Find runs that were submitted, and have no job."""
+        self._queue.remove_ended()
+        for run in self._queue.without_jobs(begun=False):
+            if self._queue.is_work(run):
+                self._queue.put([run])
+            else:
+                queue, tools = queue_of(self.store.recorded(run).first.agent)
+                self._queue.add(run, queue, tools, None)
+
+    def _has_tools_of(self, run: str) -> bool:
+        try:
+            agent = self.store.recorded(run).first.agent
+            bind_agent_tools(agent, self._library, match=self._match)
+        except ToolBindingError as error:
+            LOGGER.info("leaves runs such as %s to others: %s", run, error)
+        except GramError as error:
+            LOGGER.warning("cannot read run %s: %s", run, redact_error(str(error)))
+        else:
+            return True
+        return False
+
+    async def _remove(self, app: procrastinate.App, stalled: Iterable[Job]) -> None:
+        """Remove the jobs of workers that died; their runs get new ones."""
+        import procrastinate
+
+        for job in stalled:
+            if job.id is not None:
+                with suppress(procrastinate.exceptions.ConnectorException):  # another has done it
+                    await app.job_manager.finish_job_by_id_async(
+                        job.id, procrastinate.jobs.Status.FAILED, delete_job=True
+                    )

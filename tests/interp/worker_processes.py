@@ -1,0 +1,110 @@
+"""Workers as processes of their own, and programs and tools for them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gram import loads_one
+from interp import RunStore
+from tests.interp.cli.process import COMMAND, at, without_keys
+from tests.interp.model_server import ModelServer
+from tests.paths import ROOT
+
+GREETER = loads_one(
+    """
+    [greeter:Agent {instruction: "Greet. Use `sayHello`.", model: "Offline/rehearsal"} |
+      [sayHello:ToolSpecification {
+        description: "Returns a friendly greeting message for the given name"
+      } | (personName::Text {default: "world"})==>(::String)]]
+    """
+)
+TALKER = loads_one('[talker:Agent {instruction: "Talk.", model: "OpenAI/gpt-5.6-luna"}]')
+WORKING = loads_one(
+    """
+    [working:Agent {instruction: "Work.", model: "OpenAI/gpt-5.6-luna"} |
+      [work:ToolSpecification {description: "Works for some time"} |
+        (seconds::Decimal)==>(::String)]]
+    """
+)
+TOOLS = """
+import os, time
+from interp import ToolContext, tool
+
+@tool(name="work", description="Works for some time")
+def work(seconds: float, context: ToolContext) -> str:
+    with open(os.environ["WORK_LOG"], "a") as file:
+        file.write(f"begins {context.key}\\n")
+    time.sleep(seconds)
+    with open(os.environ["WORK_LOG"], "a") as file:
+        file.write(f"ends {context.key}\\n")
+    return "worked"
+"""
+
+
+class WorkerProcess:
+    """A process of ``gram worker``.
+
+    Attributes:
+        process: the process.
+    """
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def stop(self, seconds: float = 20) -> int:
+        """Tell it to stop, wait until it has ended, and give its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(seconds)
+
+    def kill(self) -> None:
+        """Kill it, as a crash would."""
+        self.process.kill()
+        self.process.wait(10)
+
+
+@contextmanager
+def worker(
+    database: str, *options: str, server: ModelServer | None = None, log: Path | None = None
+) -> Iterator[WorkerProcess]:
+    """A worker that is killed in the end.
+
+    Args:
+        database: the address of its store.
+        options: the options of the command.
+        server: the server of its models.
+        log: the file that the tool ``work`` writes to.
+    """
+    environment = {**without_keys(), "PYTHONPATH": str(ROOT), **(at(server) if server else {})}
+    if log is not None:
+        environment["WORK_LOG"] = str(log)
+    with subprocess.Popen(
+        [*COMMAND, "worker", "--store", database, *options],
+        env=environment,
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL if "SHOW_WORKERS" not in os.environ else None,
+        text=True,
+    ) as process:
+        try:
+            yield WorkerProcess(process)
+        finally:
+            process.kill()
+
+
+def until(holds: Callable[[], bool], seconds: float = 60) -> float:
+    """Wait until something holds; returns the seconds that it took."""
+    began = time.monotonic()
+    while not holds():
+        assert time.monotonic() - began < seconds, "waited for too long"
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def ended(store: RunStore, *runs: str) -> Callable[[], bool]:
+    """Whether runs are done."""
+    return lambda: all(store.row(run).status == "done" for run in runs)

@@ -1,0 +1,16 @@
+"""A store that workers can share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from interp import RunStore, open_store
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[RunStore]:
+    """An empty store on Postgres."""
+    with open_store(database) as opened:
+        yield opened

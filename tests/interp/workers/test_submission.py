@@ -1,0 +1,138 @@
+"""What is submitted is in the store, checked, once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gram import loads_one
+from interp import (
+    ConfigurationError,
+    Limits,
+    RunStore,
+    ScriptedModel,
+    StoreError,
+    ValidationError,
+    open_store,
+    submit,
+)
+from interp.workers import RunQueue, postgres_of
+from tests.interp.cli.process import KEY, gram
+from tests.interp.worker_processes import GREETER, TALKER
+from tests.paths import EXAMPLES
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+
+
+def jobs(store: RunStore) -> int:
+    return int(store.database.execute("SELECT count(*) FROM procrastinate_jobs")[0][0])
+
+
+def test_a_submitted_run_is_queued_with_what_was_said_of_it(store: RunStore) -> None:
+    run = submit(
+        GREETER, "Hi.", store=store, conversation="talk", tenant="acme", priority=3,
+        limits=Limits(iterations=2),
+    )  # fmt: skip
+
+    row, first = store.row(run), store.recorded(run).first
+    assert (row.status, row.facts.agent, row.facts.conversation) == ("queued", "greeter", "talk")
+    assert (row.facts.tenant, row.facts.priority) == ("acme", 3)
+    assert first.limits.iterations == 2
+    assert first.context[-1].content == "Hi."
+    assert jobs(store) == 1
+
+
+def test_the_same_submission_twice_is_one_run(store: RunStore) -> None:
+    for _ in range(3):
+        assert submit(GREETER, "Hi.", store=store, run_id="order-7") == "order-7"
+
+    assert [row.id for row in store.rows()] == ["order-7"]
+    assert jobs(store) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "said", "tenant"),
+    [(TALKER, "Hi.", None), (GREETER, "Bye.", None), (GREETER, "Hi.", "acme")],
+)
+def test_another_run_under_the_same_id_is_refused(
+    store: RunStore, program: object, said: str, tenant: str | None
+) -> None:
+    submit(GREETER, "Hi.", store=store, run_id="order-7")
+
+    with pytest.raises(StoreError, match="another run was submitted under this id"):
+        submit(program, said, store=store, run_id="order-7", tenant=tenant)  # type: ignore[arg-type]
+    assert jobs(store) == 1
+
+
+def test_what_cannot_run_is_refused_before_it_is_queued(store: RunStore) -> None:
+    broken = loads_one('[a:Agent {model: "OpenAI/x"}]')
+    nowhere = loads_one('[a:Agent {instruction: "Hi.", model: "Nobody/x"}]')
+
+    with pytest.raises(ValidationError):
+        submit(broken, "Hi.", store=store)
+    with pytest.raises(ValidationError, match="empty"):
+        submit(GREETER, " ", store=store)
+    with pytest.raises(ConfigurationError, match="Nobody"):
+        submit(nowhere, "Hi.", store=store)
+    with pytest.raises(ConfigurationError, match="at needs a time zone"):
+        submit(GREETER, "Hi.", store=store, at=datetime(2027, 1, 1))
+    with pytest.raises(ConfigurationError, match="run_id is 1 to 100 letters"):
+        submit(GREETER, "Hi.", store=store, run_id="a b")
+    with pytest.raises(ConfigurationError, match="world is no option that is kept"):
+        submit(GREETER, "Hi.", store=store, world=None)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="model must be"):
+        submit(GREETER, "Hi.", store=store, model=ScriptedModel(["x"]))  # type: ignore[arg-type]
+    assert list(store.rows()) == []
+
+
+def test_a_store_in_a_file_has_no_workers(tmp_path: Path) -> None:
+    with (
+        open_store(tmp_path / "runs.db") as store,
+        pytest.raises(ConfigurationError, match="workers need a store on Postgres"),
+    ):
+        submit(GREETER, "Hi.", store=store)
+
+
+def test_a_run_says_why_it_waits(store: RunStore) -> None:
+    first = submit(GREETER, "Hi.", store=store, conversation="talk")
+    second = submit(GREETER, "Hi.", store=store, conversation="talk")
+    later = submit(TALKER, "Hi.", store=store, at=datetime.now(UTC) + timedelta(days=1))
+    plain = submit(TALKER, "Hi.", store=store)
+
+    reasons = RunQueue(postgres_of(store)).reasons([first, second, later, plain])
+
+    assert reasons[first] == "no worker has its tools: sayHello"
+    assert reasons[second] == "waits for another turn of its conversation"
+    assert reasons[later].startswith("begins at ")
+    assert reasons[plain] == "no worker is there"
+
+
+def test_the_command_queues_a_run_and_prints_its_id(database: str, store: RunStore) -> None:
+    done = gram(
+        "submit", HELLO, "Hello, I am Alice", "--store", database, "--offline", "--id", "hello-1",
+        "--tenant", "acme", "--limit", "iterations=3", OPENAI_API_KEY=KEY,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (0, "hello-1\n"), done.stderr
+    assert store.row("hello-1").facts.tenant == "acme"
+    assert KEY not in "".join(store.entries("hello-1"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([HELLO, "Hi."], 2, "Missing option '--store'"),
+        ([HELLO, "Hi.", "--store", "runs.db"], 4, "workers need a store on Postgres"),
+        ([HELLO, "--store", "postgresql://x/y"], 2, "say something to the agent"),
+        ([HELLO, "Hi.", "--store", "postgresql://x/y", "--at", "soon"], 2, "--at soon: write"),
+    ],
+)
+def test_misuse_of_the_command_is_told(
+    tmp_path: Path, arguments: list[str], code: int, said: str
+) -> None:
+    done = gram("submit", *arguments, cwd=tmp_path)
+
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert not (tmp_path / "runs.db").exists()
