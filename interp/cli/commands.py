@@ -32,6 +32,7 @@ COMMANDS = {
     "replay": "Show a recorded run again, or run a changed program on it.",
     "resume": "Go on with a recorded run.",
     "run": "Run an agent: say something to it and print its answer.",
+    "runs": "List, show and steer the runs of a store.",
     "schema": "Print the tools of a program as JSON.",
     "set": "Change the value at a path, and no other byte.",
     "submit": "Queue a run for workers, and print its id.",
@@ -83,8 +84,10 @@ class Commands(click.Group):
             return None
         module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
         command: click.Command = module.command
-        if not any(each.name == "quiet" for each in command.params):
-            command.params += _shared_options()
+        parts = command.commands.values() if isinstance(command, click.Group) else ()
+        for each in (command, *parts):
+            if not any(parameter.name == "quiet" for parameter in each.params):
+                each.params += _shared_options()
         return command
 
     def resolve_command(

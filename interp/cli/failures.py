@@ -14,6 +14,7 @@ from ..errors import (
     ConfigurationError,
     LimitError,
     ModelError,
+    StoreError,
     ToolError,
     ValidationError,
     WorkflowError,
@@ -37,7 +38,7 @@ def exit_code_of(failure: Failure) -> int:
         return failure.exit_code
     if isinstance(failure, Refused):
         return NO
-    if isinstance(failure, OSError):
+    if isinstance(failure, OSError | StoreError):
         return USAGE
     if isinstance(failure, ValidationError):
         return INVALID if failure.faults else USAGE

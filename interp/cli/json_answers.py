@@ -35,13 +35,11 @@ class JsonAnswers(Terminal):
     Args:
         is_streaming: print a line for each piece of text, call and result too.
         session: the file of the conversation, or None.
-        record: the file of the run, or None.
+        is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
     """
 
-    def __init__(
-        self, *, is_streaming: bool, session: str | None, record: str | None = None
-    ) -> None:
-        super().__init__(is_debugging=True, record=record)
+    def __init__(self, *, is_streaming: bool, session: str | None, is_kept: bool = False) -> None:
+        super().__init__(is_debugging=True, is_kept=is_kept)
         self._is_streaming = is_streaming
         self._session = session
 
@@ -74,7 +72,13 @@ class JsonAnswers(Terminal):
                     try:
                         keep(response)
                     finally:
-                        self._print_answer({**as_json_answer(response), "session": self._session})
+                        self._print_answer(
+                            {
+                                **as_json_answer(response),
+                                "session": self._session,
+                                "run": run.state.run_id,
+                            }
+                        )
                     return response
         raise AssertionError("a stream ends with Finished")
 
@@ -94,6 +98,7 @@ class JsonAnswers(Terminal):
                 "calls": list(calls),
                 "usage": _usage(state.usage),
                 "session": self._session,
+                "run": state.run_id,
             }
         )
 

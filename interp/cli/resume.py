@@ -12,7 +12,7 @@ from gram import GramError
 from ..execution import Run
 from ..machine import Status, interrupted_context
 from ..messages import AgentResponse
-from ..records import RunFile, Session, session
+from ..records import RecordedRun, RunFile, RunLog, Session, session
 from ..replaying import Replay
 from .completing import complete_files
 from .inputs import hint_at_tools
@@ -36,28 +36,15 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
 
     If FILE is the unfinished turn of a session, the session is saved and FILE is removed.
     """
-    run_file, kept = RunFile.of(file)
+    log, kept = RunFile.of(file)
     path = None if kept.session is None else Path(file).parent / kept.session
-    terminal = (
-        JsonAnswers(is_streaming=False, session=None if path is None else str(path), record=file)
-        if as_json
-        else Terminal(is_debugging=options.debug, record=file)
-    )
+    terminal = terminal_of(options, as_json=as_json, session=path)
     with interruptible(), ExitStack() as held:
         talk: Session | None = None
         if path is not None:
             talk = held.enter_context(session(path))
             expect_session_of(kept, talk)
-        run: Run | Replay = Replay(kept)
-        if kept.state.status is not Status.DONE:
-            changes = options.of_resumed_run(kept.state.limits)
-            library = options.library()
-            if options.asks_before_servers:
-                changes["policy"] = options.policy(library)
-            changes["approve"] = terminal.ask
-            changes["record"] = run_file
-            with hint_at_tools(options.named_tools):
-                run = Run(kept.state, library, **changes)
+        run = resumed(log, kept, options, terminal)
 
         def keep(response: AgentResponse) -> None:
             if talk is not None:
@@ -77,3 +64,38 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
                 with uninterrupted():
                     talk.save(interrupted_context(run.state))
             raise
+
+
+def terminal_of(options: RunningOptions, *, as_json: bool, session: Path | None = None) -> Terminal:
+    """What prints the answer of a run that is gone on with, and asks the user."""
+    if as_json:
+        file = None if session is None else str(session)
+        return JsonAnswers(is_streaming=False, session=file, is_kept=True)
+    return Terminal(is_debugging=options.debug, is_kept=True)
+
+
+def resumed(
+    log: RunLog, kept: RecordedRun, options: RunningOptions, terminal: Terminal
+) -> Run | Replay:
+    """A run that goes on where it is recorded; one that is done is shown again.
+
+    Args:
+        log: what it is recorded in.
+        kept: what is recorded of it.
+        options: what changes it.
+        terminal: asks the user.
+
+    Raises:
+        ToolBindingError: the library does not implement the tools as they are written.
+        ConfigurationError: the provider is unknown, or its key is missing.
+    """
+    if kept.state.status is Status.DONE:
+        return Replay(kept)
+    changes = options.of_resumed_run(kept.state.limits)
+    library = options.library()
+    if options.asks_before_servers:
+        changes["policy"] = options.policy(library)
+    changes["approve"] = terminal.ask
+    changes["record"] = log
+    with hint_at_tools(options.named_tools):
+        return Run(kept.state, library, **changes)

@@ -9,6 +9,7 @@ from .given_messages import said_to
 from .options import TalkOptions, options_of
 from .output_files import expect_a_file
 from .process import interruptible
+from .store_option import store_option
 
 
 @click.command("run")
@@ -27,6 +28,7 @@ from .process import interruptible
     help="Write the run to this new file as it happens, best named *.run.gram; gram resume, "
     "replay and trace read it.",
 )
+@store_option(is_needed=False)
 @click.option(
     "--input",
     "given",
@@ -42,6 +44,7 @@ def command(
     stream: bool,
     no_stdin: bool,
     record: str | None,
+    store: str | None,
     options: TalkOptions,
 ) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
@@ -56,9 +59,11 @@ def command(
     said = said_to(file, messages, given, reads_stdin=not no_stdin)
     if record is not None and len(said) > 1:
         raise click.UsageError("--record writes one run: give it one message")
+    if record is not None and store is not None:
+        raise click.UsageError("a run is kept in one place: give --record or --store")
     from .talk import Talk  # imported late: completion needs the options alone
 
-    talk = Talk(file, options, as_json=as_json, is_streaming=stream, record=record)
+    talk = Talk(file, options, as_json=as_json, is_streaming=stream, record=record, store=store)
     with interruptible(), talk:
         for message in said:
             talk.say(message)

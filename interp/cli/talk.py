@@ -20,9 +20,10 @@ from .failures import shown
 from .inputs import hint_at_tools, read_document
 from .json_answers import JsonAnswers
 from .options import TalkOptions
-from .output import is_verbose, tell
+from .output import is_verbose, note, tell
 from .process import uninterrupted
 from .spending import Spending
+from .store_option import shown_address
 from .terminal import Terminal
 from .unfinished_turn import UnfinishedTurn, how_to_resume
 
@@ -37,6 +38,7 @@ class Talk:
         as_json: print answers as JSON.
         is_streaming: print words as they come, even to a pipe.
         record: the file that the run is recorded in, or None.
+        store: the address of the store that the run is recorded in, or None.
 
     Attributes:
         agent: the agent.
@@ -59,6 +61,7 @@ class Talk:
         as_json: bool = False,
         is_streaming: bool = False,
         record: str | None = None,
+        store: str | None = None,
     ) -> None:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
@@ -68,11 +71,12 @@ class Talk:
             bind_agent_tools(self.agent, self.library, match=options.match)
         self._spending = Spending(options.base_url)
         self.options = options
-        self._record, self._is_chat = record, is_chat
+        self._record, self._store, self._is_chat = record, store, is_chat
+        is_kept = record is not None or store is not None
         self._terminal = (
-            JsonAnswers(is_streaming=is_streaming, session=options.session, record=record)
+            JsonAnswers(is_streaming=is_streaming, session=options.session, is_kept=is_kept)
             if as_json
-            else Terminal(is_debugging=options.debug, is_streaming=is_streaming, record=record)
+            else Terminal(is_debugging=options.debug, is_streaming=is_streaming, is_kept=is_kept)
         )
         self._chosen: Model | None = None
         self._held = ExitStack()
@@ -184,7 +188,11 @@ class Talk:
             "observe": self._spending.count,
             "record": self._record or (self._turn.file() if self._turn else None),
         }
+        if self._store:
+            run_options["store"] = self._store
         begun = begin(self.agent, message, self.library, self.context, **run_options)
+        if self._store:
+            note(f"run {begun.state.run_id} of {shown_address(self._store)}")
         try:
             response = self._terminal.show_answer(begun, self._keep_answer)
         except BaseException as failure:  # what tools did is saved, then it is raised again
@@ -195,6 +203,8 @@ class Talk:
                     self._terminal.show_failure(begun.state, failure)
                 if kept := self._kept_file(begun.state):
                     tell(how_to_resume(kept, begun.state))
+                elif self._store and begun.state.status is not Status.DONE:
+                    tell(how_to_resume("", begun.state, store=shown_address(self._store)))
             raise
         if response.refused:
             tell("the model refused: its text is not an answer of the agent")

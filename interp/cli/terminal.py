@@ -103,7 +103,7 @@ class Terminal:
     Args:
         is_debugging: whether to show calls whole, and no spinner among the lines of the log.
         is_streaming: whether to print words as they arrive to a pipe or file, too.
-        record: the file of the run, or None. Questions stay open in it if nobody can be asked.
+        is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
 
     Attributes:
         calls: the tool calls that were shown since the last answer began.
@@ -114,9 +114,9 @@ class Terminal:
         *,
         is_debugging: bool = False,
         is_streaming: bool = False,
-        record: str | None = None,
+        is_kept: bool = False,
     ) -> None:
-        self._record = record
+        self._is_kept = is_kept
         self._is_streaming = is_streaming
         self.calls: list[ToolInvocation] = []
         self._most = None if is_debugging or is_verbose() else _LONGEST_RESULT
@@ -241,7 +241,7 @@ class Terminal:
                 tell("")  # what follows is not on the line of the question
                 raise
             except NoTerminal:
-                if self._record:
+                if self._is_kept:
                     return None
                 tell(f"{call}: denied, because there is no terminal to ask at")
                 return "nobody is there to approve it"

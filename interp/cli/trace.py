@@ -14,7 +14,7 @@ from ..call_text import call_text, shortened
 from ..json_text import read_json, write_json
 from ..messages import Usage
 from ..prices import shown_price
-from ..records import load_run
+from ..records import RecordedRun, load_run
 from ..redaction import redact
 from ..replaying import Entry, Timeline, follow, timeline
 from .completing import complete_files
@@ -51,7 +51,7 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
         if is_followed or as_json:
             raise click.UsageError("--html is for itself, without --follow and --json")
         expect_other_file(out, file)
-        _write_page(file, out)
+        write_page(load_run(file), out)
         return
     if is_followed:
         _follow(file, as_json)
@@ -64,10 +64,11 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
         show(line)
 
 
-def _write_page(file: str, out: str) -> None:
+def write_page(run: RecordedRun, out: str) -> None:
+    """Write a run as one page for a browser, which only its owner can read."""
     from ..views import run_page  # imported late: only pages need it
 
-    write_result(out, run_page(load_run(file)), private=True)
+    write_result(out, run_page(run), private=True)
     if out != "-":
         note(f"gram: the page of the run is in {out}")
 

@@ -61,9 +61,13 @@ class UnfinishedTurn:
         self.path.unlink(missing_ok=True)
 
 
-def how_to_resume(file: str, state: State) -> str:
-    """What to tell of a run that is kept in a file and did not end."""
-    told = f"the run is kept in {file}: gram resume {quote(file)} goes on"
+def how_to_resume(file: str, state: State, *, store: str | None = None) -> str:
+    """What to tell of a run that is kept in a file, or in a store, and did not end."""
+    if store is None:
+        told = f"the run is kept in {file}: gram resume {quote(file)} goes on"
+    else:
+        command = f"gram runs resume {state.run_id} --store {quote(store)}"
+        told = f"the run is kept in {store}: {command} goes on"
     if state.asks:
         return f"{told}; --approve all or --approve none answers what it asks"
     return f"{told}, with a higher --limit" if state.status is Status.LIMITED else told

@@ -1,0 +1,116 @@
+"""``gram runs``: the runs of a store at the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interp.cli.process import gram
+from tests.paths import EXAMPLES
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+SAY = ("run", HELLO, "hello, I'm Al", "--offline")
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    return str(tmp_path / "runs.db")
+
+
+def runs(address: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return gram("runs", *arguments, GRAM_STORE=address)
+
+
+def listed(address: str, *filters: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(runs(address, "list", "--json", *filters).stdout)
+    return found
+
+
+def test_a_run_is_kept_listed_and_shown(address: str, tmp_path: Path) -> None:
+    done = gram(*SAY, "--store", address, "--json")
+    run = json.loads(done.stdout)["run"]
+
+    (row,) = listed(address)
+    assert (row["id"], row["status"], row["agent"]) == (run, "done", "hello_world_agent")
+    assert runs(address, "list").stdout.startswith(f"{run}  done ")
+    shown = runs(address, "show", run[:6]).stdout
+    assert "hello_world_agent · Offline/rehearsal · done" in shown
+    assert 'sayHello(personName: "Al") -> "Hello, Al!' in shown
+    page = tmp_path / "run.html"
+    assert runs(address, "show", run, "--html", str(page)).returncode == 0
+    assert "hello_world_agent" in page.read_text()
+
+
+def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> None:
+    waiting = gram(*SAY, "--store", address, "--approve", "ask")
+    assert waiting.returncode == 6
+    (row,) = listed(address, "--status", "waiting")
+    run = row["id"]
+    assert f"gram runs resume {run} --store" in waiting.stderr
+
+    assert runs(address, "decide", run).stdout == '0.0  sayHello {"personName":"Al"}\n'
+    runs(address, "decide", run, "--result", '0.0="Hello by hand"')
+    done = runs(address, "resume", run, "--offline")
+
+    assert (done.returncode, done.stdout) == (0, "Hello by hand\n")
+    again = runs(address, "resume", run)
+    assert again.stdout == "Hello by hand\n"
+
+
+def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Path) -> None:
+    gram(*SAY, "--store", address)
+    (row,) = listed(address)
+    fork = runs(address, "fork", row["id"]).stdout.strip()
+    assert next(each for each in listed(address) if each["id"] == fork)["parent"] == row["id"]
+
+    file = str(tmp_path / "one.run.gram")
+    assert runs(address, "export", row["id"], file).returncode == 0
+    assert gram("replay", file).stdout == "Hello, Al! Nice to meet you.\n"
+    assert runs(address, "prune", "--before", "0s").stderr == "gram: 2 runs removed\n"
+    assert runs(address, "import", file).stdout.strip() == row["id"]
+    assert runs(address, "import", file).returncode == 2
+
+
+def test_a_run_is_cancelled(address: str) -> None:
+    gram(*SAY, "--store", address, "--approve", "ask")
+    (row,) = listed(address)
+
+    assert runs(address, "cancel", row["id"][:5]).returncode == 0
+    assert listed(address)[0]["status"] == "cancelled"
+    refused = runs(address, "resume", row["id"], "--approve", "all", "--offline")
+    assert refused.returncode == 2
+    assert "was cancelled" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["show", "zz"], "there is no run zz"),
+        (["list", "--since", "soon"], "soon is neither an age, such as 30d or 12h, nor a date"),
+        (["list", "--store", "typo.db"], "typo.db: there is no store of runs"),
+        (["list", "--store", "mysql://host/db"], "there is no store at mysql:// addresses"),
+        (["decide", "{run}", "--result", "0.0=x"], "--result 0.0: this is not JSON"),
+        (["decide", "{run}", "--allow", "7"], "the run waits for no approval"),
+        (["decide", "{run}", "--all", "deny", "--allow", "7"], "--all answers each call"),
+        (["export", "{run}", HELLO], "exists already"),
+    ],
+)
+def test_what_cannot_be_done_is_told(address: str, arguments: list[str], told: str) -> None:
+    gram(*SAY, "--store", address)
+    run = listed(address)[0]["id"]
+
+    done = runs(address, *[each.replace("{run}", run) for each in arguments])
+
+    assert done.returncode in (2, 4)
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_is_kept_in_one_place(address: str) -> None:
+    done = gram(*SAY, "--store", address, "--record", "x.run.gram")
+    assert done.returncode == 2
+    assert "give --record or --store" in done.stderr
