@@ -92,6 +92,8 @@ def _go_on_unattended(run: Progress, waiting: list[Effect], seconds: float, cloc
     """Perform what waits and take the steps in one thread, until somebody has to be asked."""
 
     def perform(effect: Effect) -> Event:
+        if not isinstance(effect, CallTool):
+            return run.world.perform(effect, None)
         with providing(run.tool_context(effect)):
             return run.world.perform(effect, None)
 

@@ -127,8 +127,8 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
         ConfigurationError: ``on_tool_error`` has another value than the two it can have, or an
             observer is a coroutine function.
     """
-    for name, kind in _KINDS.items():
-        if (value := options.get(name)) is not None:
+    for name, value in options.items():
+        if value is not None and (kind := _KINDS.get(name)) is not None:
             expect(value, kind, name, by=by)
     if (telemetry := options.get("telemetry")) is not None:
         from ..telemetry import Telemetry  # imported late: an extra

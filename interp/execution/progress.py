@@ -185,9 +185,12 @@ class Progress:
 
 def _change(state: State, options: RunOptions) -> Resumed | None:
     """What a run's options change in the state that it goes on from."""
+    model = named_model(options.get("model"))
+    if model is None and not _CHANGING & options.keys() and state.status is not Status.LIMITED:
+        return None
     change = Resumed(
         options.get("limits"),
-        named_model(options.get("model")),
+        model,
         options.get("policy"),
         options.get("settings"),
         options.get("check_results"),
@@ -195,6 +198,7 @@ def _change(state: State, options: RunOptions) -> Resumed | None:
     return change if change != _NOTHING or state.status is Status.LIMITED else None
 
 
+_CHANGING = {"limits", "policy", "settings", "check_results"}
 _NOTHING = Resumed()
 
 

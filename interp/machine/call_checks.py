@@ -58,7 +58,7 @@ def checked_call(
     except ValidationError as error:
         return ToolInvocation(name, call.arguments, error=str(error))
     settings = settings_of(shared, frame.agent)
-    if settings.get("strictTools", "off") != "off" and has_strict_form(tool):
+    if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
         given = without_stand_ins(view(tool_spec_schema, tool), given)
     try:
         args = parameters_of(tool).checked(given)

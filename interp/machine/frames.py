@@ -83,6 +83,8 @@ class AgentFrame:
     @property
     def parts(self) -> tuple[CallTool | Ask | Frame, ...]:
         """What is under way in it, in the order of the calls."""
+        if not self.waiting:
+            return ()
         waiting = (self.waiting[index] for index in sorted(self.waiting))
         return tuple(each.frame if isinstance(each, Called) else each for each in waiting)
 

@@ -118,7 +118,9 @@ def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
 
 def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
     """The same with more used: the tokens of a reply, and the tools that are called."""
-    known = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
+    known = usage
+    if usage.total_tokens is None:
+        known = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
     changes = {"usage": shared.usage + usage, "counted": shared.counted + known}
     if not names:
         return shared.changed(**changes)
