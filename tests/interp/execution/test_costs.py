@@ -186,6 +186,17 @@ def test_no_certificates_are_read_where_nothing_is_secured(
     assert run(agent, "Hello").content == "Hello."
 
 
+def test_a_request_over_http_makes_few_calls(model_server: ModelServer) -> None:
+    agent, library = agent_with(1)
+    call = tool_calls(("call_1", "hello0", {"personName": "Alice"}))
+    model_server.will_say(*[call, "Hello."] * 2)
+    run(agent, "Hello", library, limits=HERE)
+
+    counts = calls_of(lambda: run(agent, "Hello", library, limits=HERE))
+
+    assert (counts.total() - calls_of(a_run()).total()) / 2 < 1_300  # most are of openai
+
+
 def sequence(length: int) -> Pattern:
     """A workflow of so many agents, one after another."""
     names = [f"a{n}" for n in range(length)]
