@@ -49,6 +49,18 @@ def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[Co
     return [_item(begun, type="file")]
 
 
+def complete_document(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """A document, and the settings that may stand before it in the same word."""
+    from .openapi_inputs import SETTINGS
+
+    before, space, last = begun.rpartition(" ")
+    settings = [f"{before}{space}{each}=" for each in SETTINGS]
+    if not before:
+        return [*_begun_with(begun, settings, is_open=True), _item(begun, type="file")]
+    files = [_item(f"{before} {each}") for each in _files(last)]
+    return [*_begun_with(begun, settings, is_open=True), *files]
+
+
 def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """The names of the agents in the program."""
     from lenses_ext import find_agents

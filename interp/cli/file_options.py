@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .completing import complete_agent, complete_files
+from .completing import complete_agent, complete_document, complete_files
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -31,8 +31,9 @@ mcp_option = click.option(
 openapi_option = click.option(
     "--openapi",
     multiple=True,
-    shell_complete=complete_files,
-    metavar="[SCHEME=VARIABLE] FILE|URL",
-    help="An OpenAPI document, whose operations are tools; a key is in the environment variable.",
+    shell_complete=complete_document,
+    metavar="[NAME=VALUE…] FILE|URL",
+    help="An OpenAPI document, whose operations are tools. Before it: server=URL, hosts=A,B, "
+    "operations=A,B, and SCHEME=VARIABLE for the key in an environment variable.",
 )
 """The option for OpenAPI documents; see `read_libraries`."""

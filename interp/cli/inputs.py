@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -157,8 +156,11 @@ def read_libraries(
         from .mcp_inputs import connected
 
         library = library + connected(servers, offline=offline)
-    for document in documents:
-        library = library + _of_document(document)
+    if documents:
+        from .openapi_inputs import operations_of
+
+        for document in documents:
+            library = library + operations_of(document)
     return library
 
 
@@ -237,17 +239,6 @@ def _library(given: str) -> ToolLibrary:
     if not library:
         raise ConfigurationError(f"{file} has no tools: decorate functions with @tool")
     return library
-
-
-def _of_document(given: str) -> ToolLibrary:
-    """The operations of a document, given as ``FILE`` or ``SCHEME=VARIABLE FILE``."""
-    from ..openapi import openapi_library
-
-    keys = {}
-    while match := re.match(r"([\w.-]+)=(\w+)\s+(?=\S)", given):
-        keys[match[1]] = match[2]
-        given = given[match.end() :]
-    return openapi_library(given, keys=keys, tell=note)
 
 
 def _module(path: Path) -> ModuleType:

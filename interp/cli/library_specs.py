@@ -18,11 +18,12 @@ from lenses_ext import (
 )
 
 from ..mcp_servers import McpTool
+from ..openapi import ApiTool
 from ..tools import Tool, ToolLibrary, explain_binding
 
 
 def specs_of(library: ToolLibrary, names: Iterable[str] | None = None) -> list[Pattern]:
-    """The specifications of the tools of a library; those of a server say which.
+    """The specifications of the tools of a library; those of a server or a document say which.
 
     Args:
         library: the tools.
@@ -40,7 +41,7 @@ def _spec(tool: Tool) -> Pattern:
     from .. import tool_spec_from_function  # imported late: a library that runs needs none
 
     spec = tool_spec_from_function(tool)
-    if not isinstance(tool, McpTool):
+    if not isinstance(tool, McpTool | ApiTool):
         return spec
     subject = spec.value
     source = subject.properties.set("source", tool.source)

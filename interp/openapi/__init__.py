@@ -1,5 +1,5 @@
 """OpenAPI documents as tool libraries: the document, its operations, the calls over HTTP."""
 
-from .library import openapi_library
+from .library import ApiTool, openapi_library
 
-__all__ = ["openapi_library"]
+__all__ = ["ApiTool", "openapi_library"]

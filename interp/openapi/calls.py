@@ -7,170 +7,192 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Mapping
+from functools import partial
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx2
+from attrs import frozen
 
 from gram import visible
 
 from ..errors import ToolError
-from ..json_text import Json, read_json, write_json
+from ..json_text import Json, read_json
+from ..network import async_client_of, async_transport
 from ..redaction import redact, redact_error
+from .bodies import MULTIPART, content_of, parts_of
 from .fetching import HEADERS, certificates
 from .keys import ApiKey
-from .operations import FORM_BODY, ApiParameter, Operation
+from .operations import Operation
+from .styles import in_header, in_path, in_query
 
 _BEGINNING: Final = 1000  # characters of a body that is not wanted
 _LONGEST_TARGET: Final = 200
 
 
-async def call(
-    operation: Operation,
-    server: str,
-    arguments: Mapping[str, Json],
-    keys: Sequence[ApiKey],
-    seconds: float,
-    max_bytes: int,
-) -> Json:
-    """Call an operation and return what it answers: JSON, text, or None for nothing.
+@frozen
+class Caller:
+    """Calls one operation.
 
-    Args:
+    Attributes:
         operation: the operation.
         server: the address of the server, which is allowed.
-        arguments: the arguments, checked.
         keys: the keys that it is called with.
-        seconds: the time for all of it.
-        max_bytes: the most bytes of an answer.
-
-    Raises:
-        ToolError: an argument cannot be sent, or the answer is no success.
+        missing: the schemes that there is no key for.
+        seconds: the time for all of a call.
+        max_bytes: the most bytes of a request and of an answer.
     """
-    where = f"{operation.method} {operation.path}"
-    request = _request(operation, server, arguments, keys)
-    try:
-        async with (
-            asyncio.timeout(seconds),
-            httpx2.AsyncClient(verify=certificates(), timeout=seconds) as client,
-            client.stream(**request, follow_redirects=False) as response,
-        ):
-            body = bytearray()
-            async for piece in response.aiter_raw():
-                body += piece
-                if len(body) > max_bytes:
-                    break
-    except (TimeoutError, httpx2.TimeoutException):
-        raise ToolError(f"{where}: no answer in {seconds:g} seconds") from None
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise ToolError(redact_error(f"{where}: {error or type(error).__name__}")) from None
-    return _answer(response, bytes(body), where, max_bytes)
 
+    operation: Operation
+    server: str
+    keys: tuple[ApiKey, ...]
+    missing: tuple[str, ...]
+    seconds: float
+    max_bytes: int
 
-def _request(
-    operation: Operation,
-    server: str,
-    arguments: Mapping[str, Json],
-    keys: Sequence[ApiKey],
-) -> dict[str, Any]:
-    path = operation.path
-    query: list[tuple[str, str]] = []
-    headers = dict(HEADERS)
-    for each in operation.parameters:
-        value = arguments.get(each.key)
-        if value is None:
-            continue
-        if each.place == "path":
-            path = path.replace(f"{{{each.name}}}", _in_path(each, value))
-        elif each.place == "query":
-            query += _in_query(each, value)
-        else:
-            headers[each.name] = _in_header(each, value)
-    content = None
-    if operation.body is not None and operation.body in arguments:
-        headers["Content-Type"] = operation.media_type
-        content = _content(operation.media_type, arguments[operation.body])
-    for key in keys:  # last, so that no argument takes the place of a key
-        if key.place == "query":
-            query = [*(each for each in query if each[0] != key.name), (key.name, key.value)]
-        elif key.place == "cookie":
-            headers["Cookie"] = f"{key.name}={key.value}"
-        else:
-            headers[key.name] = key.value
-    url = server.rstrip("/") + path + (f"?{urlencode(query)}" if query else "")
-    return {"method": operation.method, "url": url, "headers": headers, "content": content}
+    @property
+    def where(self) -> str:
+        """What messages call the operation."""
+        return f"{self.operation.method} {self.operation.path}"
 
+    async def call(self, arguments: Mapping[str, Json]) -> Json:
+        """Call the operation and return what it answers: JSON, text, or None for nothing.
 
-def _content(media_type: str, value: Json) -> bytes:
-    if media_type == FORM_BODY:
-        pairs = value.items() if isinstance(value, dict) else ()
-        return urlencode({key: _plain(each) for key, each in pairs}).encode()
-    return (str(value) if media_type == "text/plain" else write_json(value)).encode()
+        Args:
+            arguments: the arguments, checked.
 
-
-def _plain(value: Json) -> str:
-    """A value as text; what has parts is JSON."""
-    return value if isinstance(value, str) else write_json(value)
-
-
-def _joined(each: ApiParameter, value: Json, comma: str = ",") -> str:
-    if each.style != "json" and isinstance(value, list):
-        return comma.join(map(_plain, value))
-    if each.style != "json" and isinstance(value, dict):
-        equals = "=" if each.explode else ","
-        return comma.join(f"{key}{equals}{_plain(one)}" for key, one in value.items())
-    return _plain(value)
-
-
-def _in_path(each: ApiParameter, value: Json) -> str:
-    text = _joined(each, value)
-    if text in ("", ".", ".."):
-        raise ToolError(f'"{each.key}" is part of a path and cannot be {text!r}')
-    before = {"label": ".", "matrix": f";{each.name}="}.get(each.style, "")
-    return before + quote(text, safe=",=")
-
-
-def _in_query(each: ApiParameter, value: Json) -> list[tuple[str, str]]:
-    if each.style == "deepObject" and isinstance(value, dict):
-        return [(f"{each.name}[{key}]", _plain(one)) for key, one in value.items()]
-    if each.style == "form" and each.explode:
-        if isinstance(value, list):
-            return [(each.name, _plain(one)) for one in value]
-        if isinstance(value, dict):
-            return [(key, _plain(one)) for key, one in value.items()]
-    between = {"spaceDelimited": " ", "pipeDelimited": "|"}.get(each.style, ",")
-    return [(each.name, _joined(each, value, between))]
-
-
-def _in_header(each: ApiParameter, value: Json) -> str:
-    text = _joined(each, value)
-    if not text.isprintable() or not text.isascii():
-        raise ToolError(f'"{each.key}" is a header: write printable ASCII')
-    return text
-
-
-def _answer(response: httpx2.Response, body: bytes, where: str, max_bytes: int) -> Json:
-    status = f"{response.status_code} {response.reason_phrase}".strip()
-    if 300 <= response.status_code < 400:
-        target = visible(response.headers.get("location", "elsewhere")[:_LONGEST_TARGET])
-        said = f"{where}: {status}: it redirects to {target}, which is not followed"
-        raise ToolError(redact_error(said))
-    if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise ToolError(f"{where}: {status}: the answer is compressed, which nobody asked for")
-    text = redact(body[:max_bytes].decode(_encoding(response), "replace"))
-    if not response.is_success:
-        begun = text[:_BEGINNING] + ("…" if len(text) > _BEGINNING else "")
-        raise ToolError(redact_error(f"{where}: {status}: {begun}"))
-    if len(body) > max_bytes:
-        raise ToolError(f"{where}: the answer has more than {max_bytes:,} bytes")
-    if not text:
-        return None
-    if "json" in response.headers.get("content-type", "").lower():
+        Raises:
+            ToolError: an argument cannot be sent, or the answer is no success.
+        """
+        origin = urlsplit(self.server)[:2]
+        body = bytearray()
         try:
-            return read_json(text)
-        except (ValueError, RecursionError) as error:
-            raise ToolError(f"{where}: the answer is not JSON: {error}") from None
-    return text
+            async with (
+                asyncio.timeout(self.seconds),
+                async_client_of(("openapi", *origin), partial(_Client, origin[0])) as client,
+            ):
+                request = self._request(client, arguments)
+                response = await client.send(request, stream=True)
+                try:
+                    async for piece in response.aiter_raw():
+                        body += piece
+                        if len(body) > self.max_bytes:
+                            break
+                finally:
+                    await response.aclose()
+        except (TimeoutError, httpx2.TimeoutException):
+            raise ToolError(f"{self.where}: no answer in {self.seconds:g} seconds") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            said = f"{self.where}: {error or type(error).__name__}"
+            raise ToolError(redact_error(said)) from None
+        return self._answer(response, bytes(body))
+
+    # --- the request
+
+    def _request(self, client: _Client, arguments: Mapping[str, Json]) -> httpx2.Request:
+        operation = self.operation
+        path = _quoted(operation.path)
+        query: list[tuple[str, str]] = []
+        headers = dict(HEADERS)
+        cookies: list[tuple[str, str]] = []
+        for each in operation.parameters:
+            value = arguments.get(each.key)
+            if value is None:
+                continue
+            if each.place == "path":
+                path = path.replace(_quoted(f"{{{each.name}}}"), in_path(each, value))
+            elif each.place == "header":
+                headers[each.name] = in_header(each, value)
+            else:
+                (query if each.place == "query" else cookies).extend(in_query(each, value))
+        for key in self.keys:  # last, so that no argument takes the place of a key
+            if key.place == "header":
+                same = {name for name in headers if name.lower() == key.name.lower()}
+                headers = {name: one for name, one in headers.items() if name not in same}
+                headers[key.name] = key.value
+            else:
+                pairs = query if key.place == "query" else cookies
+                pairs[:] = [each for each in pairs if unquote(each[0]) != key.name]
+                pairs.append(key.pair)
+        if cookies:
+            headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies)
+        url = self.server.rstrip("/") + path
+        if query:
+            url += ("&" if "?" in path else "?") + "&".join(f"{key}={one}" for key, one in query)
+        body: dict[str, Any] = {}
+        if operation.body is not None and operation.body.key in arguments:
+            value = arguments[operation.body.key]
+            if operation.body.media_type == MULTIPART:
+                body["files"] = parts_of(value)
+            else:
+                body["content"] = content_of(operation.body, value)
+                headers["Content-Type"] = operation.body.media_type
+        made = client.build_request(
+            operation.method, url, headers=headers, timeout=self.seconds, **body
+        )
+        size = int(made.headers.get("content-length", 0)) + len(url)
+        if size > self.max_bytes:
+            raise ToolError(f"{self.where}: the request has more than {self.max_bytes:,} bytes")
+        return made
+
+    # --- the answer
+
+    def _answer(self, response: httpx2.Response, body: bytes) -> Json:
+        status = visible(f"{response.status_code} {response.reason_phrase}".strip())
+        if 300 <= response.status_code < 400:
+            target = visible(response.headers.get("location", "elsewhere")[:_LONGEST_TARGET])
+            said = f"{self.where}: {status}: it redirects to {target}, which is not followed"
+            raise ToolError(redact_error(said))
+        if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+            said = "the answer is compressed, which nobody asked for"
+            raise ToolError(f"{self.where}: {status}: {said}")
+        text = redact(body[: self.max_bytes].decode(_encoding(response), "replace"))
+        if not response.is_success:
+            begun = visible(text[:_BEGINNING]) + ("…" if len(text) > _BEGINNING else "")
+            said = ": ".join(each for each in (self.where, status, begun.strip()) if each)
+            raise ToolError(redact_error(said) + self._hint(response.status_code))
+        if len(body) > self.max_bytes:
+            raise ToolError(f"{self.where}: the answer has more than {self.max_bytes:,} bytes")
+        if not text:
+            return None
+        if "json" in response.headers.get("content-type", "").lower():
+            try:
+                return read_json(text)
+            except (ValueError, RecursionError) as error:
+                raise ToolError(f"{self.where}: the answer is not JSON: {error}") from None
+        return text
+
+    def _hint(self, status: int) -> str:
+        if status not in (401, 403) or not self.missing:
+            return ""
+        return f"\n  hint: it was called without a key for {' and '.join(self.missing)}"
+
+
+class _Client(httpx2.AsyncClient):
+    """A client for one server, kept as long as the event loop; it follows no redirects."""
+
+    def __init__(self, scheme: str) -> None:
+        secure = scheme == "https"
+        transport = async_transport(secure=secure)
+        verify = certificates() if secure and transport is None else False
+        super().__init__(transport=transport, verify=verify, cookies=_no_cookies())
+
+    async def close(self) -> None:
+        """Close its connections."""
+        await self.aclose()
+
+
+def _quoted(path: str) -> str:
+    """The path of a document as addresses have it, with its parameters in braces."""
+    return quote(path, safe="/:@!$&'()*+,;=%?{}")
+
+
+def _no_cookies() -> CookieJar:
+    """A jar that takes no cookies: one call says nothing to the next."""
+    return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
 
 
 def _encoding(response: httpx2.Response) -> str:
@@ -179,3 +201,14 @@ def _encoding(response: httpx2.Response) -> str:
         return codecs.lookup(response.charset_encoding or "utf-8").name
     except LookupError:
         return "utf-8"
+
+
+class _Redacting(logging.Filter):
+    """Hides keys: the client logs addresses, and some keys are part of them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = redact(record.getMessage()), ()
+        return True
+
+
+logging.getLogger("httpx2").addFilter(_Redacting())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
 from attrs import field, frozen
 
@@ -14,6 +15,7 @@ from ..errors import ConfigurationError
 from ..json_text import Json
 from ..redaction import Hidden, hide
 from .document import ApiDocument
+from .styles import TOKEN
 
 
 @frozen
@@ -29,6 +31,13 @@ class ApiKey:
     name: str
     value: str = field(repr=False)
     _hidden: Hidden = field(repr=False, eq=False)
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Its name and value in a query or a cookie; servers do not decode cookies."""
+        if self.place == "cookie":
+            return self.name, self.value
+        return quote(self.name, safe=""), quote(self.value, safe="")
 
 
 def read_keys(api: ApiDocument, keys: Mapping[str, str]) -> dict[str, ApiKey]:
@@ -48,19 +57,50 @@ def read_keys(api: ApiDocument, keys: Mapping[str, str]) -> dict[str, ApiKey]:
         if name not in declared:
             hint = did_you_mean(name, declared) or f"it has {', '.join(declared) or 'none'}"
             raise ConfigurationError(f'{api.place}: no security scheme "{name}"; {hint}')
-        value = os.environ.get(variable)
+        value = os.environ.get(variable, "").strip()
         if not value:
             raise ConfigurationError(f"the environment variable {variable} is not set")
         if not value.isascii() or not value.isprintable():
             raise ConfigurationError(f"the environment variable {variable} is not printable ASCII")
-        found[name] = _key(api.followed(declared[name], f"{at}.{name}"), value)
+        made = _key(api.followed(declared[name], f"{at}.{name}"), value)
+        if made is None:
+            raise api.fault(f"{at}.{name}", "keys of this kind are not sent")
+        found[name] = made
     return found
 
 
-def _key(scheme: dict[str, Json], value: str) -> ApiKey:
-    if scheme.get("type") == "apiKey":
-        return ApiKey(str(scheme.get("in")), str(scheme.get("name")), value, hide(value))
-    if str(scheme.get("scheme", "")).lower() == "basic":
+def keys_for(
+    security: Sequence[Sequence[str]], keys: Mapping[str, ApiKey]
+) -> tuple[tuple[ApiKey, ...], tuple[str, ...]]:
+    """The keys that an operation is called with, and the schemes that a key is missing for.
+
+    Args:
+        security: sets of schemes, of which one is enough.
+        keys: the keys that were given.
+    """
+    if not security:
+        return (), ()
+    chosen = min(security, key=lambda each: (len({*each} - keys.keys()), -len(each)))
+    sent = tuple(keys[name] for name in chosen if name in keys)
+    return sent, tuple(name for name in chosen if name not in keys)
+
+
+def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
+    kind, how = scheme.get("type"), str(scheme.get("scheme", "")).lower()
+    if kind == "apiKey":
+        place, name = str(scheme.get("in")), scheme.get("name")
+        if place not in ("query", "header", "cookie") or not isinstance(name, str):
+            return None
+        if place != "query" and not TOKEN.fullmatch(name):
+            return None
+        if place == "cookie" and any(each in value for each in ' ",;\\'):
+            raise ConfigurationError(f'the key for "{name}" cannot be sent as a cookie')
+        return ApiKey(place, name, value, hide(value, quote(value, safe="")))
+    if kind == "http" and how == "basic":
         encoded = base64.b64encode(value.encode()).decode()
-        return ApiKey("header", "Authorization", f"Basic {encoded}", hide(value, encoded))
-    return ApiKey("header", "Authorization", f"Bearer {value}", hide(value))
+        password = value.partition(":")[2]
+        hidden = hide(value, encoded, password)
+        return ApiKey("header", "Authorization", f"Basic {encoded}", hidden)
+    if kind in ("oauth2", "openIdConnect") or (kind == "http" and how == "bearer"):
+        return ApiKey("header", "Authorization", f"Bearer {value}", hide(value))
+    return None

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from gram import did_you_mean, expect, expect_all
+from attrs import frozen
+
+from gram import did_you_mean, expect, expect_all, visible
 
 from ..errors import ConfigurationError, ToolError
 from ..json_text import Json
 from ..tools import Tool, ToolLibrary
 from .document import ApiDocument, read_document
-from .keys import ApiKey, read_keys
+from .keys import ApiKey, keys_for, read_keys
 from .operations import Operation, operation_id, operation_name, read_operation
 
 _MOST_BYTES: Final = 1_000_000
@@ -36,12 +38,14 @@ def openapi_library(
         document: a file of JSON or YAML, an address, or the document as a mapping.
         operations: the ``operationId`` of those that become tools; all by default.
         server: the address to call, in place of the document's servers.
-        hosts: the hosts that may be called; by default those of the document's servers, or
-            of ``server``.
+        hosts: the hosts that may be called, with or without their ports; by default those of
+            the document's servers, or of ``server``. Of a document that has an address, its own
+            host alone.
         keys: for each security scheme the name of the environment variable with its key.
         seconds: how long a call may take.
-        max_bytes: the most bytes of an answer that is read.
-        tell: called with a sentence for each operation that cannot be a tool.
+        max_bytes: the most bytes of a request, and of an answer that is read.
+        tell: called with a sentence for each operation that cannot be a tool, and for what a
+            tool does not take that the operation would.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -55,15 +59,18 @@ def openapi_library(
     wanted = None if operations is None else expect_all(operations, str, "operations", by=by)
     expect(server, (str, type(None)), "server", by=by)
     allowed = None if hosts is None else expect_all(hosts, str, "hosts", by=by)
+    allowed = allowed and tuple(map(str.lower, allowed))
     expect(keys, (Mapping, type(None)), "keys", by=by)
     expect(seconds, (int, float), "seconds", by=by)
     expect(max_bytes, int, "max_bytes", by=by)
     expect(tell, Callable, "tell", by=by)
     api = read_document(document)
     found_keys = read_keys(api, keys or {})
+    made = _Making(api, server, allowed, found_keys, seconds, max_bytes)
     tools: dict[str, Tool] = {}
     faults: list[ConfigurationError] = []
     names: list[str] = []
+    notes: list[str] = []
     for path, method, item, given in api.operations():
         said = {operation_id(path, method, given), operation_name(path, method, given)}
         names += said
@@ -72,83 +79,116 @@ def openapi_library(
         at = f'$.paths["{path}"].{method}'
         try:
             operation = read_operation(api, path, method, item, given)
-            address = _address(api, operation, server, allowed, at)
             if operation.name in tools:
                 raise api.fault(at, f'another operation is named "{operation.name}"')
-            tools[operation.name] = _tool(
-                api, at, operation, address, found_keys, seconds, max_bytes
-            )
+            tools[operation.name] = made.tool(operation, at)
+            notes += [f"{api.place}: {at}: {each}" for each in operation.unsent]
         except ConfigurationError as error:
             if wanted is not None:
                 raise
             faults.append(error)
-            tell(f"{error}; left out")
     for name in wanted or ():
         if name not in names:
             hint = did_you_mean(name, names) or f"it has {', '.join(names[:20]) or 'none'}"
             raise ConfigurationError(f'{api.place}: there is no operation "{name}"; {hint}')
     if faults and not tools:
-        raise faults[0]
+        more = f"\n  and {len(faults) - 1} other operations" if len(faults) > 1 else ""
+        raise ConfigurationError(f"{faults[0]}{more}")
+    for each in [*notes, *(f"{fault}; left out" for fault in faults)]:
+        tell(each)
     return ToolLibrary(tools)
 
 
-def _address(
-    api: ApiDocument,
-    operation: Operation,
-    server: str | None,
-    allowed: tuple[str, ...] | None,
-    at: str,
-) -> str:
-    """The first address of an operation whose host is allowed.
+@frozen(init=False, repr=False)
+class ApiTool(Tool):
+    """An operation of a document as a tool."""
 
-    Raises:
-        ConfigurationError: there is none.
-    """
-    servers = [server] if server is not None else operation.servers
-    for address in servers:
-        host = _host(address)
-        if host and (allowed is None or host in allowed):
-            return address
-    shown = " ".join(servers)
-    if any(map(_host, servers)):
-        raise api.fault(at, f'the host of its server "{shown}" is not among those allowed')
-    raise api.fault(at, f'its server "{shown}" is no address; give one in Python, as server=')
+    @property
+    def source(self) -> str:
+        """What messages call the document."""
+        return (self.place or "").partition(": $.paths")[0]
 
 
-def _host(address: str) -> str | None:
-    """The host of an address of http or https; None if it is none or has a password."""
+@frozen
+class _Making:
+    """Makes operations into tools, with what all of them share."""
+
+    api: ApiDocument
+    server: str | None
+    hosts: tuple[str, ...] | None
+    keys: Mapping[str, ApiKey]
+    seconds: float
+    max_bytes: int
+
+    def tool(self, operation: Operation, at: str) -> ApiTool:
+        """The tool of an operation.
+
+        Raises:
+            ConfigurationError: no server of it may be called, or a schema of it is not valid.
+        """
+        server = self._server(operation, at)
+        sent, missing = keys_for(operation.security, self.keys)
+
+        async def invoke(arguments: dict[str, Json]) -> Any:
+            from .calls import Caller  # imported late: it loads the network library
+
+            caller = Caller(operation, server, sent, missing, self.seconds, self.max_bytes)
+            return await caller.call(arguments)
+
+        try:
+            return ApiTool(
+                operation.name,
+                operation.description,
+                operation.schema,
+                invoke,
+                result_schema=operation.result,
+                place=f"{self.api.place}: {at}",
+                once=operation.method not in ("GET", "HEAD", "OPTIONS"),
+            )
+        except ToolError as error:
+            raise self.api.fault(at, str(error).splitlines()[0]) from None
+
+    def _server(self, operation: Operation, at: str) -> str:
+        """The first address of an operation whose host is allowed.
+
+        Raises:
+            ConfigurationError: there is none.
+        """
+        servers = (self.server,) if self.server is not None else operation.servers
+        for address in servers:
+            if self._is_allowed(address):
+                return address
+        shown = visible(" ".join(servers))
+        refused = [each.netloc for each in map(_parts, servers) if each]
+        if not refused:
+            hint = "give the whole address, server=https://…"
+            raise self.api.fault(at, f'its server "{shown}" is no address\n  hint: {hint}')
+        hint = f"if you trust it, hosts={visible(refused[0])}"
+        raise self.api.fault(
+            at, f'the host of its server "{shown}" is not among those allowed\n  hint: {hint}'
+        )
+
+    def _is_allowed(self, address: str) -> bool:
+        """Whether an address may be called.
+
+        Without a word about hosts, a document that was fetched may name its own alone: who serves
+        it could send keys and arguments to another one any day.
+        """
+        parts = _parts(address)
+        if parts is None:
+            return False
+        if self.hosts is not None:
+            return parts.hostname in self.hosts or parts.netloc.lower() in self.hosts
+        own = _parts(self.api.address) if self.api.address else None
+        return own is None or self.server is not None or parts.hostname == own.hostname
+
+
+def _parts(address: str) -> SplitResult | None:
+    """The parts of an address of http or https; None if it is none or has a password."""
     try:
         parts = urlsplit(address)
         is_plain = parts.scheme in ("http", "https") and parts.username is None
-        return parts.hostname if is_plain and parts.port != 0 else None
+        is_whole = parts.hostname and parts.port != 0 and not parts.query and not parts.fragment
     except ValueError:
         return None
-
-
-def _tool(
-    api: ApiDocument,
-    at: str,
-    operation: Operation,
-    address: str,
-    keys: Mapping[str, ApiKey],
-    seconds: float,
-    max_bytes: int,
-) -> Tool:
-    sent = [keys[name] for name in operation.security if name in keys]
-
-    async def invoke(arguments: dict[str, Json]) -> Any:
-        from .calls import call  # imported late: it loads the network library
-
-        return await call(operation, address, arguments, sent, seconds, max_bytes)
-
-    try:
-        return Tool(
-            operation.name,
-            operation.description,
-            operation.schema,
-            invoke,
-            place=f"{api.place}: {at}",
-            once=operation.method not in ("GET", "HEAD", "OPTIONS"),
-        )
-    except ToolError as error:
-        raise api.fault(at, str(error).splitlines()[0]) from None
+    return parts if is_plain and is_whole else None

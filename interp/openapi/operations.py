@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from hashlib import sha256
 from typing import Any, Final
 
 from attrs import frozen
 
 from gram import visible
 
-from ..contracts import from_openapi_schema
 from ..json_text import Json
+from .bodies import ApiBody, read_body, why_no_body
 from .document import ApiDocument
+from .schemas import Schemas, result_type
+from .styles import STYLES, TOKEN, ApiParameter
 
 _LONGEST_NAME: Final = 64
-_PLACES: Final = ("path", "query", "header")
 _NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
 """Headers that OpenAPI leaves to other parts of a document."""
 
-JSON_BODY: Final = "application/json"
-FORM_BODY: Final = "application/x-www-form-urlencoded"
-
-
-@frozen
-class ApiParameter:
-    """A parameter of an operation.
-
-    Attributes:
-        key: its name as the model knows it.
-        name, place: its name in the request, and where it is: path, query or header.
-        style, explode: how lists and objects are written; style ``json`` writes any value as JSON.
-    """
-
-    key: str
-    name: str
-    place: str
-    style: str
-    explode: bool
+_OF_THE_CONNECTION: Final = {"connection", "content-length", "cookie", "host", "transfer-encoding"}
 
 
 @frozen
@@ -46,22 +31,25 @@ class Operation:
     Attributes:
         name, description, schema: those of the tool.
         method, path: the request.
+        result: the schema of what it gives, or None if the document does not say it.
         parameters: the parameters that are not in the body.
-        body: the key of the argument that is the body, or None; and its media type.
+        body: the body, or None.
         servers: the addresses of its servers, or of the document's.
-        security: the names of the schemes that it is called with.
+        security: the names of the schemes that it is called with; one of these sets is enough.
+        unsent: what the model cannot give it, in words.
     """
 
     name: str
     description: str
     schema: dict[str, Json]
+    result: dict[str, Json] | None
     method: str
     path: str
     parameters: tuple[ApiParameter, ...]
-    body: str | None
-    media_type: str
+    body: ApiBody | None
     servers: tuple[str, ...]
-    security: tuple[str, ...]
+    security: tuple[tuple[str, ...], ...]
+    unsent: tuple[str, ...]
 
 
 def operation_id(path: str, method: str, operation: Json) -> str:
@@ -80,8 +68,10 @@ def operation_name(path: str, method: str, operation: Json) -> str:
     >>> operation_name("/pets", "get", {"operationId": "pets/list-all"})
     'pets_list-all'
     """
-    said = operation_id(path, method, operation)
-    return re.sub(r"[^\w-]", "_", said, flags=re.ASCII)[:_LONGEST_NAME]
+    name = re.sub(r"[^\w-]", "_", operation_id(path, method, operation), flags=re.ASCII)
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[: _LONGEST_NAME - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
 
 
 def read_operation(
@@ -109,44 +99,40 @@ def _read(
     operation: dict[str, Json],
     at: str,
 ) -> Operation:
-    schemas = _Schemas(document, at)
+    schemas = Schemas(document, at)
     properties: dict[str, Json] = {}
     required: list[str] = []
+    unsent: list[str] = []
     parameters = []
     for given in _parameters(document, item, operation, at):
-        name, place = given.get("name"), given.get("in")
-        if not isinstance(name, str) or not isinstance(place, str):
-            raise document.fault(at, "a parameter has no name or no place (in)")
-        if place == "header" and name.lower() in _NOT_PARAMETERS:
-            continue
-        if place not in _PLACES:
-            if given.get("required"):
-                raise document.fault(at, f'its parameter "{name}" is a {place}')
-            continue
-        key = name if name not in properties else f"{name}_{place}"
-        properties[key] = schemas.of_parameter(given)
-        if given.get("required") or place == "path":
-            required.append(key)
-        default = "form" if place == "query" else "simple"
-        style = "json" if "content" in given else given.get("style", default)
-        explode = given.get("explode", style == "form")
-        parameters.append(ApiParameter(key, name, place, style, explode))
-    media_type, body = "", None
+        fault = _why_not_sent(given)
+        if fault and (given.get("required") or given.get("in") == "path"):
+            raise document.fault(at, fault)
+        if fault:
+            unsent.append(fault)
+        elif not _is_of_other_parts(given):
+            parameter = _parameter(given, properties)
+            parameters.append(parameter)
+            properties[parameter.key] = schemas.of_parameter(given)
+            if given.get("required") or parameter.place == "path":
+                required.append(parameter.key)
+    body = None
     if "requestBody" in operation:
         request = document.followed(operation["requestBody"], f"{at}.requestBody")
-        media_type, schema = _body_of(request)
-        if media_type:
-            body = "body" if "body" not in properties else "request_body"
-            properties[body] = schemas.json_schema(schema)
-            if request.get("description") and "description" not in properties[body]:
-                properties[body]["description"] = request["description"]
+        body = read_body(document, request, _free("body", "request_body", properties), at)
+        if body is not None:
+            properties[body.key] = schemas.json_schema(body.schema)
+            if request.get("description"):
+                properties[body.key].setdefault("description", request["description"])
             if request.get("required"):
-                required.append(body)
-        elif request.get("required"):
-            kinds = ", ".join(request.get("content") or {}) or "nothing"
-            raise document.fault(at, f"its body is {kinds}, which is not sent")
+                required.append(body.key)
+            unsent += body.unsent
+        else:
+            unsent.append(why_no_body(request))
+            if request.get("required"):
+                raise document.fault(at, unsent[-1])
     root: dict[str, Json] = {"type": "object", "properties": properties, "required": required}
-    if definitions := schemas.definitions:
+    if definitions := schemas.definitions():
         root["$defs"] = definitions
     in_path = {each.name for each in parameters if each.place == "path"}
     if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
@@ -156,14 +142,56 @@ def _read(
         operation_name(path, method, operation),
         _description(path, method, item, operation),
         root,
+        result_type(document, operation, at),
         method.upper(),
         path,
         tuple(parameters),
         body,
-        media_type,
         tuple(document.servers(servers or [{"url": "/"}], f"{at}.servers")),
         _security(document, operation),
+        tuple(unsent),
     )
+
+
+def _why_not_sent(given: dict[str, Json]) -> str | None:
+    """Why a parameter cannot be sent, or None."""
+    name, place = given.get("name"), given.get("in")
+    if not isinstance(name, str) or not isinstance(place, str):
+        return "a parameter has no name or no place (in)"
+    if place not in STYLES:
+        return f'its parameter "{name}" is in {place}, which is not sent'
+    if place in ("header", "cookie") and not TOKEN.fullmatch(name):
+        return f'its parameter "{name}" is no name of a {place}'
+    if place == "header" and name.lower() in _OF_THE_CONNECTION:
+        return f'its parameter "{name}" is a header that belongs to the connection'
+    style = given.get("style", STYLES[place][0])
+    if "content" not in given and style not in STYLES[place]:
+        return f'its parameter "{name}" has the style {style}, which {place} has not'
+    return None
+
+
+def _is_of_other_parts(given: dict[str, Json]) -> bool:
+    return given["in"] == "header" and given["name"].lower() in _NOT_PARAMETERS
+
+
+def _parameter(given: dict[str, Json], others: Collection[str]) -> ApiParameter:
+    name, place = given["name"], given["in"]
+    key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:_LONGEST_NAME] or "_"
+    style = "json" if "content" in given else given.get("style", STYLES[place][0])
+    explode = given.get("explode", style == "form") is True
+    reserved = given.get("allowReserved") is True
+    return ApiParameter(
+        _free(key, f"{key}_{place}"[-_LONGEST_NAME:], others), name, place, style, explode, reserved
+    )
+
+
+def _free(name: str, other: str, taken: Collection[str]) -> str:
+    """A name, or the other one if it is taken, with as many ``_`` as make it free."""
+    if name in taken:
+        name = other
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _parameters(
@@ -185,101 +213,7 @@ def _description(path: str, method: str, item: dict[str, Json], operation: dict[
     return visible(text)
 
 
-def _body_of(request: dict[str, Json]) -> tuple[str, Json]:
-    """The media type of a body that is sent, and its schema; the first that a model can write."""
-    content = request.get("content") or {}
-    kinds = {each.split(";")[0].strip().lower(): each for each in content}
-    json_like = [each for each in kinds if each.endswith("+json")]
-    for kind in (JSON_BODY, *json_like, FORM_BODY, "text/plain"):
-        if kind in kinds:
-            return kind, (content[kinds[kind]] or {}).get("schema", {})
-    if "*/*" in kinds:
-        return JSON_BODY, (content[kinds["*/*"]] or {}).get("schema", {})
-    return "", None
-
-
-def _security(document: ApiDocument, operation: dict[str, Json]) -> tuple[str, ...]:
-    """The schemes that an operation names, in any of its alternatives."""
+def _security(document: ApiDocument, operation: dict[str, Json]) -> tuple[tuple[str, ...], ...]:
+    """The sets of schemes that an operation names."""
     wanted = operation.get("security", document.root.get("security")) or []
-    return tuple(dict.fromkeys(name for each in wanted for name in each))
-
-
-class _Schemas:
-    """The schemas of one operation, as JSON Schema: what they refer to is in ``definitions``."""
-
-    def __init__(self, document: ApiDocument, at: str) -> None:
-        self._document = document
-        self._at = at
-        self._names: dict[str, str] = {}
-        self.definitions: dict[str, Json] = {}
-
-    def of_parameter(self, parameter: dict[str, Json]) -> dict[str, Json]:
-        """The schema of a parameter, with its description."""
-        schema = parameter.get("schema")
-        if schema is None:
-            content: dict[str, Json] = parameter.get("content") or {}
-            first: Json = next(iter(content.values()), None)
-            schema = first.get("schema", {}) if isinstance(first, dict) else {}
-        made = self.json_schema(schema)
-        if parameter.get("description") and "$ref" not in made:
-            made.setdefault("description", parameter["description"])
-        return made
-
-    def json_schema(self, schema: Json) -> dict[str, Json]:
-        """A schema of the document as JSON Schema."""
-        if schema is True or schema is None:
-            return {}
-        made = from_openapi_schema(schema) if self._document.is_3_0 else schema
-        found: dict[str, Json] = self._with_local_references(made)
-        return found
-
-    def _with_local_references(self, schema: Json) -> Json:
-        if isinstance(schema, list):
-            return [self._with_local_references(each) for each in schema]
-        if not isinstance(schema, dict):
-            return schema
-        read_only = _read_only(schema)
-        made: dict[str, Json] = {}
-        for key, value in schema.items():
-            if key == "$ref" and isinstance(value, str):
-                made[key] = f"#/$defs/{self._name_of(value)}"
-            elif key in ("enum", "const", "default", "examples", "example"):
-                made[key] = value
-            elif key == "properties" and isinstance(value, dict):
-                made[key] = {
-                    name: self._with_local_references(below)
-                    for name, below in value.items()
-                    if name not in read_only
-                }
-            elif key == "required" and isinstance(value, list):
-                made[key] = [name for name in value if name not in read_only]
-            elif key not in _FOR_DOCUMENTS:
-                made[key] = self._with_local_references(value)
-        return made
-
-    def _name_of(self, reference: str) -> str:
-        """The name of what a reference leads to, among the definitions."""
-        if reference not in self._names:
-            target = self._document.referred(reference, self._at)
-            name = re.sub(r"\W", "_", reference.rpartition("/")[2]) or "root"
-            while name in self.definitions:
-                name += "_"
-            self._names[reference] = name
-            self.definitions[name] = {}  # it may refer to itself
-            self.definitions[name] = self.json_schema(target)
-        return self._names[reference]
-
-
-_FOR_DOCUMENTS: Final = {"xml", "externalDocs", "discriminator"}
-
-
-def _read_only(schema: dict[str, Json]) -> set[str]:
-    """The properties that only answers have."""
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return set()
-    return {
-        name
-        for name, each in properties.items()
-        if isinstance(each, dict) and each.get("readOnly") is True
-    }
+    return tuple(tuple(each) for each in wanted)

@@ -17,6 +17,8 @@ from interp.tools import acall_tool, invoke_tool
 from tests.interp.cli.process import gram
 
 KEY = "a-key-of-pets-17"
+FILE = {"type": "string", "format": "binary"}
+UPLOAD = {"multipart/form-data": {"schema": {"properties": {"f": FILE}, "required": ["f"]}}}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -139,7 +141,7 @@ def test_a_call_sends_path_query_header_body_and_key(
 
     assert said == again
     assert said["method"] == "PUT"
-    assert said["path"] == "/v1/pets/a%2Fb%20%3F?tag=x&tag=y+z"
+    assert said["path"] == "/v1/pets/a%2Fb%20%3F?tag=x&tag=y%20z"
     assert json.loads(said["body"]) == {"name": "Ann"}
     assert server.asked[0]["headers"]["X-Why"] == "so"
     assert server.asked[0]["headers"]["Authorization"] == f"Bearer {KEY}"
@@ -152,7 +154,7 @@ def test_a_form_is_sent_as_one(server: Any) -> None:
 
     said = invoke_tool(library["pets_update"], {"id": "1", "body": {"a": "x y", "b": 2}})
 
-    assert said["body"] == "a=x+y&b=2"
+    assert said["body"] == "a=x%20y&b=2"
 
 
 def test_a_key_in_an_answer_is_hidden(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +237,14 @@ def test_operations_are_chosen_by_their_names() -> None:
         ({"parameters": [{"$ref": "other.json#/x"}]}, "not in this document"),
         ({"parameters": [{"$ref": "#/nowhere"}]}, "leads nowhere"),
         ({"parameters": 5}, "not written as OpenAPI has it"),
-        ({"parameters": [{"name": "c", "in": "cookie", "required": True}]}, "is a cookie"),
+        ({"parameters": [{"name": "c", "in": "body", "required": True}]}, "is in body"),
+        ({"parameters": [{"name": "Host", "in": "header", "required": True}]}, "the connection"),
+        ({"parameters": [{"name": "a b", "in": "header", "required": True}]}, "no name of a"),
+        (
+            {"parameters": [{"name": "a", "in": "query", "style": "matrix", "required": True}]},
+            "has the style matrix, which query has not",
+        ),
+        ({"requestBody": {"required": True, "content": UPLOAD}}, 'the file "f"'),
         ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
         ({"requestBody": {"content": {"application/json": {"schema": {"type": 5}}}}}, "schema"),
         ({"servers": [{"url": "ftp://h"}]}, "no address"),
