@@ -128,6 +128,17 @@ class RunStore:
         """Close the connection; what is done next opens a new one."""
         self.database.close()
 
+    def ready(self) -> Database:
+        """The database, with the tables of a store.
+
+        Raises:
+            StoreError: it cannot be reached, or holds something else.
+        """
+        if not self._has_tables:
+            self.database.together(self._make_tables)
+            self._has_tables = True
+        return self.database
+
     # --- one run
 
     def create(
@@ -181,7 +192,7 @@ class RunStore:
                 "SELECT id FROM gram_runs WHERE id = ? AND owner = ?", run, maker
             )
 
-        if not self._ready().together(make):
+        if not self.ready().together(make):
             raise StoreError(f"{self.name}: it has a run {run} already")
 
     def claim(self, run: str) -> Claim:
@@ -231,9 +242,9 @@ class RunStore:
             StoreError: the store cannot be written.
         """
         if len(entries) == 1:
-            is_written = self._is_appended(self._ready().execute, claim, claim.size, entries[0])
+            is_written = self._is_appended(self.ready().execute, claim, claim.size, entries[0])
         else:
-            is_written = self._ready().together(
+            is_written = self.ready().together(
                 lambda execute: all(
                     self._is_appended(execute, claim, claim.size + index, entry)
                     for index, entry in enumerate(entries)
@@ -316,7 +327,7 @@ class RunStore:
                 *[run] * 3,
             )
 
-        return bool(self._ready().together(replace))
+        return bool(self.ready().together(replace))
 
     def entries(self, run: str) -> list[str]:
         """The entries of a run, in their order.
@@ -439,7 +450,7 @@ class RunStore:
                         execute("DELETE FROM gram_texts WHERE sha256 = ?", sha256)
             return len(removed)
 
-        return self._ready().together(remove) if status else 0
+        return self.ready().together(remove) if status else 0
 
     # --- inside
 
@@ -454,13 +465,6 @@ class RunStore:
             f"CASE WHEN status = 'running' AND leased_until < {self._clock} "
             "THEN 'stopped' ELSE status END"
         )
-
-    def _ready(self) -> Database:
-        """The database, with the tables of a store."""
-        if not self._has_tables:
-            self.database.together(self._make_tables)
-            self._has_tables = True
-        return self.database
 
     def _make_tables(self, execute: Execute) -> None:
         execute(self.database.guard)
@@ -478,7 +482,7 @@ class RunStore:
             )
 
     def _rows(self, sql: str, *values: object) -> Rows:
-        return self._ready().execute(sql, *values)
+        return self.ready().execute(sql, *values)
 
     def _claimed(self, run: str, owner: str, condition: str, *values: object) -> Rows:
         return self._rows(

@@ -110,16 +110,18 @@ def submit(
 
 
 def postgres_of(store: RunStore) -> PostgresDatabase:
-    """The database of a store that can have workers.
+    """The database of a store that can have workers, with its tables.
 
     Raises:
         ConfigurationError: it is not on Postgres.
+        StoreError: it cannot be reached.
     """
     if not isinstance(store.database, PostgresDatabase):
         raise ConfigurationError(
             f"{store.name}: workers need a store on Postgres, which tells them of new runs\n"
             "  hint: give --store postgresql://user@host/database (store= in Python)"
         )
+    store.ready()
     return store.database
 
 

@@ -29,7 +29,7 @@ WORKING = loads_one(
     """
     [working:Agent {instruction: "Work.", model: "OpenAI/gpt-5.6-luna"} |
       [work:ToolSpecification {description: "Works for some time"} |
-        (seconds::Decimal)==>(::String)]]
+        (seconds::Number)==>(::String)]]
     """
 )
 TOOLS = """

@@ -1,0 +1,145 @@
+"""Limits on requests hold for all workers of a store together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from interp import ConfigurationError, RunStore, SharedLimit, submit
+from interp.workers import RunQueue, postgres_of
+from interp.workers.shared_limits import SharedLimits
+from tests.interp.model_server import Answer, ModelServer, completion
+from tests.interp.worker_processes import TALKER, ended, until, worker
+
+Pool = Any
+
+
+@pytest.fixture
+def queue(store: RunStore) -> RunQueue:
+    found = RunQueue(postgres_of(store))
+    for name in ("one", "other"):
+        found.seen(name, [])
+    return found
+
+
+def with_limits(
+    database: str, use: Callable[[SharedLimits, SharedLimits], Awaitable[None]]
+) -> None:
+    """Use the limits of a store as two workers do."""
+
+    async def go() -> None:
+        from psycopg_pool import AsyncConnectionPool
+
+        async with AsyncConnectionPool(database, min_size=1, max_size=20, open=False) as pool:
+            await use(SharedLimits(pool, "one"), SharedLimits(pool, "other"))
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("queue")
+def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> None:
+    async def use(one: SharedLimits, other: SharedLimits) -> None:
+        await one.set({"OpenAI": SharedLimit(at_once=3)})
+        asked = [limits.ask(["OpenAI", "OpenAI/x"]) for limits in (one, other) * 10]
+        found = await asyncio.gather(*asked)
+        granted = [each for each in found if each.wait == 0]
+        assert len(granted) == 3
+        await one.ended(granted[0])
+        await other.ended(granted[0])  # each ends its own: one of these two numbers is not its
+        assert (await other.ask(["OpenAI"])).wait == 0
+
+    with_limits(database, use)
+
+
+def test_what_a_dead_worker_had_under_way_counts_no_more(
+    database: str, store: RunStore, queue: RunQueue
+) -> None:
+    async def use(one: SharedLimits, other: SharedLimits) -> None:
+        await one.set({"tenant:acme": SharedLimit(at_once=1)})
+        assert (await one.ask(["tenant:acme"])).wait == 0
+        assert (await other.ask(["tenant:acme"])).wait > 0
+        store.database.execute("UPDATE gram_workers SET seen = seen - 60 WHERE id = 'one'")
+        assert (await other.ask(["tenant:acme"])).wait == 0
+
+    with_limits(database, use)
+    queue.remove_ended()
+    assert store.database.execute("SELECT worker FROM gram_requests") == [("other",)]
+
+
+@pytest.mark.usefixtures("queue")
+def test_beginnings_are_spread_over_the_minute(database: str) -> None:
+    async def use(one: SharedLimits, other: SharedLimits) -> None:
+        await one.set({"OpenAI": SharedLimit(per_minute=600)})
+        began, granted = time.monotonic(), 0
+        while granted < 30:
+            for limits in (one, other):
+                found = await limits.ask(["OpenAI"])
+                granted += found.wait == 0
+                await asyncio.sleep(min(found.wait, 0.05))
+        # At ten a second; ten seconds' worth of patience is not a measure, the least time is one.
+        assert time.monotonic() - began >= 1.8
+
+    with_limits(database, use)
+
+
+@pytest.mark.usefixtures("queue")
+def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
+    async def use(one: SharedLimits, other: SharedLimits) -> None:
+        await one.hold_back("OpenAI", 30)
+        await one.hold_back("OpenAI", 2)  # said of an earlier request: the longer time holds
+        assert 20 < (await other.ask(["OpenAI", "OpenAI/x"])).wait <= 30
+        assert (await other.ask(["Anthropic"])).wait == 0
+
+    with_limits(database, use)
+
+
+@pytest.mark.parametrize("wrong", [{"at_once": 0}, {"per_minute": -1.0}, {"at_once": -3}])
+def test_a_limit_is_more_than_nothing(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="must be more than 0"):
+        SharedLimit(**wrong)
+
+
+def test_workers_keep_to_a_limit_together(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    model_server.will_say(*[Answer(completion({"content": "Hi."}), silence=0.5)] * 8)
+    runs = [submit(TALKER, "Hello", store=store, tenant="acme") for _ in range(8)]
+    under_way = "SELECT count(*) FROM gram_requests"
+    most = 0
+
+    def all_ended() -> bool:
+        nonlocal most
+        most = max(most, store.database.execute(under_way)[0][0])
+        return ended(store, *runs)()
+
+    options = ("--at-most", "tenant:acme=2")
+    with (
+        worker(database, *options, server=model_server),
+        worker(database, *options, server=model_server),
+    ):
+        seconds = until(all_ended)
+
+    assert most == 2
+    assert seconds > 8 * 0.5 / 2
+
+
+def test_a_provider_that_asks_for_time_is_asked_by_no_worker(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    busy = Answer({"error": {"message": "slow down"}}, 429, {"retry-after": "8"})
+    model_server.will_say(busy, *["Hi."] * 3)
+    first = submit(TALKER, "Hello", store=store)
+    with worker(database, server=model_server), worker(database, server=model_server):
+        until(lambda: len(model_server.requests) == 1)
+        began = time.monotonic()
+        others = [submit(TALKER, "Hello", store=store) for _ in range(2)]
+        until(lambda: len(model_server.requests) > 1)
+        waited = time.monotonic() - began
+        until(ended(store, first, *others))
+
+    assert waited > 6
+    assert len(model_server.requests) == 4

@@ -1,0 +1,229 @@
+"""Workers as processes: what they take, and what becomes of it when they are stopped."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from interp import RunStore, ask_all, decide_run, open_store, submit
+from interp.workers import RunQueue, postgres_of
+from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from tests.interp.worker_processes import GREETER, TALKER, TOOLS, WORKING, ended, until, worker
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> str:
+    file = tmp_path / "tools.py"
+    file.write_text(TOOLS, "utf-8")
+    return str(file)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "work.log"
+
+
+def lines(log: Path) -> list[str]:
+    return log.read_text("utf-8").splitlines() if log.exists() else []
+
+
+def will_work(server: ModelServer, seconds: float) -> None:
+    """The model calls the tool, then says that it is done."""
+    server.will_say(tool_calls(("c1", "work", {"seconds": seconds})), "Done.")
+
+
+def test_a_worker_drives_what_is_submitted_before_and_while_it_runs(
+    database: str, store: RunStore
+) -> None:
+    before = submit(GREETER, "Hello, I am Alice", store=store)
+    with worker(database) as working:
+        until(ended(store, before))
+        while_it_runs = submit(GREETER, "Hello, I am Bob", store=store)
+        until(ended(store, while_it_runs))
+        assert working.stop() == 0
+
+    said = [store.recorded(run).state.context[-1].content for run in (before, while_it_runs)]
+    assert said == ["Hello, Alice! Nice to meet you.", "Hello, Bob! Nice to meet you."]
+
+
+def test_a_job_that_is_delivered_twice_is_done_once(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    model_server.will_say(*[Answer(completion({"content": "Hi."}), silence=1)] * 3)
+    run = submit(TALKER, "Hello", store=store)
+    (queue,) = store.database.execute("SELECT queue FROM gram_work")[0]
+    again = (
+        "INSERT INTO procrastinate_jobs (queue_name, task_name, args) "
+        "VALUES (?, 'gram.go_on', jsonb_build_object('run', ?::text)) RETURNING id"
+    )
+    store.database.execute(again, queue, run)
+    with (
+        worker(database, server=model_server) as one,
+        worker(database, server=model_server) as other,
+    ):
+        until(ended(store, run))
+        store.database.execute(again, queue, run)  # and once more when it is over
+        until(lambda: not store.database.execute("SELECT id FROM procrastinate_jobs"))
+        assert (one.stop(), other.stop()) == (0, 0)
+
+    assert len(model_server.requests) == 1
+
+
+def test_a_worker_that_is_told_to_stop_ends_what_it_does_and_takes_nothing_new(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    model_server.will_say(Answer(completion({"content": "Hi."}), silence=2))
+    first = submit(TALKER, "Hello", store=store)
+    with worker(database, "--at-once", "1", server=model_server) as working:
+        until(lambda: len(model_server.requests) == 1)
+        second = submit(TALKER, "Hello", store=store)
+        assert working.stop() == 0
+
+    assert store.row(first).status == "done"
+    assert store.row(second).status == "queued"
+
+
+def test_what_does_not_end_within_the_grace_is_left_to_others_at_once(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    model_server.will_say(Answer(completion({"content": "Late."}), silence=30), "Hi.")
+    run = submit(TALKER, "Hello", store=store)
+    with worker(database, "--grace", "0.5", server=model_server) as working:
+        until(lambda: len(model_server.requests) == 1)
+        assert working.stop() == 0
+    assert store.row(run).status == "stopped"
+
+    with worker(database, server=model_server):
+        assert until(ended(store, run)) < 15
+    assert store.recorded(run).state.context[-1].content == "Hi."
+
+
+def test_the_runs_of_a_killed_worker_are_taken_over_within_30_seconds(
+    database: str, store: RunStore, model_server: ModelServer, tools: str, log: Path
+) -> None:
+    will_work(model_server, 60)
+    run = submit(WORKING, "Work.", store=store)
+    with worker(database, "--tools", tools, server=model_server, log=log) as killed:
+        until(lambda: bool(lines(log)))
+        # A name of another machine: its death can only be told by its silence.
+        store.database.execute("UPDATE gram_runs SET owner = 'elsewhere/1/1/x' RETURNING id")
+        with worker(database, "--tools", tools, server=model_server, log=log):
+            killed.kill()
+            seconds = until(lambda: len(lines(log)) == 2)
+
+    assert seconds < 30
+    assert lines(log) == [f"begins {run}/0/0"] * 2
+    assert len(model_server.requests) == 1  # what the model had said was recorded
+
+
+def test_a_worker_takes_only_runs_whose_tools_it_has(
+    database: str, store: RunStore, model_server: ModelServer, tools: str, log: Path
+) -> None:
+    will_work(model_server, 0)
+    with worker(database, server=model_server):
+        theirs = submit(WORKING, "Work.", store=store)
+        its_own = submit(GREETER, "Hello, I am Alice", store=store)
+        until(ended(store, its_own))
+        queue = RunQueue(postgres_of(store))
+        until(lambda: queue.reasons([theirs]) == {theirs: "no worker has its tools: work"})
+        assert store.row(theirs).status == "queued"
+        with worker(database, "--tools", tools, server=model_server, log=log):
+            until(ended(store, theirs))
+
+    assert lines(log) == [f"begins {theirs}/0/0", f"ends {theirs}/0/0"]
+
+
+def test_runs_of_higher_priority_are_taken_first(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    model_server.will_say(*["Hi."] * 3)
+    runs = [submit(TALKER, f"priority {each}", store=store, priority=each) for each in (0, -5, 7)]
+    with worker(database, "--at-once", "1", server=model_server):
+        until(ended(store, *runs))
+
+    said = [each["messages"][-1]["content"] for each in model_server.requests]
+    assert said == ["priority 7", "priority 0", "priority -5"]
+
+
+def test_a_run_begins_at_its_time(database: str, store: RunStore) -> None:
+    at = datetime.now(UTC) + timedelta(seconds=6)
+    run = submit(GREETER, "Hello", store=store, at=at)
+    with worker(database):
+        until(ended(store, run))
+
+    assert store.recorded(run).notes[0].time >= at - timedelta(milliseconds=1)  # as it is written
+
+
+def test_the_turns_of_a_conversation_follow_each_other(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    model_server.will_say(
+        *(Answer(completion({"content": f"answer {n}"}), silence=0.3) for n in range(6))
+    )
+    runs = [
+        submit(TALKER, f"turn {n}", store=store, conversation="talk", priority=n) for n in range(6)
+    ]
+    with worker(database, server=model_server), worker(database, server=model_server):
+        until(ended(store, *runs))
+
+    said = [[each["content"] for each in asked["messages"]] for asked in model_server.requests]
+    expected = ["Talk."]
+    for n, messages in enumerate(said):
+        expected.append(f"turn {n}")
+        assert messages == expected
+        expected.append(f"answer {n}")
+
+
+def test_a_run_that_waits_for_approval_leaves_its_worker_and_comes_back(
+    database: str, store: RunStore, model_server: ModelServer, tools: str, log: Path
+) -> None:
+    will_work(model_server, 0)
+    run = submit(WORKING, "Work.", store=store, policy=ask_all)
+    with worker(database, "--tools", tools, "--at-once", "1", server=model_server, log=log):
+        until(lambda: store.row(run).status == "waiting")
+        other = submit(TALKER, "Hello", store=store, model="Offline/rehearsal")
+        until(ended(store, other))
+        assert lines(log) == []
+        decide_run(store, run, True)
+        until(ended(store, run))
+
+    assert lines(log) == [f"begins {run}/0/0", f"ends {run}/0/0"]
+
+
+def test_a_run_whose_submission_was_cut_off_is_found(database: str, store: RunStore) -> None:
+    runs = [submit(GREETER, "Hello", store=store) for _ in range(3)]
+    delete = "DELETE FROM procrastinate_jobs WHERE queueing_lock = ? RETURNING id"
+    assert store.database.execute(delete, runs[0])
+    assert store.database.execute(delete, runs[1])
+    store.database.execute("DELETE FROM gram_work WHERE run = ? RETURNING run", runs[1])
+    with worker(database):
+        until(ended(store, *runs))
+
+
+def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    down = Answer({"error": {"message": "down"}}, 503)
+    model_server.will_say(*[down] * 3, "Hi.", Answer({"error": {"message": "no"}}, 400))
+    passes = submit(TALKER, "Hello", store=store)
+    with worker(database, "--at-once", "1", server=model_server):
+        until(ended(store, passes))
+        stays = submit(TALKER, "Hello", store=store)
+        until(lambda: store.row(stays).status == "failed")
+
+    assert "no" in (store.row(stays).reason or "")
+    assert len(model_server.requests) == 5
+
+
+def test_workers_go_on_when_the_database_was_away(
+    postgres: object, database: str, store: RunStore
+) -> None:
+    with worker(database) as working:
+        until(ended(store, submit(GREETER, "Hello", store=store)))
+        postgres.restart()  # type: ignore[attr-defined]
+        with open_store(database) as again:
+            run = submit(GREETER, "Hello", store=again)
+            until(ended(again, run))
+        assert working.stop() == 0
