@@ -98,6 +98,7 @@ from .machine.readings import (
 )
 from .machine.state import State as State
 from .mcp_servers.library import McpLibrary as McpLibrary, mcp_library as mcp_library
+from .mcp_servers.progress import McpProgress as McpProgress
 from .mcp_servers.server import McpServer as McpServer
 from .messages import (
     AgentResponse as AgentResponse,

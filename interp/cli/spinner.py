@@ -21,6 +21,19 @@ _SECONDS_A_FRAME: Final = 0.1
 _ERASE: Final = "\r\x1b[K"
 
 
+_lines: list[_Line] = []
+"""The lines that are shown; one, while there is one terminal."""
+
+
+def show_beside(text: str) -> None:
+    """Show a text behind what is waited for, until that ends; called from any thread.
+
+    Without a line, nothing is shown.
+    """
+    for line in _lines:
+        line.beside = _shown(text)
+
+
 class Spinner:
     """Shows what is waited for, on standard error, while there is a terminal for it.
 
@@ -42,10 +55,12 @@ class Spinner:
         is_terminal = err is not None and err.isatty() and os.environ.get("TERM") != "dumb"
         if self._is_wanted and is_terminal:
             self._shown = _Line(text, err)
+            _lines.append(self._shown)
 
     def stop(self) -> None:
         """Erase the line."""
         if self._shown is not None:
+            _lines.remove(self._shown)
             self._shown.close()
             self._shown = None
 
@@ -54,7 +69,8 @@ class _Line:
     """The line while it is shown; a thread draws it."""
 
     def __init__(self, text: str, terminal: TextIO) -> None:
-        self._text = without_surrogates(for_question(redact_error(text)))
+        self.beside = ""
+        self._text = _shown(text)
         self._terminal = terminal
         self._since = time.monotonic()
         self._is_closed = threading.Event()
@@ -97,11 +113,13 @@ class _Line:
     def _draw(self) -> None:
         is_unicode = (self._terminal.encoding or "").lower().replace("-", "") == "utf8"
         for frame in cycle(_FRAMES if is_unicode else _PLAIN_FRAMES):
+            columns = shutil.get_terminal_size().columns
             seconds = f" {time.monotonic() - self._since:.0f}s"
-            room = shutil.get_terminal_size().columns - len(seconds) - 3
+            beside = _fitting(self.beside and f" {self.beside}", columns // 2)
+            room = columns - sum(map(_width, seconds + beside)) - 3
             with self._lock:
                 if self._is_line_free:
-                    self._write(f"{_ERASE}{frame} {_fitting(self._text, room)}{seconds}")
+                    self._write(f"{_ERASE}{frame} {_fitting(self._text, room)}{seconds}{beside}")
             if self._is_closed.wait(_SECONDS_A_FRAME):
                 return
 
@@ -128,6 +146,10 @@ class _Aside:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def _shown(text: str) -> str:
+    return without_surrogates(for_question(redact_error(text)))
 
 
 def _fitting(text: str, room: int) -> str:

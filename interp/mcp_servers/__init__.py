@@ -1,6 +1,7 @@
 """MCP servers as tool libraries: where they are, the connection to one, its tools and results."""
 
 from .library import McpLibrary, McpTool, mcp_library
+from .progress import McpProgress
 from .server import McpServer, read_servers
 
-__all__ = ["McpLibrary", "McpServer", "McpTool", "mcp_library", "read_servers"]
+__all__ = ["McpLibrary", "McpProgress", "McpServer", "McpTool", "mcp_library", "read_servers"]

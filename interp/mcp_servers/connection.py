@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import ToolError, said_by
 from ..json_text import Json
 from .listing import listed_tools
+from .progress import McpProgress, OnProgress, progress_of
 from .results import result_of
 from .server import McpServer
 from .stderr import ErrorLines
-from .transports import is_lost, start_failure, transport_to
+from .transports import is_lost, start_failure, transport_to, why_unreadable
 from .untrusted import said, visible
 
 if TYPE_CHECKING:
@@ -36,13 +37,20 @@ class Connection:
     Args:
         server: the server.
         start_seconds: how long it may take to answer first and to list its tools.
+        on_progress: called with how far a call is, when the server says so.
 
     Attributes:
         tools: the tools as the server listed them, by name.
     """
 
-    def __init__(self, server: McpServer, start_seconds: float = START_SECONDS) -> None:
+    def __init__(
+        self,
+        server: McpServer,
+        start_seconds: float = START_SECONDS,
+        on_progress: OnProgress | None = None,
+    ) -> None:
         self.server = server
+        self._on_progress = on_progress
         self.tools: dict[str, types.Tool] = {}
         self._start_seconds = start_seconds
         self._resources = ExitStack()
@@ -103,11 +111,17 @@ class Connection:
         client = self._client
         if client is None:
             raise ToolError(f"{self.server} has ended, and is not started once more")
+
+        async def take(progress: float, total: float | None, message: str | None) -> None:
+            self._take(progress_of(name, progress, total, message))
+
         try:
-            answer = await client.call_tool(name, arguments, progress_callback=self._progress)
+            answer = await client.call_tool(name, arguments, progress_callback=take)
         except MCPError as error:
             if is_lost(error):
                 raise ToolError(await self._after_loss(client)) from None
+            if reason := why_unreadable(error):
+                raise ToolError(f"{self.server}: {reason}") from None
             raise ToolError(f"{self.server} refuses the call: {said(str(error))}") from None
         except Exception as error:  # a server may answer anything
             raise ToolError(f"{self.server}: {said(said_by(error))}") from error
@@ -177,9 +191,14 @@ class Connection:
             if lines:
                 lines.writer.close()
 
-    async def _progress(self, progress: float, total: float | None, message: str | None) -> None:
-        of = "" if total is None else f" of {total:g}"
-        _log.debug("%s: %g%s %s", self.server, progress, of, said(message or ""))
+    def _take(self, progress: McpProgress) -> None:
+        _log.debug("%s: %s: %s", self.server, visible(progress.tool), progress)
+        if self._on_progress is None:
+            return
+        try:
+            self._on_progress(progress)
+        except Exception:  # noqa: BLE001  # the caller's code may raise anything; the call goes on
+            _log.warning("on_progress of %s failed", self.server, exc_info=True)
 
     async def _note(self, params: types.LoggingMessageNotificationParams) -> None:
         _log.debug("%s: %s", self.server, said(str(params.data)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from importlib.util import find_spec
 from types import TracebackType
@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from gram import expect
+
 from ..errors import ConfigurationError, ToolError
 from ..json_text import Json
 from ..threads import call_in_thread
 from ..tools import Tool, ToolLibrary
+from .progress import OnProgress
 from .server import McpServer, ServerLike, read_servers
 from .untrusted import said, visible
 
@@ -29,6 +32,7 @@ def mcp_library(
     *,
     env: Iterable[str] = (),
     start_seconds: float = 30.0,
+    on_progress: OnProgress | None = None,
 ) -> McpLibrary:
     """A context manager, sync and async: the tools of MCP servers as a `ToolLibrary`.
 
@@ -42,6 +46,8 @@ def mcp_library(
         name: the one server of a file to use; without it, all that are not disabled.
         env: the names of environment variables that a command gets, beside ``PATH`` and the like.
         start_seconds: how long a server may take to start and to list its tools.
+        on_progress: called with an `McpProgress` when a server says how far a call is, in the
+            thread of the connection.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -54,14 +60,20 @@ def mcp_library(
         with mcp_library("uvx some-server") as library:
             response = run(agent, "Hello", library)
     """
+    expect(start_seconds, (int, float), "start_seconds", by="mcp_library")
+    if on_progress is not None:
+        expect(on_progress, Callable, "on_progress", by="mcp_library")
     if find_spec("mcp") is None:
         raise ConfigurationError("MCP servers need the package mcp: pip install 'gram-agents[mcp]'")
-    return McpLibrary(read_servers(server, name, env=env), start_seconds)
+    return McpLibrary(read_servers(server, name, env=env), start_seconds, on_progress)
 
 
 @frozen(init=False, repr=False)
 class McpTool(Tool):
-    """A tool of an MCP server; its ``place`` names the server."""
+    """A tool of an MCP server; its ``place`` names the server.
+
+    Unless the server says that it only reads, or that to repeat it changes nothing, it is ``once``.
+    """
 
     @property
     def source(self) -> str:
@@ -72,9 +84,15 @@ class McpTool(Tool):
 class McpLibrary:
     """The servers of one library: entering connects to them and gives the `ToolLibrary`."""
 
-    def __init__(self, servers: tuple[McpServer, ...], start_seconds: float) -> None:
+    def __init__(
+        self,
+        servers: tuple[McpServer, ...],
+        start_seconds: float,
+        on_progress: OnProgress | None = None,
+    ) -> None:
         self.servers = servers
         self._start_seconds = start_seconds
+        self._on_progress = on_progress
         self._open = ExitStack()
 
     def __enter__(self) -> ToolLibrary:
@@ -83,7 +101,7 @@ class McpLibrary:
         library = ToolLibrary()
         with ExitStack() as opened:
             for server in self.servers:
-                connection = Connection(server, self._start_seconds)
+                connection = Connection(server, self._start_seconds, self._on_progress)
                 connection.open()
                 opened.callback(connection.close)
                 library = library + ToolLibrary(_tools_of(connection))
@@ -128,7 +146,12 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
             invoke,
             result_schema=listed.output_schema,
             place=str(connection.server),
+            once=not _may_be_repeated(listed.annotations),
         )
     except ToolError as error:
         reason = said(str(error).splitlines()[0])
         raise ConfigurationError(f"{connection.server}: {reason}") from None
+
+
+def _may_be_repeated(hints: types.ToolAnnotations | None) -> bool:
+    return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)

@@ -35,7 +35,7 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
         try:
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
         except ValidationError as error:
-            raise ConfigurationError(f"{server} lists {_broken(error)}") from None
+            raise ConfigurationError(f"{server} {_broken(error)}") from None
         for tool in page.tools:
             name = tool.name
             if name in found:
@@ -68,12 +68,14 @@ def _broken(error: Any) -> str:
     """What pydantic found wrong in a page of tools: the tool, and the part of it."""
     first = error.errors(include_url=False)[0]
     place = [str(each) for each in first["loc"]]
+    if len(place) < 2:
+        return f"answers tools/list with what is no list of tools: {said(first['msg'])}"
     found = first.get("input")
     named = found.get("name") if isinstance(found, dict) else None
     which = f'"{said(str(named), LONGEST_NAME)}"' if named else f"number {_number(place)}"
     part = ".".join(place[2:]) or "it"
-    return f"a broken tool, {which}: {part}: {said(first['msg'])}"
+    return f"lists a broken tool, {which}: {part}: {said(first['msg'])}"
 
 
 def _number(place: list[str]) -> str:
-    return str(int(place[1]) + 1) if len(place) > 1 and place[1].isdigit() else "?"
+    return str(int(place[1]) + 1) if place[1].isdigit() else "?"

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, said_by
+from .limited_lines import LINES, LONGEST_MESSAGE, TOO_LONG
 from .server import McpServer
 from .stderr import ErrorLines
 from .untrusted import said, visible
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from mcp import MCPError
 
 _SECONDS = 30.0  # to connect and to send; an answer may take as long as the run waits
+_BROKEN_JSON = "Failed to parse JSON response: "
+_BROKEN_STREAM = "SSE stream failed: "  # what the SDK says of an event that is too long
 _ENDED_SESSION = "Session terminated"  # what the SDK says when a server has forgotten us
 
 
@@ -26,23 +29,41 @@ async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIter
 
         program, *args = server.command
         parameters = StdioServerParameters(
-            command=program, args=args, env=dict(server.environment), cwd=server.folder
+            command=program,
+            args=args,
+            env=dict(server.environment),
+            cwd=server.folder,
+            encoding=LINES,
+            encoding_error_handler="replace",
         )
         yield stdio_client(parameters, lines.writer)
         return
-    import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    timeout = httpx2.Timeout(_SECONDS, read=None)
-    async with httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout) as client:
-        yield streamable_http_client(server.url or "", http_client=client)
+    from .limited_http import limited_client
+
+    async with limited_client(server.headers, _SECONDS) as client:
+        yield streamable_http_client(
+            server.url or "", http_client=client, max_sse_event_size=LONGEST_MESSAGE
+        )
 
 
 def is_lost(error: MCPError) -> bool:
     """Whether an error says that the connection has ended."""
     from mcp.types import CONNECTION_CLOSED
 
+    if why_unreadable(error):
+        return False
     return error.code == CONNECTION_CLOSED or error.message == _ENDED_SESSION
+
+
+def why_unreadable(error: MCPError) -> str:
+    """Why the answer that came cannot be read, such as its length; empty for another error."""
+    from mcp.types import PARSE_ERROR
+
+    if error.message.startswith(_BROKEN_STREAM):
+        return TOO_LONG if "limit" in error.message else said(error.message)
+    return said(error.message.removeprefix(_BROKEN_JSON)) if error.code == PARSE_ERROR else ""
 
 
 def start_failure(
@@ -77,6 +98,8 @@ def _reason(server: McpServer, error: BaseException, seconds: float) -> str:
         return f"cannot be started: {error.strerror}"
     if isinstance(error, MCPError) and is_lost(error) and server.command:
         return "ended before it answered"
+    if isinstance(error, MCPError) and (reason := why_unreadable(error)):
+        return f"gives an answer that cannot be read: {reason}"
     what = said(str(error) if isinstance(error, MCPError) else said_by(error))
     if server.command:
         return f"does not answer as MCP servers do: {what}"

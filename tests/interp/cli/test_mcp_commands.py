@@ -11,6 +11,7 @@ import pytest
 from gram import loads_one
 from lenses_ext import agent_tool_specs, view
 from tests.interp.cli.process import gram
+from tests.interp.cli.terminal import Terminal
 from tests.interp.mcp_servers.servers import GOOD, bad
 
 SERVER = shlex.join(GOOD)
@@ -139,6 +140,16 @@ def test_debug_shows_the_standard_error_of_a_server(program: Path, servers: str)
 
     assert "the good server starts" in gram(*said, "--debug").stderr
     assert "the good server starts" not in gram(*said).stderr
+
+
+def test_progress_is_shown_behind_what_is_waited_for(program: Path, servers: str) -> None:
+    gram("add", str(program), "helper.tools", "--mcp", servers, "progress", "-i")
+    said = ("run", str(program), "--mcp", servers, "--offline", "--approve", "all")
+
+    with Terminal(*said, "progress of 'a \x1b[J' for 3 seconds", TERM="xterm") as terminal:
+        terminal.until("s 1 of 2: a \\u{1b}[J")
+        assert terminal.leaves() == 0
+        assert "\x1b[J" not in terminal.raw
 
 
 @pytest.mark.parametrize(

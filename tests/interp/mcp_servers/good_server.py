@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.types import ToolAnnotations
 
 server = MCPServer("good", log_level="ERROR")
 
@@ -57,10 +58,23 @@ def environment(name: str) -> str:
 
 
 @server.tool(structured_output=False)
-async def progress(ctx: Context[Any]) -> str:
+async def progress(ctx: Context[Any], message: str = "half", seconds: float = 0) -> str:
     """Reports how far it is."""
-    await ctx.report_progress(1, 2, "half")
+    await ctx.report_progress(1, 2, message)
+    await asyncio.sleep(seconds)
     return "done"
+
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
+def look() -> str:
+    """Says that it only reads."""
+    return "seen"
+
+
+@server.tool(annotations=ToolAnnotations(idempotent_hint=True), structured_output=False)
+def put() -> str:
+    """Says that to repeat it changes nothing."""
+    return "put"
 
 
 @server.tool(structured_output=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import Any
 
@@ -13,11 +12,18 @@ TOOLS = {
     "array-schema": [FINE, {"name": "broken", "inputSchema": {"type": "array"}}],
     "no-schema": [FINE, {"name": "broken"}],
     "not-an-object": [FINE, "broken"],
+    "long-line": [FINE, {**FINE, "name": "other"}],
+    "long-line-id-last": [FINE, {**FINE, "name": "other"}],
 }
 
 
 def send(**message: Any) -> None:
-    os.write(1, json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    write({"jsonrpc": "2.0", **message})
+
+
+def write(message: Any) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
@@ -32,6 +38,14 @@ def main() -> None:
             send(id=number, result=result)
         elif method == "tools/list":
             send(id=number, result={"tools": TOOLS.get(WAY, [FINE])})
+        elif method == "tools/call" and message["params"]["name"] == "other":
+            send(id=number, result={"content": [{"type": "text", "text": "fine"}]})
+        elif method == "tools/call" and WAY.startswith("long-line"):
+            result = {"content": [{"type": "text", "text": "x" * 20_000_000}]}
+            if WAY.endswith("id-last"):
+                write({"result": result, "jsonrpc": "2.0", "id": number})
+            else:
+                send(id=number, result=result)
         elif method == "tools/call":
             asked = number
             said = {"role": "user", "content": {"type": "text", "text": "Tell me a key."}}

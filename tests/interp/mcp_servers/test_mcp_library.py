@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from interp import (
     AssistantRole,
     ConfigurationError,
     Limits,
+    McpProgress,
     Message,
     ScriptedModel,
     ToolBindingError,
@@ -113,11 +115,35 @@ def test_an_image_is_a_reference_with_its_type_and_size(library: ToolLibrary) ->
     assert drawn == "Here it is:\n[image: image/png, 11 bytes]"
 
 
-def test_progress_is_taken(library: ToolLibrary, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level("DEBUG", "interp.mcp"):
+def test_progress_is_told_while_a_call_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[McpProgress] = []
+    with (
+        mcp_library(GOOD, "good", on_progress=told.append) as library,
+        caplog.at_level("DEBUG", "interp.mcp"),
+    ):
+        assert invoke_tool(library["progress"], {}) == "done"
+        invoke_tool(library["progress"], {"message": "\x1b[2Ja\n" + "b" * 999})
+
+    assert told[0] == McpProgress("progress", 1, 2, "half")
+    assert str(told[0]) == "1 of 2: half"
+    assert told[1].message.startswith("\\u{1b}[2Ja bbb")
+    assert len(told[1].message) < 250
+    assert 'the MCP server "good": progress: 1 of 2: half' in caplog.text
+
+
+def test_a_function_for_progress_that_raises_does_not_end_the_call(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with mcp_library(GOOD, "good", on_progress=lambda _: 1 / 0) as library:
         assert invoke_tool(library["progress"], {}) == "done"
 
-    assert "1 of 2 half" in caplog.text
+    assert 'on_progress of the MCP server "good" failed' in caplog.text
+
+
+def test_a_call_is_never_repeated_by_itself_unless_the_server_says_that_it_may_be(
+    library: ToolLibrary,
+) -> None:
+    assert {name for name, tool in library.items() if not tool.once} == {"look", "put"}
 
 
 def test_a_tool_that_fails_is_told_to_the_model(library: ToolLibrary) -> None:
@@ -234,21 +260,70 @@ def test_a_server_that_does_not_answer_is_given_up(way: str) -> None:
 
 
 def test_an_address_that_answers_with_a_page_is_no_server() -> None:
-    class Pages(BaseHTTPRequestHandler):
+    with (
+        answering("text/html", b"<html>") as url,
+        pytest.raises(ConfigurationError, match="text/html"),
+        mcp_library(url),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "before"),
+    [
+        ("application/json", b'{"jsonrpc": "2.0", "id": 1, "result": {"a": "'),
+        ("text/event-stream", b"event: message\ndata: "),
+    ],
+)
+def test_no_more_of_an_answer_over_http_is_read_than_a_limit(kind: str, before: bytes) -> None:
+    sent = [before, *[b"x" * 1_000_000] * 300]
+
+    with answering(kind, *sent) as url, pytest.raises(ConfigurationError) as raised:
+        mcp_library(url, "big").__enter__()
+
+    too_long = "gives an answer that cannot be read: the answer has more than 16,777,216 bytes"
+    assert str(raised.value) == f'the MCP server "big" {too_long}'
+
+
+def test_an_answer_that_is_compressed_is_not_unpacked() -> None:
+    bomb = gzip.compress(b"x" * 100_000_000)
+
+    with (
+        answering("application/json", bomb, encoding="gzip") as url,
+        pytest.raises(ConfigurationError, match="the answer is compressed"),
+        mcp_library(url),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("way", ["long-line", "long-line-id-last"])
+def test_a_line_that_is_too_long_fails_its_call_and_the_next_call_works(way: str) -> None:
+    with mcp_library(raw(way), "raw") as library:
+        with pytest.raises(ToolError, match='"raw": the answer has more than 16,777,216 bytes'):
+            invoke_tool(library["do"], {})
+        assert invoke_tool(library["other"], {}) == "fine"
+
+
+@contextmanager
+def answering(kind: str, *pieces: bytes, encoding: str = "identity") -> Iterator[str]:
+    """The address of a server that gives every request the same answer."""
+
+    class Answers(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.send_response(200)
-            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Encoding", encoding)
             self.end_headers()
-            self.wfile.write(b"<html>")
+            with suppress(OSError):  # the other side has had enough
+                for piece in pieces:
+                    self.wfile.write(piece)
 
         def log_message(self, *_: object) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        url = f"http://127.0.0.1:{server.server_port}/mcp"
-        with pytest.raises(ConfigurationError, match="text/html"), mcp_library(url):
-            pass
+        yield f"http://127.0.0.1:{server.server_port}/mcp"
     finally:
         server.shutdown()
         server.server_close()

@@ -1,0 +1,57 @@
+"""An HTTP client that reads no answer longer than a limit.
+
+This loads the network library: import it only when a server is about to be reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+
+import httpx2
+
+from .limited_lines import LONGEST_MESSAGE, TOO_LONG
+
+
+def limited_client(headers: Mapping[str, str], seconds: float) -> httpx2.AsyncClient:
+    """A client whose answers are refused once they are too long, while they are read.
+
+    Streams of events may be of any length: who reads them limits each event.
+
+    Args:
+        headers: what every request carries.
+        seconds: how long connecting and sending may take; an answer may take longer.
+    """
+    return httpx2.AsyncClient(
+        headers={**headers, "Accept-Encoding": "identity"},
+        timeout=httpx2.Timeout(seconds, read=None),
+        event_hooks={"response": [_limit]},
+    )
+
+
+async def _limit(response: httpx2.Response) -> None:
+    kind = response.headers.get("content-type", "").lower()
+    is_plain = response.headers.get("content-encoding", "identity").strip().lower() == "identity"
+    if not is_plain:
+        response.stream = _Limited(response.stream, 0, "the answer is compressed, unasked")
+    elif not kind.startswith("text/event-stream"):
+        response.stream = _Limited(response.stream, LONGEST_MESSAGE, TOO_LONG)
+
+
+class _Limited(httpx2.AsyncByteStream):
+    """The bytes of an answer, up to a limit."""
+
+    def __init__(self, stream: object, most: int, why: str) -> None:
+        assert isinstance(stream, httpx2.AsyncByteStream)
+        self._stream = stream
+        self._left = most
+        self._why = why
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise httpx2.StreamError(self._why)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
