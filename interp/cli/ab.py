@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,12 @@ from .completing import (
     complete_limit,
     complete_metric,
     complete_model,
+    complete_servers,
     complete_setting,
     complete_tools,
 )
 from .file_options import agent_option, json_option
-from .options import POLICIES, match_option, read_limits, read_settings
+from .options import POLICIES, SERVERS_REHEARSED, match_option, read_limits, read_settings
 from .output import is_quiet, note, show, show_json, tell
 from .output_files import expect_a_file, expect_other_file
 from .process import interruptible
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from gram import Pattern
 
     from ..experiments import Arm, Experiment, MetricLike, Plan, Trial
+    from ..tools import ToolLibrary
 
 _FOLDER = ".ab"  # the ending of folders that nobody has named
 
@@ -82,6 +85,13 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     metavar="[ARM:]FILE.py[:NAME]",
     help="A Python file with the tools, of all arms or of one; it is run anew for each run.",
 )
+@click.option(
+    "--mcp",
+    multiple=True,
+    shell_complete=behind_arm(complete_servers),
+    metavar="[ARM:]CMD|URL|FILE.json[:NAME]",
+    help="An MCP server, of all arms or of one; it is started anew for each run.",
+)
 @match_option
 @agent_option
 @click.option(
@@ -95,7 +105,6 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
 @click.option(
     "--approve",
     type=click.Choice(["all", "none"]),
-    default="all",
     help="Which tool calls may run: all (the default) or none.",
 )
 @click.option(
@@ -158,8 +167,8 @@ def command(
     """Run the same cases through several programs, and compare what comes out.
 
     Each of FILES is an arm, the first is what the others are compared with: gram ab A.gram B.gram
-    --cases cases.jsonl. One file can be several arms: --arm NAME=FILE, with --model, --set, --edit
-    and --tools for one of them.
+    --cases cases.jsonl. One file can be several arms: --arm NAME=FILE, with --model, --set, --edit,
+    --tools and --mcp for one of them.
 
     A plan is written before anything runs, and every run is recorded. After Ctrl-C the same
     command goes on. gram ab DIR shows an experiment again, without running anything.
@@ -258,13 +267,16 @@ def _arms(
     settings: tuple[str, ...],
     edits: tuple[str, ...],
     tools: tuple[str, ...],
+    mcp: tuple[str, ...],
     match: Any,
     agent: str | None,
     limits: tuple[str, ...],
-    approve: str,
+    approve: str | None,
 ) -> dict[str, Arm]:
     if offline and models:
         raise click.UsageError("--offline cannot be used together with --model")
+    if offline and mcp and approve is None:
+        raise click.UsageError(SERVERS_REHEARSED)
     from ..experiments import Arm
     from ..providers import OFFLINE
 
@@ -275,7 +287,7 @@ def _arms(
         model = [*mine(models), *([str(OFFLINE)] if offline else [])]
         arms[name] = Arm(
             program,
-            partial(_library, tuple(mine(tools))),
+            partial(_library, tuple(mine(tools)), tuple(mine(mcp)), offline=offline),
             model[-1] if model else None,
             read_settings(tuple(mine(settings))) or None,
             [_edit(each) for each in mine(edits)],
@@ -283,7 +295,7 @@ def _arms(
             base_url,
             read_limits(limits),
             match,
-            POLICIES[approve],
+            POLICIES[approve or "all"],
         )
     return arms
 
@@ -316,10 +328,15 @@ def _of_arm(options: Iterable[str], *, name: str, names: Iterable[str]) -> Itera
     return [*shared, *own]
 
 
-def _library(files: tuple[str, ...]) -> Any:
+@contextmanager
+def _library(
+    files: tuple[str, ...], servers: tuple[str, ...] = (), *, offline: bool = False
+) -> Iterator[ToolLibrary]:
+    """The tools for one run; inside, the servers are connected."""
     from .inputs import read_libraries
 
-    return read_libraries(files)
+    with ExitStack() as opened:
+        yield read_libraries(files, servers, offline=offline, connect=opened.enter_context)
 
 
 def _edit(given: str) -> Any:
@@ -378,12 +395,15 @@ def _judge(file: str, tools: tuple[str, ...], is_offline: bool) -> MetricLike:
     from ..errors import ToolBindingError
     from ..experiments import judged_by
     from ..providers import OFFLINE
-    from .inputs import read_document
+    from .inputs import read_document, read_libraries
 
     name = Path(file).stem
     try:
         return judged_by(
-            read_document(file), _library(tools), name=name, model=OFFLINE if is_offline else None
+            read_document(file),
+            read_libraries(tools),
+            name=name,
+            model=OFFLINE if is_offline else None,
         )
     except ToolBindingError as error:
         hint = "hint: --judge-tools FILE.py names the tools of judges; --tools are those of arms"

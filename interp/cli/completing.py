@@ -97,6 +97,21 @@ def complete_tools(_: click.Context, __: click.Parameter, begun: str) -> list[Co
     return _complete_python(begun, _tools_in)
 
 
+def complete_servers(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, and behind ``FILE.json:`` the servers in it; nothing is run."""
+    file, colon, _name = begun.rpartition(":")
+    if not colon or not file.endswith(".json"):
+        return [_item(begun, type="file")]
+    from ..errors import ConfigurationError
+    from ..mcp_servers import servers_named
+
+    try:
+        names = servers_named(Path(file))
+    except (OSError, ConfigurationError):
+        return []
+    return _begun_with(begun, (f"{file}:{name}" for name in names))
+
+
 def complete_checks(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Python files, and behind ``FILE.py:`` the functions that may be checks."""
     return _complete_python(begun, _checks_in)

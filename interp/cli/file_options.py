@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .completing import complete_agent, complete_document, complete_files
+from .completing import complete_agent, complete_document, complete_files, complete_servers
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -22,7 +22,7 @@ stdin_filename_option = click.option(
 mcp_option = click.option(
     "--mcp",
     multiple=True,
-    shell_complete=complete_files,
+    shell_complete=complete_servers,
     metavar="CMD|URL|FILE.json[:NAME]",
     help="An MCP server with tools: its command, its address, or a file in the mcpServers form.",
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..cases import Check
     from ..tools import ToolLibrary
+    from .mcp_inputs import Connect
 
 
 def read_text(name: str, stdin_filename: str | None = None) -> tuple[str, str]:
@@ -131,11 +132,19 @@ def read_libraries(
     documents: Sequence[str] = (),
     *,
     offline: bool = False,
+    connect: Connect | None = None,
 ) -> ToolLibrary:
     """Load the tools of Python files (``FILE.py:name``), of MCP servers and OpenAPI documents.
 
     Without a name, all tools and ToolLibraries at the top level of the module are used. Without a
     file, a server and a document, they are the built-in ones.
+
+    Args:
+        names: the Python files.
+        servers: the servers, see `connected`.
+        documents: the documents.
+        offline: servers that have an address are refused.
+        connect: connects to servers; by default until the command ends.
 
     Raises:
         OSError: a file cannot be read.
@@ -155,7 +164,7 @@ def read_libraries(
     if servers:
         from .mcp_inputs import connected
 
-        library = library + connected(servers, offline=offline)
+        library = library + connected(servers, offline=offline, connect=connect)
     if documents:
         from .openapi_inputs import operations_of
 

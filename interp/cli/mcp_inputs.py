@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from glob import escape
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 
@@ -18,12 +19,19 @@ from .spinner import show_beside
 _FILE = re.compile(r"(.+\.json)(?::(.+))?")
 
 
-def connected(servers: Sequence[str], *, offline: bool = False) -> ToolLibrary:
+Connect: TypeAlias = Callable[[McpLibrary], ToolLibrary]
+"""Connects to servers, and takes care that they are left."""
+
+
+def connected(
+    servers: Sequence[str], *, offline: bool = False, connect: Connect | None = None
+) -> ToolLibrary:
     """The tools of servers, given as a command, an address, or ``FILE.json[:NAME]``.
 
     Args:
         servers: what was given.
         offline: servers that have an address are refused.
+        connect: connects; by default until the command ends.
 
     Raises:
         OSError: a file cannot be read.
@@ -34,10 +42,9 @@ def connected(servers: Sequence[str], *, offline: bool = False) -> ToolLibrary:
     for server in (server for opening in openings for server in opening.servers):
         if offline and server.url is not None:
             raise click.UsageError(f"--offline uses no network, and {server} has an address")
-    command = click.get_current_context()
     library = ToolLibrary()
     for opening in openings:
-        library = library + command.with_resource(opening)
+        library = library + (connect or click.get_current_context().with_resource)(opening)
     return library
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import click
 from attrs import evolve, field, fields, frozen
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """The values of ``--approve`` and their policies."""
+
+SERVERS_REHEARSED: Final = (
+    "a rehearsal invents arguments, and --mcp runs a real server: write --approve all or none"
+)
+"""Why a command at which nobody is asked refuses --offline with --mcp alone."""
 
 match_option = click.option(
     "--match",

@@ -8,7 +8,7 @@ import click
 
 from .completing import complete_checks, complete_files
 from .file_options import agent_option, json_option
-from .options import RunningOptions, options_of
+from .options import SERVERS_REHEARSED, RunningOptions, options_of
 from .output import note
 from .output_files import expect_a_file, expect_other_file
 from .process import interruptible
@@ -85,10 +85,7 @@ def command(
     if options.approve == "ask":
         raise click.UsageError("--approve ask: nobody is asked in a test; write all or none")
     if options.asks_before_servers:
-        raise click.UsageError(
-            "a rehearsal invents arguments, and --mcp runs a real server: write --approve all or "
-            "none"
-        )
+        raise click.UsageError(SERVERS_REHEARSED)
     from .case_report import Report  # imported late: completion needs the options alone
     from .case_run import case_run
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from pathlib import Path
 from typing import Any, TypeAlias, Union, Unpack
 
@@ -26,7 +32,11 @@ Program: TypeAlias = Union[ProgramLike, str, "os.PathLike[str]"]
 """A program, or the path of its file."""
 
 Library: TypeAlias = Union[ToolLibrary, Iterable[Any], Callable[[], Any]]
-"""Tools, or a function without parameters that makes them anew for each run."""
+"""Tools, or a function without parameters that makes them anew for each run.
+
+What it makes may be a context manager that gives the tools, such as `mcp_library`: it is left when
+the run has ended.
+"""
 
 ArmModel: TypeAlias = Union[str, Model, LanguageModel, Callable[[], LanguageModel], None]
 """A model, or a function without parameters that makes one for each run."""
@@ -56,7 +66,7 @@ class Arm:
     Attributes:
         program: the program or the path of its file.
         library: its tools; a function without parameters makes a fresh library for each run, which
-            tools that remember something need.
+            tools that remember something need. It may return a context manager that gives them.
         model: the model to ask instead of the program's.
         settings: settings of the model instead of those that the program has.
         edits: changes of the agent, made in their order.
@@ -132,21 +142,21 @@ class ReadyArm:
         }
         return found
 
-    def begin(self, case: Case, **options: Unpack[RunOptions]) -> Run:
+    def begin(self, case: Case, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Begin a run of a case, with a library and a model of its own."""
-        library, chosen = fresh_library(self.arm.library), self.options
+        chosen = self.options
         chosen["model"] = self.fresh_model()
         chosen.update(options)
         return begin(self.agent, case.message, library, **chosen)
 
-    def take_up(self, state: State, **options: Unpack[RunOptions]) -> Run:
+    def take_up(self, state: State, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Go on with a run from a state, which keeps what the arm has chosen for it."""
         model = self.fresh_model()
         kept: RunOptions = {"base_url": self.arm.base_url, "match": self.arm.match or "full"}
         if not isinstance(model, str | Model):
             kept["model"] = model
         kept.update(options)
-        return Run(state, fresh_library(self.arm.library), **kept)
+        return Run(state, library, **kept)
 
     def fresh_model(self) -> LanguageModel | Model | str | None:
         """The model for one run."""
@@ -175,8 +185,8 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         ToolBindingError: its tools do not bind.
         ConfigurationError: its model cannot be asked.
     """
-    with _naming(name):
-        agent, library = _agent(arm, cases), fresh_library(arm.library)
+    with _naming(name), ExitStack() as opened:
+        agent, library = _agent(arm, cases), _entered(_made(arm.library), opened)
         bind_agent_tools(agent, library, match=arm.match or "full")
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
@@ -215,22 +225,48 @@ def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
     return schema
 
 
-def fresh_library(given: Library | None) -> ToolLibrary:
-    """The library for one run.
+@asynccontextmanager
+async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
+    """The library for one run, as long as the run goes on.
 
     Raises:
         ConfigurationError: the function that makes it fails.
     """
-    if given is None:
+    made = _made(given)
+    if isinstance(made, AbstractAsyncContextManager):
+        async with made as entered:
+            yield _library(entered)
+        return
+    with ExitStack() as opened:
+        yield _entered(made, opened)
+
+
+def _made(given: Library | None) -> Any:
+    if isinstance(given, AbstractContextManager):
+        raise ConfigurationError(
+            "a library that is entered is made anew for each run: write library=lambda: …"
+        )
+    if not callable(given) or isinstance(given, Tool):
+        return given
+    try:
+        return given()
+    except GramError:
+        raise
+    except Exception as error:
+        raise ConfigurationError(f"making the library failed: {said_by(error)}") from error
+
+
+def _entered(made: Any, opened: ExitStack) -> ToolLibrary:
+    """The library that was made; a context manager is left when ``opened`` is closed."""
+    if isinstance(made, AbstractContextManager):
+        made = opened.enter_context(made)
+    return _library(made)
+
+
+def _library(made: Any) -> ToolLibrary:
+    if made is None:
         return empty_tool_library
-    if callable(given) and not isinstance(given, Tool):
-        try:
-            given = given()
-        except GramError:
-            raise
-        except Exception as error:
-            raise ConfigurationError(f"making the library failed: {said_by(error)}") from error
-    return given if isinstance(given, ToolLibrary) else ToolLibrary.of(given)
+    return made if isinstance(made, ToolLibrary) else ToolLibrary.of(made)
 
 
 def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:

@@ -18,7 +18,7 @@ from ..machine import State, Status, calls_made
 from ..messages import AgentResponse, Usage
 from ..pools import work_on
 from ..records import RecordedRun, RunFile
-from .arms import ReadyArm
+from .arms import ReadyArm, fresh_library
 from .metrics import Metric
 from .replies import Replies
 from .trials import Trial, fingerprint
@@ -74,20 +74,25 @@ async def _trial(job: Job, key: Key) -> Trial:
     state: State | None = None
     run: Run | None = None
     try:
-        if kept := _kept(file):
-            run_file, recorded = kept
-            state = recorded.state
-            for step in recorded.steps:
+        kept = _kept(file)
+        if kept:
+            state = kept[1].state
+            for step in kept[1].steps:
                 replies.watch(step.effect, step.event, step.state)
-            before = sum(step.seconds or 0.0 for step in recorded.steps)
-            if state.status in _ENDED:
-                response = finished(state).response
-            else:
-                run = ready.take_up(state, record=run_file, watch=replies.watch)
+            before = sum(step.seconds or 0.0 for step in kept[1].steps)
+        if state and state.status in _ENDED:
+            response = finished(state).response
         else:
-            run = ready.begin(case, record=file, watch=replies.watch)
-        if run:
-            response = await run.afinish()
+            async with fresh_library(ready.arm.library) as library:
+                began = monotonic()
+                if kept:
+                    file_so_far, recorded = kept
+                    run = ready.take_up(
+                        recorded.state, library, record=file_so_far, watch=replies.watch
+                    )
+                else:
+                    run = ready.begin(case, library, record=file, watch=replies.watch)
+                response = await run.afinish()
     except AgentError as error:
         if type(error) is AgentError and isinstance(error.__cause__, OSError):
             raise error.__cause__ from error  # the run cannot be recorded any more

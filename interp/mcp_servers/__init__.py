@@ -2,6 +2,14 @@
 
 from .library import McpLibrary, McpTool, mcp_library
 from .progress import McpProgress
-from .server import McpServer, read_servers
+from .server import McpServer, read_servers, servers_named
 
-__all__ = ["McpLibrary", "McpProgress", "McpServer", "McpTool", "mcp_library", "read_servers"]
+__all__ = [
+    "McpLibrary",
+    "McpProgress",
+    "McpServer",
+    "McpTool",
+    "mcp_library",
+    "read_servers",
+    "servers_named",
+]

@@ -1,7 +1,8 @@
 """The connection to one MCP server, kept for a run, in an event loop of its own.
 
-The server is started again once when it ends. A call that was under way then fails and says so,
-since nobody knows whether it took effect.
+The server is started again when it ends, unless it has answered no call since it was started
+again before. A call that was under way is not repeated, since nobody knows whether it took effect:
+it fails and says so.
 """
 
 from __future__ import annotations
@@ -55,27 +56,33 @@ class Connection:
         self._start_seconds = start_seconds
         self._resources = ExitStack()
         self._portal: Any = None
+        self._begun: Future[None] | None = None
         self._client: Client | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._restart: asyncio.Task[None] | None = None
 
-    def open(self) -> None:
-        """Start the server, and list its tools.
-
-        Raises:
-            ConfigurationError: it cannot be started or reached, or lists tools that are none.
-        """
+    def start(self) -> None:
+        """Begin to start the server, and to list its tools."""
         from anyio.from_thread import start_blocking_portal  # imported late: for servers alone
 
         self._portal = self._resources.enter_context(start_blocking_portal(name="mcp"))
         self._resources.callback(lambda: self._portal.call(self._end))
-        begun = self._portal.start_task_soon(self._begin)
-        try:
-            begun.result()
-        except BaseException:  # Ctrl-C too: the server is ended, then it is raised again
-            begun.cancel()
-            self.close()
-            raise
+        self._begun = self._portal.start_task_soon(self._begin)
+        self._resources.callback(self._begun.cancel)
+
+    def wait(self) -> None:
+        """Wait until the server has started.
+
+        Raises:
+            ConfigurationError: it cannot be started or reached, or lists tools that are none.
+        """
+        assert self._begun is not None, "it was started"
+        self._begun.result()
+
+    async def await_start(self) -> None:
+        """The same without blocking."""
+        assert self._begun is not None, "it was started"
+        await asyncio.wrap_future(self._begun)
 
     def close(self) -> None:
         """End the connection, and the server if it was started here."""
@@ -125,6 +132,8 @@ class Connection:
             raise ToolError(f"{self.server} refuses the call: {said(str(error))}") from None
         except Exception as error:  # a server may answer anything
             raise ToolError(f"{self.server}: {said(said_by(error))}") from error
+        if client is self._client:
+            self._restart = None  # it works, so it may be started again
         return result_of(answer)
 
     async def _after_loss(self, lost: Client) -> str:

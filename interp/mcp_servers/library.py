@@ -96,15 +96,11 @@ class McpLibrary:
         self._open = ExitStack()
 
     def __enter__(self) -> ToolLibrary:
-        from .connection import Connection  # imported late: it loads asyncio
-
-        library = ToolLibrary()
         with ExitStack() as opened:
-            for server in self.servers:
-                connection = Connection(server, self._start_seconds, self._on_progress)
-                connection.open()
-                opened.callback(connection.close)
-                library = library + ToolLibrary(_tools_of(connection))
+            connections = self._started(opened)
+            for each in connections:
+                each.wait()
+            library = _library_of(connections)
             self._open = opened.pop_all()
         return library
 
@@ -117,19 +113,45 @@ class McpLibrary:
         self._open.close()
 
     async def __aenter__(self) -> ToolLibrary:
-        return await call_in_thread(self.__enter__)
+        opened = ExitStack()
+        try:
+            connections = self._started(opened)
+            for each in connections:
+                await each.await_start()
+            library = _library_of(connections)
+        except BaseException:  # a cancellation too: the servers are ended, then it is raised again
+            await call_in_thread(opened.close)
+            raise
+        self._open = opened
+        return library
 
     async def __aexit__(self, *_: object) -> None:
         await call_in_thread(self.__exit__)
 
+    def _started(self, opened: ExitStack) -> list[Connection]:
+        """Connections to the servers, which start at the same time; ``opened`` closes them."""
+        from .connection import Connection  # imported late: it loads asyncio
 
-def _tools_of(connection: Connection) -> dict[str, Tool]:
-    """The tools of a server.
+        connections = []
+        for server in self.servers:
+            connection = Connection(server, self._start_seconds, self._on_progress)
+            opened.callback(connection.close)
+            connection.start()
+            connections.append(connection)
+        return connections
+
+
+def _library_of(connections: Iterable[Connection]) -> ToolLibrary:
+    """The tools of servers.
 
     Raises:
         ConfigurationError: a tool has a schema that is none.
     """
-    return {name: _tool(listed, connection) for name, listed in connection.tools.items()}
+    library = ToolLibrary()
+    for each in connections:
+        tools = {name: _tool(listed, each) for name, listed in each.tools.items()}
+        library = library + ToolLibrary(tools)
+    return library
 
 
 def _tool(listed: types.Tool, connection: Connection) -> Tool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, Union
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from attrs import field, frozen
 
@@ -25,6 +26,10 @@ ServerLike: TypeAlias = Union[str, Sequence[str], Path, Mapping[str, Any]]
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([^}]*?)(?::-([^}]*))?\}")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
+_SECRET_OPTION: Final = re.compile(
+    r"--?(?:[\w-]*[-_])?(?:key|token|secret|password|passwd|credentials?|auth)", re.IGNORECASE
+)
+_SECRET_OPTION_AND_VALUE: Final = re.compile(rf"{_SECRET_OPTION.pattern}=(.*)", re.I | re.DOTALL)
 _LONGEST_NAME: Final = 200
 _LISTS: Final = ("mcpServers", "servers")
 
@@ -43,7 +48,7 @@ class McpServer:
     """
 
     name: str
-    command: tuple[str, ...] = ()
+    command: tuple[str, ...] = field(default=(), repr=False)
     url: str | None = field(default=None, repr=False)
     environment: Mapping[str, str] = field(factory=dict, repr=False)
     folder: str | None = None
@@ -119,24 +124,43 @@ def _words(given: object) -> list[str]:
     )
 
 
+def servers_named(path: Path) -> tuple[str, ...]:
+    """The names of the servers in a file, those that are disabled too.
+
+    Raises:
+        ConfigurationError: it is no file of servers.
+        OSError: the file cannot be read.
+    """
+    return tuple(_entries(_read(path), str(path)))
+
+
 def _of_file(path: Path, name: str | None, env: Mapping[str, str]) -> tuple[McpServer, ...]:
+    return _of_list(_read(path), name, env, str(path))
+
+
+def _read(path: Path) -> Mapping[str, Any]:
     try:
         data = read_json(decode(path.read_bytes(), str(path)))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not JSON: {error}") from None
     if not isinstance(data, dict) or not any(key in data for key in _LISTS):
         raise ConfigurationError(f'{path}: expected an object with "mcpServers"')
-    return _of_list(data, name, env, str(path))
+    return data
 
 
-def _of_list(
-    data: Mapping[str, Any], name: str | None, env: Mapping[str, str], where: str
-) -> tuple[McpServer, ...]:
+def _entries(data: Mapping[str, Any], where: str) -> Mapping[str, Mapping[str, Any]]:
     entries = next(data[key] for key in _LISTS if key in data)
     if not isinstance(entries, Mapping) or not all(
         isinstance(each, Mapping) for each in entries.values()
     ):
         raise ConfigurationError(f'{where}: "mcpServers" must have an object for each name')
+    return entries
+
+
+def _of_list(
+    data: Mapping[str, Any], name: str | None, env: Mapping[str, str], where: str
+) -> tuple[McpServer, ...]:
+    entries = _entries(data, where)
     if name is not None and name not in entries:
         hint = did_you_mean(name, entries) or f"it has {', '.join(entries) or 'none'}"
         raise ConfigurationError(f'{where} has no server "{name}"; {hint}')
@@ -152,8 +176,7 @@ def _is_off(entry: Mapping[str, Any]) -> bool:
 
 def _known_as(entry: Mapping[str, Any]) -> str:
     url = entry.get("url")
-    args = entry.get("args")
-    words = [entry.get("command"), *(args if isinstance(args, Sequence) else ())]
+    words = [entry.get("command"), *_args(entry)]
     return (
         without_secrets(url)
         if isinstance(url, str)
@@ -172,10 +195,8 @@ def _of_entry(name: str, entry: Mapping[str, Any], env: Mapping[str, str]) -> Mc
         )
     environment = _expanded(where, {**_texts(where, entry, "env"), **env})
     headers = _expanded(where, _texts(where, entry, "headers"))
-    hidden = hide(
-        *_secrets(environment),
-        *(word for text in headers.values() for word in {text, text.split()[-1] if text else ""}),
-    )
+    hidden = hide(*_secrets(where, entry, environment, headers))
+    name = redact_error(name)
     if "url" in entry:
         url = _expand(where, str(entry["url"]))
         if not is_address(url) or not _has_host(url):
@@ -233,5 +254,42 @@ def _expand(where: str, text: str) -> str:
     return _VARIABLE.sub(value, text)
 
 
-def _secrets(environment: Mapping[str, str]) -> Iterable[str]:
-    return (text for key, text in environment.items() if _SECRET.search(key))
+def _secrets(
+    where: str,
+    entry: Mapping[str, Any],
+    environment: Mapping[str, str],
+    headers: Mapping[str, str],
+) -> Iterator[str]:
+    """What must not be shown: headers, and values whose names or options are those of keys."""
+    yield from (text for key, text in environment.items() if _SECRET.search(key))
+    for text in headers.values():
+        yield text
+        yield from text.split()[-1:]
+    written = [text for text in (entry.get("url"), *_args(entry)) if isinstance(text, str)]
+    for name in (match[1] for text in written for match in _VARIABLE.finditer(text)):
+        if _SECRET.search(name):
+            yield os.environ.get(name, "")
+    words = [_expand(where, text) for text in written]
+    for option, value in pairwise(words):
+        if _SECRET_OPTION.fullmatch(option):
+            yield value
+    for match in filter(None, map(_SECRET_OPTION_AND_VALUE.fullmatch, words)):
+        yield match[1]
+    if is_address(words[0]) if words else False:
+        yield from _secrets_of_address(words[0])
+
+
+def _secrets_of_address(url: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return
+    yield parts.password or ""
+    for key, text in parse_qsl(parts.query):
+        if _SECRET.search(key):
+            yield text
+
+
+def _args(entry: Mapping[str, Any]) -> Sequence[Any]:
+    args = entry.get("args")
+    return args if isinstance(args, Sequence) and not isinstance(args, str) else ()

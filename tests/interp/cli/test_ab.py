@@ -6,6 +6,7 @@ import json
 import resource
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -283,3 +284,73 @@ def test_a_full_disk_keeps_what_was_done(folder: Path) -> None:
     assert "too large" in done.stderr
     if (folder / "x" / "results.gram").exists():
         assert gram(*TWO, "--out", "x", cwd=folder).returncode == 0
+
+
+# --- servers
+
+
+COUNTING = """
+import os, sys
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("counting", log_level="ERROR")
+calls = []
+
+@server.tool(structured_output=False)
+def sayHello(personName: str = "world") -> str:
+    \"\"\"Returns a friendly greeting message for the given name\"\"\"
+    calls.append(personName)
+    return f"Hello for the {len(calls)}. time in {os.environ.get('PLACE')}"
+
+server.run()
+"""
+
+
+@pytest.fixture
+def servers(folder: Path) -> Path:
+    """Two servers that count their calls, in a folder with a program that uses them."""
+    (folder / "counting.py").write_text(COUNTING)
+    entry = {"command": sys.executable, "args": [str(folder / "counting.py")]}
+    entries = {place: {**entry, "env": {"PLACE": place}} for place in ("here", "there")}
+    (folder / "servers.json").write_text(json.dumps({"mcpServers": entries}))
+    return folder
+
+
+WITH_SERVERS = (
+    *("ab", "--cases", "cases.jsonl", "--offline", "--seed", "1", "--match", "name"),
+    *("--arm", "a=A.gram", "--arm", "b=A.gram", "--out", "x"),
+    *("--mcp", "a:servers.json:here", "--mcp", "b:servers.json:there"),
+)
+
+
+def test_each_run_of_each_arm_has_a_server_of_its_own(servers: Path) -> None:
+    (servers / "cases.jsonl").write_text(CASES[: CASES.index("Cyd") - 10])
+    done = gram(*WITH_SERVERS, "--approve", "all", cwd=servers)
+
+    assert done.returncode == 0, done.stderr
+    runs = sorted((servers / "x" / "runs").iterdir())
+    places = {"here" if each.name.endswith("-a.run.gram") else "there" for each in runs}
+    assert len(runs) == 4
+    assert places == {"here", "there"}
+    for each in runs:
+        place = "here" if each.name.endswith("-a.run.gram") else "there"
+        assert f"Hello for the 1. time in {place}" in each.read_text()
+
+
+def test_servers_are_rehearsed_only_with_a_word(servers: Path) -> None:
+    done = gram(*WITH_SERVERS, cwd=servers)
+
+    assert done.returncode == 2
+    assert "a rehearsal invents arguments" in done.stderr
+    assert not (servers / "x").exists()
+
+
+def test_a_server_of_an_arm_that_cannot_be_used_is_told_before_anything_runs(
+    servers: Path,
+) -> None:
+    done = gram(*WITH_SERVERS, "--approve", "all", "--mcp", "b:no-such-program", cwd=servers)
+
+    assert done.returncode == 4
+    assert "arm b: " in done.stderr
+    assert "there is no program no-such-program" in done.stderr
+    assert not (servers / "x").exists()

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from tests.interp.cli.process import gram, without_keys
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import DATA, EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 TOOLS = str(EXAMPLES / "hello_world.py")
+SERVERS = str(DATA / "servers.json")
 OFFERED = [
     ("gram ch", ["chat", "check"]),
     ("gram check --for", ["--format"]),
@@ -32,6 +33,9 @@ OFFERED = [
     (f"gram graph {HELLO} --agent hel", ["hello_world_agent"]),
     (f"gram run {HELLO} hi --limit tool_s", ["tool_seconds="]),
     (f"gram run {HELLO} hi --tools {TOOLS}:say", [f"{TOOLS}:sayHello"]),
+    (f"gram run {HELLO} hi --mcp {SERVERS}:fi", [f"{SERVERS}:files"]),
+    (f"gram add {HELLO} hello_world_agent.tools --mcp {SERVERS}:ti", [f"{SERVERS}:time"]),
+    (f"gram ab --arm b={HELLO} --mcp b:{SERVERS}:fi", [f"b:{SERVERS}:files"]),
     (f"gram run {HELLO} hi --approve al", ["all"]),
     (f"gram ab --arm a={HELLO} --arm b={HELLO} --set b", ["b:"]),
     (f"gram ab --arm a={HELLO} --arm b={HELLO} --set b:temp", ["b:temperature="]),

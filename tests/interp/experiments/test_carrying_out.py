@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +203,33 @@ def test_every_run_has_a_fresh_library_and_model() -> None:
     assert len(made) == 5  # once to see that it binds
     assert {each.content for each in found.trials} == {"Hello for the 1. time"}
     assert {each.calls for each in found.trials} == {1}
+
+
+def test_a_library_that_is_entered_is_left_when_its_run_has_ended() -> None:
+    lives: list[str] = []
+
+    @tool(name="sayHello", description="Returns a friendly greeting message for the given name")
+    def say_hello(personName: str = "world") -> str:  # noqa: N803  # the program's name
+        lives.append("called")
+        return "Hi"
+
+    @contextmanager
+    def entered() -> Iterator[ToolLibrary]:
+        lives.append("entered")
+        yield ToolLibrary.of([say_hello])
+        lives.append("left")
+
+    arms = {"a": Arm(EXAMPLES / "hello_world.gram", entered, "Offline/rehearsal")}
+    ab([Case(name=each, input="Hello, I'm Ada!") for each in "xy"], arms, seed=1, jobs=1)
+
+    assert lives == ["entered", "left", *["entered", "called", "left"] * 2]
+
+
+def test_a_library_that_is_entered_but_not_made_anew_is_refused() -> None:
+    arms = {"a": Arm(EXAMPLES / "hello_world.gram", nullcontext(ToolLibrary()))}  # type: ignore[arg-type]  # wrong on purpose
+
+    with pytest.raises(ConfigurationError, match="made anew for each run: write library=lambda"):
+        ab([Case(name="x", input="Hello!")], arms)
 
 
 def test_edits_and_settings_of_an_arm_are_those_of_its_runs(tmp_path: Path) -> None:

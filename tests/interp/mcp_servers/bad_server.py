@@ -90,7 +90,15 @@ if __name__ == "__main__":
     if WAY == "ends-at-start":
         sys.exit("no configuration found")
     if WAY == "hangs-at-start":
+        for mark in MORE:
+            Path(f"{mark}.part").write_text(str(os.getpid()))
+            Path(f"{mark}.part").rename(mark)
         time.sleep(300)
+    if WAY == "meets-another":
+        mine, other = map(Path, MORE)
+        mine.touch()
+        while not other.exists():
+            time.sleep(0.02)
     if WAY == "no-server":
         os.write(1, b"Usage: something else\n")
         sys.stdin.read()

@@ -78,8 +78,10 @@ def put() -> str:
 
 
 @server.tool(structured_output=False)
-def die() -> str:
-    """Ends the server."""
+def die(mark: str = os.devnull) -> str:
+    """Writes a line to a file, and ends the server."""
+    with open(mark, "a") as file:  # noqa: PTH123  # a str of the caller
+        file.write("died\n")
     os._exit(3)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -185,15 +187,42 @@ def test_a_run_that_is_cancelled_cancels_its_call_at_the_server(
     waited_for(tmp_path / "mark.cancelled")
 
 
-def test_a_server_that_dies_is_started_again_once_and_the_model_is_told() -> None:
+def test_a_server_that_dies_is_started_again_and_the_call_is_not_repeated(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
     with mcp_library(GOOD, "good") as library:
-        with pytest.raises(ToolError, match=r'"good" ended during the call.* was started again'):
+        for text in ("a", "b"):
+            with pytest.raises(ToolError) as raised:
+                invoke_tool(library["die"], {"mark": str(mark)})
+            assert invoke_tool(library["shout"], {"text": text}) == text.upper()
+
+    assert str(raised.value).endswith(
+        'the MCP server "good" ended during the call, which may have taken effect or not; '
+        "it was started again"
+    )
+    assert mark.read_text() == "died\n" * 2
+
+
+def test_a_server_that_dies_and_answers_no_call_in_between_is_given_up() -> None:
+    with mcp_library(GOOD, "good") as library:
+        with pytest.raises(ToolError, match="it was started again"):
             invoke_tool(library["die"], {})
-        assert invoke_tool(library["shout"], {"text": "b"}) == "B"
         with pytest.raises(ToolError, match="it is not started once more"):
             invoke_tool(library["die"], {})
         with pytest.raises(ToolError, match="has ended"):
             invoke_tool(library["shout"], {"text": "c"})
+
+
+def test_a_model_is_told_that_the_server_ended_and_may_go_on() -> None:
+    asks = [
+        Message(AssistantRole, "", tool_calls=(ToolCall("1", "die", "{}"),)),
+        Message(AssistantRole, "", tool_calls=(ToolCall("2", "shout", '{"text": "a"}'),)),
+    ]
+    with mcp_library(GOOD, "good") as library:
+        agent = agent_with(library, "die", "shout")
+        response = run(agent, "hi", library, model=ScriptedModel([*asks, "fine"]))
+
+    assert "may have taken effect or not" in (response.tools_used[0].error or "")
+    assert response.tools_used[1].result == "A"
 
 
 def test_a_server_that_lists_other_tools_after_its_restart_is_not_called(tmp_path: Path) -> None:
@@ -210,6 +239,22 @@ def test_a_closed_library_says_so() -> None:
 
     with pytest.raises(ToolError, match=r'the connection to the MCP server "good" is closed'):
         invoke_tool(library["shout"], {"text": "a"})
+
+
+def test_a_cancelled_opening_ends_the_server_that_was_starting(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+
+    async def cancelled() -> None:
+        opening = asyncio.create_task(mcp_library(bad("hangs-at-start", str(mark))).__aenter__())
+        await asyncio.to_thread(waited_for, mark)
+        opening.cancel()
+        with suppress(asyncio.CancelledError):
+            await opening
+
+    asyncio.run(cancelled())
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
 
 
 def test_pages_of_tools_are_all_read() -> None:
@@ -250,6 +295,17 @@ def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> No
         pass
 
     assert message in str(raised.value)
+
+
+def test_servers_of_one_library_start_at_the_same_time(tmp_path: Path) -> None:
+    marks = [str(tmp_path / "one"), str(tmp_path / "two")]
+    servers = {
+        name: {"command": sys.executable, "args": bad("meets-another", *others)[1:]}
+        for name, others in (("one", marks), ("two", marks[::-1]))
+    }
+
+    with mcp_library({"mcpServers": servers}) as library:
+        assert "do" in library.ambiguous
 
 
 @pytest.mark.parametrize("way", ["hangs-at-start", "hang-at-list", "no-server"])

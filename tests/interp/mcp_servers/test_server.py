@@ -10,7 +10,8 @@ import pytest
 
 from gram import ArgumentError
 from interp import ConfigurationError
-from interp.mcp_servers import read_servers
+from interp.mcp_servers import read_servers, servers_named
+from interp.redaction import redact
 
 
 def one(given: Any, name: str | None = None) -> Any:
@@ -65,6 +66,31 @@ def test_a_file_names_servers_as_other_programs_do(
 
 
 @pytest.mark.parametrize(
+    "given",
+    [
+        "uvx server --api-key s3cr3tvalue",
+        "uvx server --token=s3cr3tvalue",
+        "uvx server --config ${MY_TOKEN}",
+        "PASSWORD=s3cr3tvalue uvx server",
+        "https://me:s3cr3tvalue@example.com/mcp",
+        "https://example.com/mcp?api_key=s3cr3tvalue",
+        "https://example.com/${MY_TOKEN}/mcp",
+        {"url": "https://example.com/mcp", "headers": {"X-Any": "s3cr3tvalue"}},
+        {"mcpServers": {"s3cr3tvalue": {"command": "x", "args": ["--key", "s3cr3tvalue"]}}},
+    ],
+)
+def test_keys_of_a_server_are_hidden_wherever_they_are_written(
+    given: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "s3cr3tvalue")
+
+    server = one(given)
+
+    assert redact("it is s3cr3tvalue") == "it is [redacted]"
+    assert "s3cr3tvalue" not in f"{server} {server!r}"
+
+
+@pytest.mark.parametrize(
     ("given", "message"),
     [
         ("", "a command or an address"),
@@ -92,9 +118,18 @@ def test_a_name_that_a_file_does_not_have_is_refused_with_the_nearest() -> None:
         read_servers({"mcpServers": {"files": {"command": "x"}}}, "fiels")
 
 
-def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
+def test_the_names_of_a_file_are_read_without_their_variables(tmp_path: Path) -> None:
     path = tmp_path / "servers.json"
-    path.write_text("{")
+    entry = {"command": "${NOT_SET_ANYWHERE}"}
+    path.write_text(json.dumps({"mcpServers": {"one": entry, "off": {"disabled": True}}}))
+
+    assert servers_named(path) == ("one", "off")
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"mcpServers": NaN}'])
+def test_a_file_that_is_no_json_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "servers.json"
+    path.write_text(text)
 
     with pytest.raises(ConfigurationError, match="not JSON"):
         read_servers(path)
