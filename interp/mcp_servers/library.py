@@ -100,7 +100,7 @@ class McpLibrary:
             connections = self._started(opened)
             for each in connections:
                 each.wait()
-            library = _library_of(connections)
+            library = library_of(connections)
             self._open = opened.pop_all()
         return library
 
@@ -118,7 +118,7 @@ class McpLibrary:
             connections = self._started(opened)
             for each in connections:
                 await each.await_start()
-            library = _library_of(connections)
+            library = library_of(connections)
         except BaseException:  # a cancellation too: the servers are ended, then it is raised again
             await call_in_thread(opened.close)
             raise
@@ -141,7 +141,7 @@ class McpLibrary:
         return connections
 
 
-def _library_of(connections: Iterable[Connection]) -> ToolLibrary:
+def library_of(connections: Iterable[Connection]) -> ToolLibrary:
     """The tools of servers.
 
     Raises:
