@@ -213,7 +213,8 @@ def test_what_is_confined_stays_confined() -> None:
     ]
     assert importers("mcp") == mcp
     assert importers("httpx2") == [
-        *(mcp[-1], clients, server, "interp/network/reaching.py", transports),
+        *("interp/mcp_servers/limited_http.py", clients, server),
+        *("interp/network/reaching.py", transports),
         *("interp/openapi/calls.py", "interp/openapi/fetching.py"),
     ]
     assert importers("h11") == [transports]
