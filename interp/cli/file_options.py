@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .completing import complete_agent, complete_document, complete_files, complete_servers
+from .completing import complete_agent, complete_document, complete_servers
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
