@@ -72,7 +72,6 @@ class _Search:
         self.open(old, new)
         steps: Sequence[Callable[[], bool]] = (
             lambda: self.pair_equal(self.roots()),
-            lambda: self.pair_only_paths(growing=True),
             lambda: self.pair_equal(self.only_once()),
             lambda: self.pair_alike(self.definitions()),
             self.pair_definitions_with_references,
@@ -181,12 +180,8 @@ class _Search:
                     found = True
         return found
 
-    def pair_only_paths(self, *, growing: bool = False) -> bool:
-        """The one path left in a list with the one left in its partner: it gained or lost hops.
-
-        Args:
-            growing: look for arrows alone that became a hop of a walk.
-        """
+    def pair_only_paths(self) -> bool:
+        """The one path left in a list with the one left in its partner: it gained or lost hops."""
         found = False
         for lists in self.lists:
             loose, wanted = lists.loose()
@@ -198,8 +193,6 @@ class _Search:
             ]
             if len(paths) == len(wanted) == 1:
                 [(old, path)], [new] = paths, wanted
-                if growing and old.pattern not in new.pattern.elements:
-                    continue
                 free = old.is_free and new.is_free and _may_be(old.pattern, new.pattern)
                 if free and self.keeps_form(path, new):
                     self.pair(old, new)
@@ -263,6 +256,8 @@ class _Search:
         inner = new
         while inner.partner is None and (len(inner.parts) == 1 or _is_path_of(inner.parts)):
             inner = inner.parts[0]
+        if inner.partner is None and _is_walk(inner):
+            inner = next((part for part in inner.parts if part.partner), inner)
         old = inner.partner
         if old is not None and old.lists is new.lists and old.place is inner:
             inner.place = None

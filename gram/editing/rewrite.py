@@ -9,7 +9,7 @@ bytes of its parts. Whether it can is decided from the trees, before anything is
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Literal, TypeAlias
@@ -31,7 +31,7 @@ from ..writing import (
 from .comma_list import NO_ELEMENTS, ElementList, Place, list_of
 from .parts import Part
 from .rewrite_annotations import annotations_as_subject, can_annotate, rewrite_annotations
-from .rewrite_path import hops_of, rewrite_path
+from .rewrite_path import NewHop, hops_around, hops_of, rewrite_path
 from .rewrite_subject import rewrite_record, rewrite_subject
 from .writer import Writer
 
@@ -131,6 +131,8 @@ class Rewriter:
             rewrite_record(self.writer, old.record, tree.value.properties)
         elif isinstance(old, syntax.Reference) and role == "element" and is_reference(tree):
             self.writer.put(write_name(tree.value.identity, integers=True))
+        elif isinstance(old, syntax.Path) and (hops := hops_around(new)):
+            self._walk(new, hops)
         else:
             self._in_brackets(old, new, role)
 
@@ -231,8 +233,11 @@ class Rewriter:
     # --- patterns without a text
 
     def _assemble(self, new: Part) -> None:
-        """Write a new bracket or edge around parts that have a text."""
+        """Write a new bracket, edge or walk around parts that have a text."""
         writer, tree, spelling = self.writer, new.pattern, self._spelling(new)
+        if hops := hops_around(new):
+            self._walk(new, hops)
+            return
         texts = [part.partner.construct if part.partner else None for part in new.parts]
         brackets = any(isinstance(text, syntax.Bracket) for text in texts)
         if is_edge(tree) and is_path(tree, spelling) and not brackets:
@@ -246,6 +251,20 @@ class Rewriter:
         writer.put(f"[{write_subject(tree.value, spelling)}")
         self._new_elements(new)
         writer.put("]")
+
+    def _walk(self, new: Part, hops: Sequence[NewHop]) -> None:
+        """Write a new walk of paths that were apart, with the comments of all of them."""
+        walk = Writer(self.writer.old, self.writer.line_break)
+        rewrite_path(walk, hops, self._spelling)
+        copies = [piece for piece in walk.pieces if isinstance(piece, Span)]
+        left: list[Span] = []
+        for part, text in _with_text(new):
+            left += self._left_over(text, part, [*copies, *left])
+            left += [] if part is new else chain(*self._comments_brought(part))
+        if left:
+            walk = Writer(self.writer.old, self.writer.line_break)
+            rewrite_path(walk, hops, self._spelling, left)
+        self.writer.append(walk)
 
     def _put_comments(self, end: Part) -> None:
         """Write the comments that an end of a new edge brings from where it was."""
@@ -266,6 +285,14 @@ class Rewriter:
 
     def _spelling(self, new: Part) -> Spelling:
         return self._style(new.path) if self._style else PLAIN
+
+
+def _with_text(new: Part) -> Iterator[tuple[Part, Construct]]:
+    """A pattern and all below it that have an old text, with that text."""
+    if new.partner is not None and new.partner.construct is not None:
+        yield new, new.partner.construct
+    for part in new.parts if new.has_partners else ():
+        yield from _with_text(part)
 
 
 def fits_role(construct: Construct, role: Role) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from ..reading import comments, syntax
-from ..trees import WALK_SUBJECT, Pattern, Subject, is_edge
+from ..reading import comments as comments_in, syntax
+from ..source import Span
+from ..trees import WALK_SUBJECT, Pattern, Subject, is_edge, walk_nodes
 from ..writing import Spelling, write_arrow, write_subject
 from .alignment import PATTERNS, align
 from .parts import Part
@@ -59,6 +60,16 @@ def hops_of(path: syntax.Path, new: Part) -> list[NewHop] | None:
     return _cheapest(edges, [None if index is None else old[index] for index in partners])
 
 
+def hops_around(new: Part) -> list[NewHop] | None:
+    """The hops of a new walk, over the paths that its edges were; None for what is no walk."""
+    if walk_nodes(new.pattern) is None:
+        return None
+    texts = [edge.partner.construct if edge.partner else None for edge in new.parts]
+    is_whole = (edge.is_whole for edge in new.parts)
+    whole = (text if kept else None for text, kept in zip(texts, is_whole, strict=True))
+    return _cheapest(new.parts, [text if isinstance(text, syntax.Path) else None for text in whole])
+
+
 def _cheapest(edges: Sequence[Part], partners: Sequence[syntax.Path | None]) -> list[NewHop] | None:
     """Choose the direction of each hop so that neighbours share a node, by dynamic programming."""
     best: list[tuple[int, NewHop, int | None]] = []  # cost so far, hop, index of the choice before
@@ -97,10 +108,22 @@ def _cost(hop: NewHop) -> int:
     return heads + (left.pattern != hop.left.pattern) + (right.pattern != hop.right.pattern)
 
 
-def rewrite_path(writer: Writer, hops: Sequence[NewHop], spell: Spell) -> None:
-    """Write the hops that `hops_of` found, each over its old one."""
+def rewrite_path(
+    writer: Writer, hops: Sequence[NewHop], spell: Spell, comments: Iterable[Span] = ()
+) -> None:
+    """Write the hops that `hops_of` or `hops_around` found, each over its old one.
+
+    Args:
+        writer: receives the text.
+        hops: the hops.
+        spell: the spelling of what is new.
+        comments: comments of the old text that have no place of their own in the new one.
+    """
     first, *others = _old_nodes([hops[0].left, *(hop.right for hop in hops)], hops)
     _rewrite_node(writer, first, hops[0].left, spell)
+    for comment in comments:
+        writer.put_trivia(" ")
+        writer.copy_trivia(*comment)
     for hop, old_node in zip(hops, others, strict=True):
         spelling = spell(hop.edge)
         if hop.old is None:
@@ -178,7 +201,7 @@ def _rewrite_arrow(writer: Writer, arrow: syntax.Arrow, hop: NewHop, spelling: S
         writer.copy_trivia(arrow.tail_end, arrow.head_start)
     elif subject == arrow.subject.subject:
         writer.copy(arrow.tail_end, arrow.head_start)
-    elif subject != Subject() or comments(writer.old, arrow.tail_end, arrow.head_start):
+    elif subject != Subject() or comments_in(writer.old, arrow.tail_end, arrow.head_start):
         writer.copy(arrow.tail_end, arrow.subject.start)
         rewrite_subject(writer, arrow.subject, subject, spelling)
         writer.copy(arrow.subject.end, arrow.head_start)

@@ -145,6 +145,31 @@ def test_an_edit_reads_back_in_every_style(
         assert document.rescued == ()
 
 
+ARROWS = st.lists(
+    st.lists(st.sampled_from("abcd"), min_size=2, max_size=4).map(
+        lambda names: "-->".join(f"({name})" for name in names)
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(ARROWS, ARROWS)
+def test_arrows_are_written_as_arrows_with_the_comments_of_those_that_stay(
+    old: list[str], new: list[str]
+) -> None:
+    lines = [f"  {arrow.replace('--', '==')}, // {n}" for n, arrow in enumerate(old)]
+    document = parse("\n".join(["[w |", *lines, "  last", "]"]))
+    (wanted,) = loads(f"[w | {', '.join([*new, 'last'])}]")
+
+    document = document.replace((wanted,))
+
+    assert document.patterns == (wanted,)
+    assert "Gram.Walk" not in document.text
+    for n, arrow in enumerate(old):
+        assert arrow not in new or f"// {n}" in document.text or old.count(arrow) > 1
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(gram_texts(), forests())
 def test_any_trees_can_replace_any_others(text: str, wanted: tuple[Pattern, ...]) -> None:

@@ -101,6 +101,15 @@ TRAPS = {
         "[w | a,  (a)==>(b {k: 0x1})-->(c), q]"),
     "an arrow that grows at its start is a walk": (
         "[w | (a)<==(b), q]", "[w | (c)-->(b)-->(a), q]", "[w | (c)-->(b)==>(a), q]"),
+    "arrows that all grow are walks": (
+        "[w |\n  (a)==>(b), // ab\n  (c {k: 0x1})-->(d) // cd\n]",
+        "[w | (a)-->(b)-->(x), (y)-->(c {k: 1})-->(d)]",
+        "[w |\n  (a)==>(b)-->(x), // ab\n  (y)-->(c {k: 0x1})-->(d) // cd\n]"),
+    "arrows that are joined are one walk": (
+        "[w | (a)==>(b), (b)~~>(c), q]", "[w | (a)-->(b)-->(c), q]", "[w | (a)==>(b)~~>(c), q]"),
+    "a walk that gives one hop away and takes another is a walk": (
+        "[w | (a)==>(b)~~>(c), (x)==>(y)]", "[w | (a)-->(b), (b)-->(c)-->(x)-->(y)]",
+        "[w | (a)==>(b), (b)~~>(c)-->(x)==>(y)]"),
     "a walk loses its first hop": ("(a)-->(b)==>(c)~~>(d)", "(b)-->(c)-->(d)", "(b)==>(c)~~>(d)"),
     "an edge with a third end is a bracket": (
         "(a {k: 0x1})-[:R]->(b)", "[:R | (a {k: 1}), (b), (c)]", "[:R | (a {k: 0x1}), (b), c]"),
