@@ -115,7 +115,7 @@ def rewrite_record(
     effective = {entry.key.text: entry for entry in record.entries}
     if effective and effective.keys() == properties.keys():
         at = record.start
-        for key, entry in effective.items():
+        for key, entry in sorted(effective.items(), key=lambda each: each[1].start):
             if exact(entry.value.value) != exact(properties[key]):
                 writer.copy(at, entry.value.start)
                 rewrite_value(writer, entry.value, properties[key])

@@ -101,6 +101,8 @@ TRAPS = {
         "[w | a,  (a)==>(b {k: 0x1})-->(c), q]"),
     "an arrow that grows at its start is a walk": (
         "[w | (a)<==(b), q]", "[w | (c)-->(b)-->(a), q]", "[w | (c)-->(b)==>(a), q]"),
+    "of a key that is given twice the last changes, and so may the keys between": (
+        "(a {j: 1, k: 2, j: 3})", "(a {j: 4, k: 5})", "(a {j: 1, k: 5, j: 4})"),
     "arrows that all grow are walks": (
         "[w |\n  (a)==>(b), // ab\n  (c {k: 0x1})-->(d) // cd\n]",
         "[w | (a)-->(b)-->(x), (y)-->(c {k: 1})-->(d)]",
