@@ -37,6 +37,7 @@ _AUTHORIZATION: Final = (
 )
 _WORD: Final = r"(?<![\w-])[\w-]{3,7}(?![\w-])"
 _MASK = re.compile(r"[*•…]|\.\.")
+_MARKS: Final = frozenset("<>&'\"=")
 _PASSWORD: Final = r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']*:[^/@\s\"']*@"
 
 
@@ -189,8 +190,9 @@ def _holds_a_key(variable: str) -> bool:
 
 
 def _spellings_of(secrets: frozenset[str]) -> list[str]:
-    """The secrets in plain text, as JSON and Python write them, and all of that as gram quotes it.
+    """The secrets in plain text, as JSON and Python write them, and all of that as others quote it.
 
+    These are gram, HTML and XML, and JSON that escapes more than it has to.
     The longest come first, so that a secret that contains another one is replaced as a whole.
     """
     spellings = {
@@ -198,9 +200,25 @@ def _spellings_of(secrets: frozenset[str]) -> list[str]:
         for secret in secrets
         for written in (secret, *_reprs(secret))
         for said in (written, *(json.dumps(written, ensure_ascii=a)[1:-1] for a in (True, False)))
-        for spelling in (said, quote(said)[1:-1], quote(said, "`")[1:-1])
+        for spelling in (said, quote(said)[1:-1], quote(said, "`")[1:-1], *_in_markup(said))
     }
     return sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
+
+
+def _in_markup(said: str) -> Iterator[str]:
+    """A text as HTML and XML escape it, and JSON that is meant for them."""
+    if said.isalnum():
+        return
+    yield said.replace("/", "\\/")
+    if _MARKS.isdisjoint(said):
+        return
+    in_text = said.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    yield in_text
+    in_attribute = in_text.replace('"', "&quot;")
+    yield in_attribute
+    yield from (in_attribute.replace("'", mark) for mark in ("&#x27;", "&#39;"))
+    for marks in ("<>&", "<>&'", "<>&'="):
+        yield "".join(f"\\u{ord(each):04x}" if each in marks else each for each in said)
 
 
 def _reprs(secret: str) -> set[str]:

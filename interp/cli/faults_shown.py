@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gram import Fault, GramDecodeError, syntax_fault
+from gram import Fault, GramDecodeError, Source, syntax_fault
 
 from ..errors import ValidationError
-from ..redaction import redact
+from ..redaction import REDACTED, redact
 from .failures import Failure, shown
 from .output import Styled, tell
 
@@ -34,9 +34,25 @@ def as_text(fault: Fault) -> Styled:
         (f"{fault.severity}[{fault.code}]", fault.severity),
         (f" {redact(fault.message)}", ""),
     ]
-    if fault.excerpt:
-        line, carets = fault.excerpt.rsplit("\n", 1)
-        parts += [(f"\n{redact(line)}\n", ""), (carets, "caret")]
+    if excerpt := _excerpt(fault):
+        line, carets = excerpt.rsplit("\n", 1)
+        parts += [(f"\n{line}\n", ""), (carets, "caret")]
     if fault.hint:
         parts += [("\n  hint: ", "hint"), (redact(fault.hint), "")]
     return parts
+
+
+def _excerpt(fault: Fault) -> str:
+    """The line of a fault without keys, which are replaced before it is cut."""
+    if not (fault.source and fault.span):
+        return ""
+    line = fault.source.line_at(fault.span.start)
+    start = fault.source.position(fault.span.start)[1] - 1
+    end = min(len(line), start + fault.span.end - fault.span.start)
+    before, shown = redact(line[:start]), redact(line)
+    through = before + redact(line[start:end])
+    if not shown.startswith(through):  # a key begins before the fault, or ends behind it
+        while not shown.startswith(before):
+            before = before[:-1]
+        through = before + REDACTED
+    return Source(shown).excerpt(len(before), len(through))

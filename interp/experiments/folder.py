@@ -35,7 +35,6 @@ from gram import (
     expect,
     fault,
     holding,
-    loads_one,
     parse,
     resolved,
     write_atomically,
@@ -45,7 +44,7 @@ from gram import (
 from ..cases import Case
 from ..errors import ValidationError
 from ..messages import Usage
-from ..records import Reader, without_empty, write_text
+from ..records import Reader, redacted_pattern, without_empty, write_text
 from ..redaction import redactor
 from .judging import slug
 from .plan import Plan, plan_from_patterns
@@ -124,9 +123,8 @@ class Folder:
         Raises:
             OSError: it cannot be written.
         """
-        redacted = redactor()
-        entry = redacted(_line(trial_to_pattern(trial, self.path)))
-        signed = _signed(loads_one(entry), plan)
+        entry = redacted_pattern(trial_to_pattern(trial, self.path), redactor())
+        signed = _signed(entry, plan)
         rest = memoryview(_line(signed).encode() + b"\n")
         file = os.open(self.path / _RESULTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:

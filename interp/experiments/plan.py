@@ -23,15 +23,15 @@ from typing import Any
 
 from attrs import evolve, fields, frozen
 
-from gram import Pattern, Subject, TaggedString, Value, dumps, fault, format_text, loads
+from gram import Pattern, Subject, TaggedString, Value, dumps, fault, format_text
 from lenses_ext import Model, dumps as dumps_program
 
 from ..cases import Case, ExpectedCall
 from ..errors import ValidationError
 from ..json_text import Json, write_json
 from ..machine import Limits
-from ..records import Reader, expect_one_of, without_empty, write_text
-from ..redaction import redact
+from ..records import Reader, expect_one_of, redacted_pattern, without_empty, write_text
+from ..redaction import redactor
 from ..tools import Tool
 from .arms import ReadyArm
 from .comparing import Better
@@ -158,7 +158,9 @@ def make_plan(
         *map(_metric_to_pattern, metrics),
         *map(_case_to_pattern, cases),
     )
-    return plan_from_patterns(_redacted((Pattern(Subject("", {PLAN}, properties)), *parts)))
+    redact = redactor()  # before the hash is taken, which is of what is written
+    patterns = (Pattern(Subject("", {PLAN}, properties)), *parts)
+    return plan_from_patterns([redacted_pattern(each, redact) for each in patterns])
 
 
 def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -> Plan:
@@ -343,13 +345,6 @@ def _number(pattern: Pattern, key: str) -> float | None:
         message = f"{key} must be a number"
         raise ValidationError.of([fault("ill-typed", message, pattern, key)])
     return float(value)
-
-
-def _redacted(patterns: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
-    """The patterns without keys, so that the hash is of what is written."""
-    text = dumps(patterns)
-    shown = redact(text)
-    return patterns if shown == text else loads(shown)
 
 
 def repeated_names(cases: Iterable[Case]) -> Iterator[str]:

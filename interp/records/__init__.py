@@ -3,8 +3,10 @@
 from .conversation_files import Session, load_context, save_context, session
 from .effect_text import effect_lines
 from .entry_writer import EntryWriter, Head
+from .fingerprints import asks_the_same
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import RecordedRun, Step, read_run
+from .redacting import redacted_pattern
 from .run_file import PathLike, RunFile, is_recorded, load_run
 from .run_log import RunLog
 from .run_notes import Begun, Failed, Note, Retried, Stopped
@@ -24,12 +26,14 @@ __all__ = [
     "Session",
     "Step",
     "Stopped",
+    "asks_the_same",
     "effect_lines",
     "expect_one_of",
     "is_recorded",
     "load_context",
     "load_run",
     "read_run",
+    "redacted_pattern",
     "save_context",
     "session",
     "without_empty",

@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from gram import Pattern
+from attrs import evolve
+from pyrsistent import PMap, PVector
+
+from gram import Pattern, Value
 from lenses_ext import Memo
 
-from ..machine import Request
-from ..messages import Message
+from ..machine import CallModel, Effect, Request, ToolEffect
+from ..messages import FunctionRole, Message
+from ..redaction import redactor
 from .nodes import pattern_line
+from .redacting import redacted_json, redacted_pattern, redacted_value
 
 _LENGTH = 16  # hexadecimal digits, which tell billions of requests apart
 
@@ -44,7 +49,7 @@ class Fingerprints:
             request.settings,
         )
         if asked != self._asked[0]:
-            self._asked = asked, self._digest(b"", _told(request))
+            self._asked = asked, self._digest(b"", self._told_of(request))
         return self._asked[1]
 
     def _said(self, request: Request) -> bytes:
@@ -59,30 +64,72 @@ class Fingerprints:
             place -= 1
         for index in range(place, len(messages)):
             message = messages[index]
-            digest = self._digest(digest, _said(message))
+            digest = self._digest(digest, self._said_by(message))
             self._seen[index, id(message)] = message, digest
         return digest
 
     def _digest(self, before: bytes, parts: Iterator[str]) -> bytes:
-        text = self._redacted("\0".join(parts))
+        text = "\0".join(parts)
         return sha256(before + text.encode(errors="surrogatepass")).digest()
 
+    def _told_of(self, request: Request) -> Iterator[str]:
+        redact = self._redacted
+        yield redact(str(request.model))
+        yield redact(request.instruction)
+        for key, value in sorted(request.settings.items()):
+            yield f"{key}: {_shown(redacted_value(value, redact))}"
+        yield from map(self._line, request.tools)
+        if request.answer is not None:
+            yield self._line(request.answer)
 
-def _told(request: Request) -> Iterator[str]:
-    yield str(request.model)
-    yield request.instruction
-    yield from (f"{key}: {value!r}" for key, value in request.settings.items())
-    yield from map(_line, request.tools)
-    if request.answer is not None:
-        yield _line(request.answer)
+    def _said_by(self, message: Message) -> Iterator[str]:
+        redact = self._redacted
+        is_json = message.content.startswith(("{", "[")) and isinstance(message.role, FunctionRole)
+        yield redact(f"{type(message.role).__name__}:{message.role.name}")
+        yield redacted_json(message.content, redact) if is_json else redact(message.content)
+        yield redact(message.call_id or "")
+        yield redacted_json(message.echo or "", redact)
+        yield "refused" if message.refused else ""
+        for call in message.tool_calls:
+            yield from (redact(call.id), redact(call.name))
+            yield redacted_json(call.arguments, redact)
+            yield redacted_json(call.echo or "", redact)
+
+    def _line(self, pattern: Pattern) -> str:
+        if self._redacted is str:
+            return _line(pattern)
+        return pattern_line(redacted_pattern(pattern, self._redacted))
 
 
-def _said(message: Message) -> Iterator[str]:
-    yield f"{type(message.role).__name__}:{message.role.name}"
-    yield message.content
-    yield from (message.call_id or "", message.echo or "", "refused" if message.refused else "")
-    for call in message.tool_calls:
-        yield from (call.id, call.name, call.arguments, call.echo or "")
+def asks_the_same(recorded: Effect, now: Effect) -> bool:
+    """Whether an effect is a recorded one, in which keys were replaced.
+
+    Args:
+        recorded: the effect of a recorded run.
+        now: the effect.
+    """
+    if recorded == now:
+        return True
+    redact = redactor()
+    if redact is str or type(recorded) is not type(now) or recorded.at != now.at:
+        return False
+    if isinstance(recorded, CallModel) and isinstance(now, CallModel):
+        return Fingerprints().of(recorded.request) == Fingerprints(redact).of(now.request)
+    assert isinstance(recorded, ToolEffect)
+    assert isinstance(now, ToolEffect)
+    arguments = redacted_json(now.arguments, redact)
+    return recorded == evolve(now, name=redact(now.name), arguments=arguments)
+
+
+def _shown(value: Value) -> str:
+    """The repr of a value; that of a map in the order of its keys."""
+    match value:
+        case PMap():
+            parts = (f"{key!r}: {_shown(each)}" for key, each in sorted(value.items()))
+            return f"pmap({{{', '.join(parts)}}})"
+        case PVector():
+            return f"pvector([{', '.join(map(_shown, value))}])"
+    return repr(value)
 
 
 _line: Memo[Pattern, str] = Memo(pattern_line)

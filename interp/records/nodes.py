@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Union
 
-from pyrsistent import PMap, PVector, pmap, pvector
-
 from gram import (
     ONE_LINE,
     Pattern,
     Spelling,
     Subject,
-    TaggedString,
     Value,
     write_node,
     write_pattern,
 )
+
+from .redacting import redacted_pattern, redacted_value
 
 
 class Node(NamedTuple):
@@ -41,10 +40,13 @@ class Node(NamedTuple):
         return Pattern(Subject("", {self.label}, self.properties), elements)
 
     def redacted(self, redact: Callable[[str], str]) -> Node:
-        """The node with its values redacted; labels and keys, which are ours, stay as they are."""
-        properties = {key: _redacted(value, redact) for key, value in self.properties.items()}
+        """The node without keys; its own label, names and numbers stay as they are."""
+        properties = {
+            key: value if isinstance(value, int | float) else redacted_value(value, redact)
+            for key, value in self.properties.items()
+        }
         elements = (
-            each.redacted(redact) if isinstance(each, Node) else _redacted_pattern(each, redact)
+            each.redacted(redact) if isinstance(each, Node) else redacted_pattern(each, redact)
             for each in self.elements
         )
         return Node(self.label, properties, tuple(elements))
@@ -52,26 +54,6 @@ class Node(NamedTuple):
     def line(self) -> str:
         """The node as canonical text on one line."""
         return write_node(self.label, self.properties, [*map(_line, self.elements)])
-
-
-def _redacted(value: Value, redact: Callable[[str], str]) -> Value:
-    match value:
-        case str():
-            return redact(value)
-        case TaggedString(tag, content):
-            return TaggedString(tag, redact(content))
-        case PMap():
-            return pmap({key: _redacted(each, redact) for key, each in value.items()})
-        case PVector():
-            return pvector(_redacted(each, redact) for each in value)
-    return value
-
-
-def _redacted_pattern(pattern: Pattern, redact: Callable[[str], str]) -> Pattern:
-    subject = pattern.value
-    properties = {key: _redacted(value, redact) for key, value in subject.properties.items()}
-    found = Subject(redact(subject.identity), subject.labels, properties)
-    return Pattern(found, [_redacted_pattern(each, redact) for each in pattern.elements])
 
 
 def pattern_line(pattern: Pattern) -> str:

@@ -24,7 +24,8 @@ from ..machine import (
     newly_answered,
     pending,
 )
-from ..records import PathLike, RecordedRun, Step, effect_lines, load_run
+from ..records import PathLike, RecordedRun, Step, asks_the_same, effect_lines, load_run
+from ..redaction import redact
 
 
 def recorded(
@@ -98,7 +99,7 @@ class _Recorded:
     def _live(self, effect: Effect) -> World | None:
         """Who performs an effect that was not recorded; None for one that was."""
         then, _ = self.steps.get((type(effect), effect.at), (None, None))
-        if then == effect:
+        if then and asks_the_same(then, effect):
             return None
         if live := self.live[type(effect)]:
             return live
@@ -118,7 +119,7 @@ class _Recorded:
         if not recorded:
             return ""
         nearest = max(recorded, key=lambda each: SequenceMatcher(None, each, lines).ratio())
-        return "\n".join(unified_diff(nearest, lines, "recorded", "now", n=2, lineterm=""))
+        return redact("\n".join(unified_diff(nearest, lines, "recorded", "now", n=2, lineterm="")))
 
 
 def _said(event: Event) -> TextDelta | None:
@@ -132,7 +133,7 @@ def _difference(then: Effect, now: Effect) -> str:
     at = ", ".join(map(str, now.at))
     lines = unified_diff(effect_lines(then), effect_lines(now), "recorded", "now", n=2, lineterm="")
     told = f"{_name(now)} at position ({at}) is not the one that was recorded"
-    return "\n".join([f"{told}:", *lines])
+    return redact("\n".join([f"{told}:", *lines]))
 
 
 def _name(effect: Effect) -> str:

@@ -21,6 +21,7 @@ from ..errors import AgentError, ConfigurationError, ReplayError
 from ..execution import BeginOptions
 from ..machine import pending
 from ..records import RecordedRun, load_run
+from ..redaction import redact
 from ..replaying import recorded
 
 Mode: TypeAlias = Literal["once", "none", "all"]
@@ -124,12 +125,12 @@ def file_name(name: str) -> str:
     """A name of a test or case as one of a file, without its ending.
 
     Letters, digits and ``_ . -`` are kept. Names that would become the same one get a part of a
-    hash each.
+    hash each. Known keys are replaced.
 
     >>> file_name("greets-Alice"), file_name("a/b")
     ('greets-Alice', 'a-b-c14cddc0')
     """
-    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip(".-")
+    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", redact(name))).strip(".-")
     kept = kept.encode()[:_MOST_BYTES].decode(errors="ignore")
     if kept and kept == name:
         return kept

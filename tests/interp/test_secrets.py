@@ -16,7 +16,7 @@ from interp.redaction import REDACTED, hide
 from interp.views import run_page
 from tests.interp.execution.test_recording import AGENT, CALLS
 
-KEYS = st.text("abcXYZ019-_./+=\"'`\\{}:é", min_size=8, max_size=20)
+KEYS = st.text("abcXYZ019-_./+=<>&\"'`\\{}:é", min_size=8, max_size=20)
 WORDS = st.text("abXY01 -\"'`\\\n{}é", max_size=12)
 TALKER = loads_one(dumps(AGENT).replace("(:Integer)", "(:Any)"))
 

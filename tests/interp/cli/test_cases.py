@@ -238,6 +238,27 @@ def test_junit_counts_what_passed_and_failed(folder: Path, model_server: ModelSe
     assert "]]>" in (failure.text or "")
 
 
+def test_a_key_is_in_no_report_and_in_no_name_of_a_file(
+    folder: Path, model_server: ModelServer
+) -> None:
+    key = "sk-<9zQm2&Xv>\"T'"
+    case = {"program": "hello.gram", "name": key, "input": key, "expected": f"no {key}", key: key}
+    (folder / "keys.jsonl").write_text(json.dumps(case))
+    model_server.will_say(key)
+
+    done = run_cases(
+        folder, model_server, "keys.jsonl", "--junit", "out.xml", "--record", "once",
+        OPENAI_API_KEY=key,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    report = (folder / "out.xml").read_text()
+    assert [each.get("name") for each in ET.fromstring(report).iter("testcase")] == ["[redacted]"]
+    (recording,) = (folder / "recordings").rglob("*.run.gram")
+    for text in (report, done.stdout, recording.read_text(), str(recording)):
+        assert "9zQm2" not in text
+
+
 def test_what_was_done_is_kept_when_the_user_stops(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say(GREETING, "Hello, Al!", Answer({}, silence=60))
     command = [*COMMAND, "test", "cases.jsonl", "--checks", "checks.py", "--record", "once"]
