@@ -10,6 +10,7 @@ import click
 from gram import GramError
 
 from ..errors import (
+    AgentError,
     ApprovalNeeded,
     ConfigurationError,
     LimitError,
@@ -40,6 +41,8 @@ def exit_code_of(failure: Failure) -> int:
         return NO
     if isinstance(failure, OSError | StoreError):
         return USAGE
+    if type(failure) is AgentError and isinstance(failure.__cause__, OSError):
+        return USAGE  # the run could not be recorded
     if isinstance(failure, ValidationError):
         return INVALID if failure.faults else USAGE
     if isinstance(failure, ConfigurationError | ModelError | WorkflowError):

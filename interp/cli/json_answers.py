@@ -49,7 +49,7 @@ class JsonAnswers(Terminal):
         """Continue a run to its end and print its answer; see `Terminal`."""
         self._run = run
         words = RedactedStream()
-        for each in run.stream(words=self._is_streaming):
+        for each in self.watched(run, words=self._is_streaming):
             if not isinstance(each, TextDelta):
                 self._tell_text(words.rest())
             match each:
@@ -79,6 +79,8 @@ class JsonAnswers(Terminal):
                                 "run": run.state.run_id,
                             }
                         )
+                    if self.unrecorded:
+                        raise self.unrecorded
                     return response
         raise AssertionError("a stream ends with Finished")
 

@@ -6,22 +6,33 @@ Questions go to standard error, so that standard output has only the answers.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ..call_text import call_text, shortened
+from ..errors import AgentError, ReplayError
 from ..execution import (
     AgentFinished,
     AgentStarted,
     Answer,
     Finished,
+    Observation,
     Run,
     SaidBeforeCalls,
     TextDelta,
     ToolFinished,
     ToolStarted,
 )
-from ..machine import Ask, At, State, frame_at, is_of_plain_agent, says_result
+from ..machine import (
+    Ask,
+    At,
+    State,
+    Status,
+    frame_at,
+    is_of_plain_agent,
+    response,
+    says_result,
+)
 from ..messages import AgentResponse, ToolInvocation
 from ..programs import names_of_models
 from ..redaction import RedactedStream, redact
@@ -107,6 +118,8 @@ class Terminal:
 
     Attributes:
         calls: the tool calls that were shown since the last answer began.
+        unrecorded: why the last answer could not be recorded, or None; it is raised when the answer
+            has been printed.
     """
 
     def __init__(
@@ -126,6 +139,7 @@ class Terminal:
         self._words = RedactedStream()
         self._is_within_line = False
         self._failure: OSError | None = None
+        self.unrecorded: AgentError | None = None
 
     def show_answer(
         self, run: Run | Replay, keep: Callable[[AgentResponse], None]
@@ -144,7 +158,7 @@ class Terminal:
         said, told = "", None  # what was shown last, word by word and as what an agent gave
         said_at: At = ()
         self._spinner.start(model)
-        for each in run.stream(words=is_shown_as_said):
+        for each in self.watched(run, words=is_shown_as_said):
             self._spinner.stop()
             match each:
                 case TextDelta() | SaidBeforeCalls() if not says_result(run.state, each.at):
@@ -189,11 +203,21 @@ class Terminal:
                         self.end_line()
                     elif not said or is_of_plain_agent(said_at) or said != each.response.content:
                         self._print(redact(each.response.content))
-                    for problem in (unkept, self._failure):
+                    for problem in (unkept, self._failure, self.unrecorded):
                         if problem is not None:
                             raise problem
                     return each.response
         raise AssertionError("a stream ends with Finished")
+
+    def watched(self, run: Run | Replay, *, words: bool) -> Iterator[Observation]:
+        """What happens in a run; an answer that could not be recorded ends it like any other."""
+        try:
+            yield from run.stream(words=words)
+        except AgentError as error:
+            if run.state.status is not Status.DONE or isinstance(error, ReplayError):
+                raise
+            self.unrecorded = error
+            yield Finished(response(run.state))
 
     def show_failure(self, state: State, failure: Failure) -> None:
         """Show nothing of a run that failed: its error is told when the command ends."""

@@ -161,9 +161,10 @@ class RunFile:
             try:
                 while written < size:
                     written += os.write(self._descriptor, self._unwritten[written:])
-            except OSError:
+            except OSError as error:
                 with suppress(OSError):  # part of a line may have been written
                     os.ftruncate(self._descriptor, self._size)
+                error.filename = error.filename or str(self.path)
                 raise
             self._unwritten = b""
             self._size += size
