@@ -14,7 +14,7 @@ from gram import did_you_mean, expect, expect_all, visible
 from ..errors import ConfigurationError, ToolError
 from ..json_text import Json
 from ..tools import Tool, ToolLibrary
-from .document import ApiDocument, read_document
+from .document import ApiDocument, is_address, read_document
 from .keys import ApiKey, keys_for, read_keys
 from .operations import Operation, operation_id, operation_name, read_operation
 
@@ -105,8 +105,9 @@ class ApiTool(Tool):
 
     @property
     def source(self) -> str:
-        """What messages call the document."""
-        return (self.place or "").partition(": $.paths")[0]
+        """The name of the document's file, or its address without a query."""
+        place = (self.place or "").partition(": $.paths")[0]
+        return place.partition("?")[0] if is_address(place) else Path(place).name
 
 
 @frozen

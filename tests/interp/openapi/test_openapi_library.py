@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,48 +16,6 @@ from tests.interp.cli.process import gram
 KEY = "a-key-of-pets-17"
 FILE = {"type": "string", "format": "binary"}
 UPLOAD = {"multipart/form-data": {"schema": {"properties": {"f": FILE}, "required": ["f"]}}}
-
-
-class _Handler(BaseHTTPRequestHandler):
-    """Answers by path, and keeps what was asked."""
-
-    server: Any
-
-    def _answer(self) -> None:
-        size = int(self.headers.get("Content-Length") or 0)
-        asked = {"method": self.command, "path": self.path, "body": self.rfile.read(size).decode()}
-        self.server.asked.append({**asked, "headers": dict(self.headers)})
-        status, headers, body = self.server.answers.get(
-            self.path.partition("?")[0], (200, {"Content-Type": "application/json"}, b"")
-        )
-        if body == b"wait":
-            self.server.ended.wait(60)
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        body = body or json.dumps(asked).encode()
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_GET = _answer  # noqa: N815  # http.server calls it so
-    do_PUT = _answer  # noqa: N815  # http.server calls it so
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def server() -> Iterator[Any]:
-    http: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    http.asked, http.answers, http.ended = [], {}, threading.Event()
-    http.url = f"http://127.0.0.1:{http.server_port}"
-    thread = threading.Thread(target=http.serve_forever, daemon=True)
-    thread.start()
-    yield http
-    http.ended.set()
-    http.shutdown()
-    http.server_close()
 
 
 def document(url: str, version: str = "3.0.3", **operation: Any) -> dict[str, Any]:
