@@ -8,6 +8,7 @@ import click
 
 from lenses_ext import Match
 
+from .completing import complete_files
 from .file_options import mcp_option, openapi_option
 from .options import match_option, tools_option
 from .output import note
@@ -47,6 +48,12 @@ if TYPE_CHECKING:
     metavar="NAME=NUMBER",
     help="How many requests all workers together may begin in a minute, for the same.",
 )
+@click.option(
+    "--schedule",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="A file of gram with runs to submit at times; give it to all workers.",
+)
 def command(
     store: str,
     tools: tuple[str, ...],
@@ -57,6 +64,7 @@ def command(
     grace: float,
     at_most: tuple[str, ...],
     per_minute: tuple[str, ...],
+    schedule: str | None,
 ) -> None:
     """Take the runs that were submitted to a store, and drive them to their ends.
 
@@ -65,7 +73,7 @@ def command(
     its environment. At SIGTERM or Ctrl-C it takes nothing new, and ends when its runs have.
     """
     limits = _limits(at_most, per_minute)
-    from ..workers import Worker  # imported late: completion needs the options alone
+    from ..workers import Worker, read_schedules  # imported late: completion needs no workers
     from .inputs import read_libraries
 
     library = read_libraries(tools, mcp, openapi)
@@ -76,6 +84,7 @@ def command(
         at_once=at_once,
         grace=grace,
         limits=limits,
+        schedules=read_schedules(schedule) if schedule else (),
         told=_tell,
     )
     names = ", ".join(sorted(library)) or "none"

@@ -1,8 +1,18 @@
 """Workers: they take runs that were submitted to a store, on any number of machines."""
 
 from .queue import RunQueue
+from .schedules import Schedule, read_schedules
 from .shared_limits import SharedLimit
 from .submission import KeptOptions, postgres_of, submit
 from .worker import Worker
 
-__all__ = ["KeptOptions", "RunQueue", "SharedLimit", "Worker", "postgres_of", "submit"]
+__all__ = [
+    "KeptOptions",
+    "RunQueue",
+    "Schedule",
+    "SharedLimit",
+    "Worker",
+    "postgres_of",
+    "read_schedules",
+    "submit",
+]

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     import psycopg
 
 GO_ON: Final = "gram.go_on"
-"""The name of the only task."""
+"""The name of the task that goes on with a run."""
+
+TICK: Final = "gram.tick"
+"""The name of the task that submits the run of a schedule."""
 
 WAKE: Final = "gram"
 """A queue without jobs, whose channel tells workers to look: they listen to it from the start."""

@@ -84,6 +84,18 @@ def submit(
     expect(at, (datetime, type(None)), "at", by="submit")
     if at is not None and at.tzinfo is None:
         raise ConfigurationError("submit: at needs a time zone, such as datetime.now(UTC)")
+    state = to_submit(program, user_input, options, run_id)
+    facts = RunFacts("", tenant=tenant, conversation=conversation, priority=priority)
+    if isinstance(store, RunStore):
+        return _submitted(store, state, facts, at)
+    with open_store(store) as opened:
+        return _submitted(opened, state, facts, at)
+
+
+def to_submit(
+    program: ProgramLike, user_input: Given, options: KeptOptions, run_id: str | None = None
+) -> State:
+    """The State in which a run begins that is submitted, see `submit`."""
     if unkept := sorted(options.keys() - KeptOptions.__annotations__.keys()):
         raise ConfigurationError(
             f"submit: {unkept[0]} is no option that is kept with a run; "
@@ -102,11 +114,7 @@ def submit(
     for model in (state.model,) if state.model else models_of(state.agent):
         if model.provider != OFFLINE.provider and find_provider(model) is None:
             raise ConfigurationError(unknown_provider(model))
-    facts = RunFacts("", tenant=tenant, conversation=conversation, priority=priority)
-    if isinstance(store, RunStore):
-        return _submitted(store, state, facts, at)
-    with open_store(store) as opened:
-        return _submitted(opened, state, facts, at)
+    return state
 
 
 def postgres_of(store: RunStore) -> PostgresDatabase:

@@ -19,9 +19,10 @@ from ..redaction import redact_error
 from ..stores import PostgresDatabase, RunRow, open_store
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
 from .driving import Driver
-from .queue import GO_ON, WAKE, RunQueue
+from .queue import GO_ON, TICK, WAKE, RunQueue
+from .schedules import Schedule
 from .shared_limits import SharedLimit, SharedLimits
-from .submission import postgres_of
+from .submission import postgres_of, submit
 from .tables import SEEN
 from .tools_needed import queue_of
 
@@ -55,6 +56,8 @@ class Worker:
             other workers.
         limits: limits of providers, models and tenants to set for all workers of the store, see
             `SharedLimit`.
+        schedules: runs to submit at times, see `read_schedules`; each time is submitted once,
+            however many workers have the schedule.
         told: called with a run each time it has ended, or waits for approval.
 
     Attributes:
@@ -74,6 +77,7 @@ class Worker:
         at_once: int = 8,
         grace: float = 30.0,
         limits: Mapping[str, SharedLimit] | None = None,
+        schedules: Iterable[Schedule] = (),
         told: Callable[[RunRow], None] | None = None,
     ) -> None:
         expect(store, str, "store", by="Worker")
@@ -93,7 +97,9 @@ class Worker:
         self._address = postgres_of(self.store).address
         self._queue = RunQueue(PostgresDatabase(self._address))
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
-        self._queues = [WAKE]  # Procrastinate looks into it for each job
+        self._schedules = {each.name: each for each in schedules}
+        ticks = [_queue_of(each) for each in self._schedules.values()]
+        self._queues = [WAKE, *ticks]  # Procrastinate looks into it for each job
         self._known = 0
         self._unjudged: set[str] = set()
         ours = RunQueue(postgres_of(self.store))
@@ -176,6 +182,17 @@ class Worker:
                 finally:
                     self._driving.discard(task)
 
+            @app.task(name=TICK, retry=Again())
+            async def tick(timestamp: int, schedule: str) -> None:
+                await asyncio.to_thread(self._submit, schedule, timestamp)
+
+            for each in self._schedules.values():
+                app.periodic(
+                    cron=each.cron,
+                    periodic_id=each.name,
+                    queue=_queue_of(each),
+                    task_kwargs={"schedule": each.name},
+                )(tick)
             async with app.open_async(pool):
                 await asyncio.to_thread(self._look)
                 looking = asyncio.create_task(self._keep_looking(app))
@@ -237,6 +254,18 @@ class Worker:
                 queue, tools = queue_of(self.store.recorded(run).first.agent)
                 self._queue.add(run, queue, tools, None)
 
+    def _submit(self, schedule: str, timestamp: int) -> None:
+        """Submit the run of a schedule for a time."""
+        found = self._schedules[schedule]
+        submit(
+            found.program,
+            found.input,
+            store=self._address,
+            run_id=found.run_at(timestamp),
+            **found.options,
+            **found.facts,
+        )
+
     def _has_tools_of(self, run: str) -> bool:
         try:
             agent = self.store.recorded(run).first.agent
@@ -259,3 +288,8 @@ class Worker:
                     await app.job_manager.finish_job_by_id_async(
                         job.id, procrastinate.jobs.Status.FAILED, delete_job=True
                     )
+
+
+def _queue_of(schedule: Schedule) -> str:
+    """The queue of a schedule's times, for the workers that have the schedule."""
+    return f"schedule-{schedule.name}"
