@@ -10,6 +10,9 @@ A `Construct` spells a pattern and has ``subject``, ``entries`` and ``elements``
 
 Offsets are of the text that was read; ``end`` is exclusive. A node between two hops of a path is
 one construct and two elements of the tree.
+
+The classes are written out: attrs would make them anew at each start, which takes longer than
+reading a small file.
 """
 
 from __future__ import annotations
@@ -18,18 +21,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias, Union
 
-from attrs import define, field
-
 from ..source import Span
 from ..trees import Subject, Value as TreeValue, pattern as tree
 
 
-@define(eq=False, repr=False)
 class Extent:
     """A part of a text. Its repr says where it is and no more: its parts would fill a screen."""
 
-    start: int
-    end: int
+    __slots__ = ("end", "start")
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end = start, end
 
     @property
     def span(self) -> Span:
@@ -52,31 +54,36 @@ class Extent:
         return f"{type(self).__name__}({self.start}, {self.end})"
 
 
-@define(eq=False, repr=False)
 class Token(Extent):
     """A terminal: its place and its name in the grammar."""
 
-    type: str
+    __slots__ = ("type",)
+
+    def __init__(self, start: int, end: int, type: str) -> None:
+        self.start, self.end, self.type = start, end, type
 
 
 # --- names and values
 
 
-@define(eq=False, repr=False)
 class Name(Extent):
     """An identity, label name or key, bare or quoted; ``text`` is what it says."""
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, start: int, end: int, text: str) -> None:
+        self.start, self.end, self.text = start, end, text
 
 
-@define(eq=False, repr=False)
 class Label(Extent):
     """A label with the colon or double colon before it."""
 
-    name: Name
+    __slots__ = ("name",)
+
+    def __init__(self, start: int, end: int, name: Name) -> None:
+        self.start, self.end, self.name = start, end, name
 
 
-@define(eq=False, repr=False)
 class Value(Extent):
     """A value.
 
@@ -85,21 +92,25 @@ class Value(Extent):
         value: what it says; None when its key is given again, because then only the last counts.
     """
 
-    style: str
-    value: TreeValue = field(default=None, init=False)
+    __slots__ = ("style", "value")
+
+    def __init__(self, start: int, end: int, style: str) -> None:
+        self.start, self.end, self.style = start, end, style
+        self.value: Any = None
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the value that was read here."""
         self.value = value
 
 
-@define(eq=False, repr=False)
 class Array(Value):
     """``[…]`` in value position."""
 
-    holds = ("items",)
+    __slots__ = holds = ("items",)
 
-    items: tuple[Value, ...]
+    def __init__(self, start: int, end: int, style: str, items: tuple[Value, ...]) -> None:
+        super().__init__(start, end, style)
+        self.items = items
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the array that was read here, and its items below."""
@@ -108,13 +119,14 @@ class Array(Value):
             item.stand_for(below)
 
 
-@define(eq=False, repr=False)
 class Map(Value):
     """``{…}`` in value position."""
 
-    holds = ("entries",)
+    __slots__ = holds = ("entries",)
 
-    entries: tuple[Entry, ...]
+    def __init__(self, start: int, end: int, style: str, entries: tuple[Entry, ...]) -> None:
+        super().__init__(start, end, style)
+        self.entries = entries
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the map that was read here, and its values below."""
@@ -125,28 +137,29 @@ class Map(Value):
 AnyValue: TypeAlias = Union[Value, Array, Map]
 
 
-@define(eq=False, repr=False)
 class Entry(Extent):
     """``key: value`` in a record or a map."""
 
+    __slots__ = ("key", "value")
     holds = ("value",)
 
-    key: Name
-    value: AnyValue
+    def __init__(self, start: int, end: int, key: Name, value: AnyValue) -> None:
+        self.start, self.end, self.key, self.value = start, end, key, value
 
 
-@define(eq=False, repr=False)
 class Annotation(Entry):
     """``@key(value)`` before a pattern."""
 
+    __slots__ = ()
 
-@define(eq=False, repr=False)
+
 class Record(Extent):
     """The ``{…}`` of a subject, with every entry as written."""
 
-    holds = ("entries",)
+    __slots__ = holds = ("entries",)
 
-    entries: tuple[Entry, ...]
+    def __init__(self, start: int, end: int, entries: tuple[Entry, ...]) -> None:
+        self.start, self.end, self.entries = start, end, entries
 
 
 def _give_values(entries: Iterable[Entry], values: Mapping[str, TreeValue]) -> None:
@@ -162,23 +175,31 @@ def _give_values(entries: Iterable[Entry], values: Mapping[str, TreeValue]) -> N
 _NO_SUBJECT = Subject()
 
 
-@define(eq=False, repr=False)
 class SubjectPart(Extent):
     """The identity, labels and record of a pattern. An empty one has no width."""
 
+    __slots__ = ("identity", "labels", "record", "subject")
     holds = ("record",)
 
-    identity: Name | None = None
-    labels: tuple[Label, ...] = ()
-    record: Record | None = None
-    subject: Subject = _NO_SUBJECT
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        identity: Name | None = None,
+        labels: tuple[Label, ...] = (),
+        record: Record | None = None,
+        subject: Subject = _NO_SUBJECT,
+    ) -> None:
+        self.start, self.end = start, end
+        self.identity, self.labels, self.record, self.subject = identity, labels, record, subject
 
 
-@define(eq=False, repr=False)
 class Construct(Extent, ABC):
     """A construct that spells a pattern."""
 
-    pattern: tree.Pattern = field(init=False)
+    __slots__ = ("pattern",)
+
+    pattern: tree.Pattern
 
     @property
     @abstractmethod
@@ -207,11 +228,13 @@ class Construct(Extent, ABC):
             element.stand_for(below)
 
 
-@define(eq=False, repr=False)
 class Reference(Construct):
     """A bare identifier as an element."""
 
-    name: Name
+    __slots__ = ("name",)
+
+    def __init__(self, start: int, end: int, name: Name) -> None:
+        self.start, self.end, self.name = start, end, name
 
     @property
     def subject(self) -> SubjectPart:
@@ -219,11 +242,15 @@ class Reference(Construct):
         return SubjectPart(self.start, self.end, self.name, subject=self.pattern.value)
 
 
-@define(eq=False, repr=False)
 class _Bracketed(Construct):
     """A construct that holds its subject between brackets."""
 
+    __slots__ = ("subject",)
+
     subject: SubjectPart
+
+    def __init__(self, start: int, end: int, subject: SubjectPart) -> None:
+        self.start, self.end, self.subject = start, end, subject
 
     def stand_for(self, pattern: tree.Pattern) -> None:
         """Hold the pattern that was read here, and hand its parts to the constructs below."""
@@ -231,22 +258,30 @@ class _Bracketed(Construct):
         super().stand_for(pattern)
 
 
-@define(eq=False, repr=False)
 class Node(_Bracketed):
     """``(…)``."""
 
+    __slots__ = ()
     holds = ("subject",)
 
 
-@define(eq=False, repr=False)
 class Bracket(_Bracketed):
     """``[…]``; ``bar`` is the offset of its ``|``, or None."""
 
+    __slots__ = ("_elements", "_read", "bar")
     holds = ("subject", "elements")
 
-    bar: int | None
-    _elements: tuple[Any, ...]
-    _read: Callable[[tree.Pattern], Construct | None] | None = field(default=None, init=False)
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        subject: SubjectPart,
+        bar: int | None,
+        elements: tuple[Any, ...],
+    ) -> None:
+        super().__init__(start, end, subject)
+        self.bar, self._elements = bar, elements
+        self._read: Callable[[tree.Pattern], Construct | None] | None = None
 
     @property
     def elements(self) -> tuple[Construct, ...]:
@@ -275,7 +310,6 @@ class Bracket(_Bracketed):
 ArrowKind: TypeAlias = Literal["right", "left", "both", "undirected"]
 
 
-@define(eq=False, repr=False)
 class Arrow(Extent):
     """An arrow between two nodes.
 
@@ -283,24 +317,36 @@ class Arrow(Extent):
     with ``subject`` inside.
     """
 
+    __slots__ = ("bracketed", "head_start", "kind", "subject", "tail_end")
     holds = ("subject",)
 
-    kind: ArrowKind
-    tail_end: int
-    head_start: int
-    subject: SubjectPart
-    bracketed: bool
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        kind: ArrowKind,
+        tail_end: int,
+        head_start: int,
+        subject: SubjectPart,
+        bracketed: bool,
+    ) -> None:
+        super().__init__(start, end)
+        self.kind, self.tail_end, self.head_start = kind, tail_end, head_start
+        self.subject, self.bracketed = subject, bracketed
 
 
-@define(eq=False, repr=False)
 class Path(Construct):
     """Two or more nodes with the arrows between them.
 
     With one arrow it spells an edge, with more a walk, whose elements are its `hops`.
     """
 
-    nodes: tuple[Node, ...]
-    arrows: tuple[Arrow, ...]
+    __slots__ = ("arrows", "nodes")
+
+    def __init__(
+        self, start: int, end: int, nodes: tuple[Node, ...], arrows: tuple[Arrow, ...]
+    ) -> None:
+        self.start, self.end, self.nodes, self.arrows = start, end, nodes, arrows
 
     @property
     def subject(self) -> SubjectPart:
@@ -342,23 +388,33 @@ class Path(Construct):
         super().stand_for(pattern)
 
 
-@define(eq=False, repr=False)
 class Identified(Extent):
     """``@@name:Label`` before a pattern."""
 
-    identity: Name | None
-    labels: tuple[Label, ...]
+    __slots__ = ("identity", "labels")
+
+    def __init__(
+        self, start: int, end: int, identity: Name | None, labels: tuple[Label, ...]
+    ) -> None:
+        self.start, self.end, self.identity, self.labels = start, end, identity, labels
 
 
-@define(eq=False, repr=False)
 class Annotated(Construct):
     """Annotations with the pattern that they precede."""
 
+    __slots__ = ("annotations", "body", "identified")
     holds = ("annotations", "body")
 
-    identified: Identified | None
-    annotations: tuple[Annotation, ...]
-    body: Bracket | Node | Path
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        identified: Identified | None,
+        annotations: tuple[Annotation, ...],
+        body: Bracket | Node | Path,
+    ) -> None:
+        super().__init__(start, end)
+        self.identified, self.annotations, self.body = identified, annotations, body
 
     @property
     def subject(self) -> SubjectPart:
@@ -380,13 +436,13 @@ class Annotated(Construct):
         return (self.body,)
 
 
-@define(eq=False, repr=False)
 class Header(Construct):
     """The record at the top of a document."""
 
-    holds = ("record",)
+    __slots__ = holds = ("record",)
 
-    record: Record
+    def __init__(self, start: int, end: int, record: Record) -> None:
+        self.start, self.end, self.record = start, end, record
 
     @property
     def subject(self) -> SubjectPart:
