@@ -9,9 +9,7 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import chain
-from typing import Generic, TypeVar
-
-from attrs import frozen
+from typing import Generic, NamedTuple, TypeVar
 
 from ..trees import Pattern, Value, exact
 
@@ -19,8 +17,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
-@frozen
-class Likeness(Generic[T]):
+class Likeness(NamedTuple, Generic[T]):
     """What makes two elements equal, gives them the same name, or makes them of one kind.
 
     Attributes:

@@ -13,9 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
-
-from attrs import frozen
+from typing import NamedTuple, TypeAlias
 
 from ..reading import (
     comments_in,
@@ -33,8 +31,7 @@ from .writer import Writer
 NOTHING = Span(0, 0)
 
 
-@frozen
-class ListElement:
+class ListElement(NamedTuple):
     """An element with its comma and the trivia around it.
 
     Attributes:
@@ -52,8 +49,7 @@ class ListElement:
     after: Span
 
 
-@frozen
-class Place:
+class Place(NamedTuple):
     """A place in the new list and what comes there.
 
     Attributes:
@@ -69,8 +65,7 @@ class Place:
     after: Sequence[Span] = ()
 
 
-@frozen
-class ElementList:
+class ElementList(NamedTuple):
     """The inside of a list.
 
     Attributes:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from ..errors import GramDecodeError
 from ..reading import (
@@ -52,8 +52,7 @@ class Change:
     new: str
 
 
-@frozen
-class Replacement:
+class Replacement(NamedTuple):
     """A rewritten text.
 
     Attributes:
@@ -136,7 +135,7 @@ def replace(
     patterns = list(rewritten.read)
     for item, pattern in zip(written, read, strict=True):
         patterns[item.at] = pattern
-    return evolve(rewritten, read=tuple(patterns))
+    return rewritten._replace(read=tuple(patterns))
 
 
 class _Written(NamedTuple):
@@ -188,7 +187,7 @@ def _rewrite(
             head = _end_of_head(text, start, window[0].start)
         lead = writer.line_break
         found = list_of(text, start, window, end, commas=False, new_lead=lead, head=head)
-        return evolve(found, opens_file=not first)
+        return found._replace(opens_file=not first)
 
     rescued: list[int] = []
     written: list[_Written] = []

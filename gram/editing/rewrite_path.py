@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeAlias
-
-from attrs import frozen
+from typing import Literal, NamedTuple, TypeAlias
 
 from ..reading import comments as comments_in, syntax
 from ..source import Span
@@ -21,8 +19,7 @@ Spell: TypeAlias = Callable[[Part], Spelling]
 """Gives the spelling of a new pattern."""
 
 
-@frozen
-class NewHop:
+class NewHop(NamedTuple):
     """A hop of the new path.
 
     Attributes:

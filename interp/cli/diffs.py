@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import unified_diff
 
 from .output import show
 
@@ -12,6 +11,8 @@ _STYLES = {"---": "place", "+++": "place", "@@": "hunk", "-": "removed", "+": "a
 
 def show_diff(before: str, after: str, name: str) -> None:
     """Print the unified diff between two texts of a file."""
+    from difflib import unified_diff  # imported late: most commands show no difference
+
     for line in unified_diff(_lines(before), _lines(after), name, f"{name} (new)"):
         style = next((style for mark, style in _STYLES.items() if line.startswith(mark)), "")
         show([(line, style)], nl=False)
