@@ -8,11 +8,11 @@ from typing import Final
 
 from gram import Check, Document, Fault, Finding, Reading, TreePath, check, walk
 from lenses_ext import (
-    PROGRAM_CHECKS,
     FocusError,
     Model,
     agent_model,
     is_agent,
+    program_checks,
     program_scopes,
     view,
 )
@@ -31,7 +31,11 @@ RETIRED: Final = {
 
 def check_program(document: Document) -> tuple[Fault, ...]:
     """The faults of a document and of its agents, in the order of the text."""
-    return check(document, checks=(*PROGRAM_CHECKS, *MODEL_CHECKS), scopes=program_scopes)
+    return check(document, checks=_checks, scopes=program_scopes)
+
+
+def _checks(reading: Reading) -> tuple[Check, ...]:
+    return (*program_checks(reading), *MODEL_CHECKS)
 
 
 def unknown_model_provider(reading: Reading) -> Iterator[Finding]:

@@ -111,6 +111,7 @@ from .programs.composition import (
     rename_tool as rename_tool,
     replace_tool as replace_tool,
 )
+from .programs.flow_checks import PROGRAM_CHECKS as PROGRAM_CHECKS
 from .programs.flow_composition import (
     factor_agent as factor_agent,
     inline_agent as inline_agent,
@@ -130,9 +131,9 @@ from .programs.references import (
 from .programs.scopes import program_scopes as program_scopes
 from .programs.sharing import inline_tool as inline_tool, share_tool as share_tool
 from .programs.validation import (
-    PROGRAM_CHECKS as PROGRAM_CHECKS,
     agent_faults as agent_faults,
     new_errors as new_errors,
+    program_checks as program_checks,
     validate_agent_pattern as validate_agent_pattern,
     validate_program as validate_program,
     validate_tool_spec_pattern as validate_tool_spec_pattern,

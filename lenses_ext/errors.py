@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from gram import Fault, GramError, Pattern, dumps, origin
+from gram import GramError, Pattern, dumps, origin
+
+if TYPE_CHECKING:
+    from gram import Fault
 
 
 class PartError(GramError):

@@ -76,7 +76,7 @@ CHECKS: tuple[Check, ...] = (
 def check(
     document: Document | Pattern | Iterable[Pattern],
     *,
-    checks: Sequence[Check] = CHECKS,
+    checks: Sequence[Check] | Callable[[Reading], Sequence[Check]] = CHECKS,
     scopes: Scopes = one_scope,
     kinds: Collection[str] = (),
     within: Collection[TreePath] | None = None,
@@ -89,7 +89,7 @@ def check(
 
     Args:
         document: a document, a pattern or patterns.
-        checks: the rules.
+        checks: the rules, or a function that gives the rules for what is read.
         scopes: which scope a pattern opens for the names below it.
         kinds: the header kinds that are known; without any, every kind is.
         within: the paths to the patterns to judge; without them, all are judged.
@@ -100,7 +100,6 @@ def check(
     ...     print(fault, "-", fault.hint)
     team.gram:1:16: warning[dangling-reference] nothing here is named `bbo` - did you mean bob?
     """
-    rows = expect_all(checks, Check, "checks", by="check")
     expect(scopes, Callable, "scopes", by="check")
     expect(kinds, Collection, "kinds", by="check")
     expect(within, (Collection, type(None)), "within", by="check")
@@ -111,6 +110,8 @@ def check(
     patterns = read.patterns if read else patterns_of(document, "document", by="check")  # type: ignore[arg-type]  # no document
     judged = None if within is None else frozenset(within)
     reading = Reading(patterns, read, scopes, kinds, judged, frozenset(without))
+    given = checks(reading) if callable(checks) else checks
+    rows = expect_all(given, Check, "checks", by="check")
     found: list[tuple[Check, Fault]] = []
     superseding: dict[tuple[str, object], Check] = {}
     for row in rows:

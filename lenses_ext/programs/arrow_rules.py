@@ -40,8 +40,7 @@ def _holders(reading: Reading) -> tuple[Definition, ...]:
     return tuple(
         each
         for each in reading.once(Program.of).runnables.values()
-        if reading.judges(each.path)
-        and (not is_agent(each.pattern) or any(map(is_path, each.pattern.elements)))
+        if reading.judges(each.path) and (not is_agent(each.pattern) or each.has_arrows)
     )
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 from gram import Finding, Reading, TreePath, Value, did_you_mean
 
+from .. import Difference, differences
 from ..labels import is_loop, kind_of
 from ..schemas import (
-    Difference,
     NotJson,
     Schema,
     accepts_value,
-    differences,
     dump_json,
     field_of,
     fields_of,

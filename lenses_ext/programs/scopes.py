@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -17,11 +18,14 @@ from gram import WHOLE, Pattern, Reading, Scope, TreePath, is_reference
 from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_tool
 from ..language import (
     answer_with_shared_shapes,
+    is_arrows,
     signature_with_shared_shapes,
     written_signature,
 )
 from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
-from ..workflows import HANDOFF, FlowArrow, arrows_in
+
+if TYPE_CHECKING:
+    from ..workflows import FlowArrow
 
 
 def program_scopes(pattern: Pattern) -> Scope:
@@ -69,11 +73,20 @@ class Definition:
                 yield (*self.path, index), element
 
     @property
+    def has_arrows(self) -> bool:
+        """Whether there are arrows among its elements."""
+        return any(map(is_arrows, self.pattern.elements))
+
+    @property
     def names_in_arrows(self) -> Iterator[tuple[TreePath, str, FlowArrow]]:
         """What the ends of its arrows name, with the path of the end, and the arrow.
 
         Of another use, ``(again::writer)``, that is ``writer``.
         """
+        if not self.has_arrows:
+            return
+        from ..workflows import arrows_in  # most programs have no arrows
+
         for arrow in arrows_in(self.pattern):
             for index, end in enumerate(arrow.pattern.elements if arrow.pattern else ()):
                 name = min(end.value.labels, default=end.value.identity)
@@ -120,6 +133,11 @@ class Program:
     def of(cls, reading: Reading) -> Program:
         """The program that is read."""
         return cls(reading.patterns)
+
+    @property
+    def has_flows(self) -> bool:
+        """Whether there are workflows, or agents with arrows."""
+        return bool(self.workflows) or any(each.has_arrows for each in self.agents.values())
 
     def _add(self, here: Definition) -> list[Definition]:
         """Note what a pattern defines; the patterns below it that may define something."""
@@ -210,7 +228,7 @@ class Program:
         """The agents that an agent may hand over to, each with the end of the arrow."""
         found = []
         for path, name, arrow in agent.names_in_arrows if agent.path in self.agents else ():
-            if arrow.kind == HANDOFF and path[-1] == 1:
+            if arrow.kind == "HANDOFF" and path[-1] == 1:
                 found += [(path, each) for each in self.meant(name, agent.path)[:1]]
         return found
 

@@ -1,7 +1,7 @@
 """Validation: what is wrong with agents, tools and whole programs.
 
-The rules are a table, `LANGUAGE_CHECKS`, that is checked together with the rules of the notation
-over one reading. A pattern is valid when none of its faults is an ``error``.
+The rules are two tables, `LANGUAGE_CHECKS` and `FLOW_CHECKS`, that are checked together with the
+rules of the notation over one reading. A pattern is valid when none of its faults is an ``error``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
 
 import attrs
 
@@ -21,6 +20,7 @@ from gram import (
     Fault,
     PartPath,
     Pattern,
+    Reading,
     TreePath,
     carry_origin,
     check,
@@ -32,16 +32,7 @@ from gram import (
 )
 
 from ..labels import AGENT, TOOL, TOOLS, is_agent
-from ..language import AGENTS, TOOL_SPECS
-from . import arrow_rules, flow_rules
-from .name_rules import (
-    DEFINED_TWICE,
-    REFERENCE_CHECKS,
-    TYPE_CHECKS,
-    misspelt_label,
-    tool_name_collision,
-    unexpected_element,
-)
+from .language_checks import LANGUAGE_CHECKS
 from .references import (
     ProgramLike,
     choose,
@@ -49,102 +40,36 @@ from .references import (
     program_patterns,
     reached,
 )
-from .rules import (
-    agent_property,
-    agent_signature,
-    agents,
-    all_named,
-    answer_differs,
-    duplicate_answer,
-    empty,
-    missing,
-    missing_name,
-    missing_signature,
-    model_name,
-    nearest_label,
-    not_a_text,
-    pattern,
-    properties,
-    second_signature,
-    setting_value,
-    settings_type,
-    signature,
-    tool_name,
-    tools,
-    unknown_setting,
-    workflow_property,
-    workflows,
-)
+from .rules import nearest_label
 from .scopes import Program, program_scopes
 
-_SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
-FLOW_CHECKS: Final = (
-    Check("arrow-direction", "error", arrow_rules.arrow_direction),
-    Check("arrow-label", "error", arrow_rules.arrow_label),
-    Check("arrow-key", "error", arrow_rules.arrow_key),
-    Check("arrow-end", "error", arrow_rules.arrow_end, DEFINED_TWICE),
-    Check("handoff", "error", arrow_rules.handoff),
-    Check("handoff-name", "error", arrow_rules.handoff_names),
-    Check("empty-workflow", "error", arrow_rules.empty_workflow),
-    Check("unconnected-node", "error", arrow_rules.unconnected_node),
-    Check("arrow-cycle", "error", arrow_rules.arrow_cycle),
-    Check("duplicate-field", "error", arrow_rules.duplicate_field),
-    Check("several-lists", "error", arrow_rules.several_lists),
-    Check("too-many-ways", "error", arrow_rules.too_many_ways),
-    Check("arrow-type", "error", flow_rules.arrow_type),
-    Check("missing-field", "error", flow_rules.missing_field),
-    Check("no-result", "error", flow_rules.no_result),
-    Check("each-type", "error", flow_rules.each_type),
-    Check("impossible-choice", "error", flow_rules.impossible_choice),
-    Check("uncovered-choice", "error", flow_rules.uncovered_choice),
-    Check("needless-otherwise", "warning", flow_rules.needless_otherwise),
-    Check("loop-rounds", "error", flow_rules.loop_rounds),
-    Check("loop-end", "error", flow_rules.loop_end),
-)
-"""The rules of arrows and workflows."""
+def program_checks(reading: Reading) -> tuple[Check, ...]:
+    """The rules of `PROGRAM_CHECKS` that matter for what is read.
 
-LANGUAGE_CHECKS: Final = (
-    Check("missing-name", "error", all_named(missing_name)),
-    *(
-        Check(code, "error", properties(rule))
-        for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
-        if key != "settings"  # a map, with rules of its own
-        for code, rule in (
-            (f"missing-{key}", missing(key)),
-            (f"{key}-type", not_a_text(key)),
-            (f"empty-{key}", empty(key)),
-        )
-    ),
-    Check("model-name", "error", agents(model_name)),
-    Check("settings-type", "error", agents(settings_type)),
-    Check("setting-value", "error", agents(setting_value)),
-    Check("unknown-setting", "error", agents(unknown_setting)),
-    Check("agent-property", "warning", agents(agent_property)),
-    Check("duplicate-answer", "error", agents(duplicate_answer)),
-    Check("tool-name-collision", "error", tool_name_collision),
-    Check("unexpected-element", "error", unexpected_element),
-    Check("misspelt-label", "warning", misspelt_label),
-    *REFERENCE_CHECKS,
-    Check("tool-name", "warning", tools(tool_name)),
-    Check("missing-signature", "error", tools(missing_signature)),
-    Check("signature", "error", signature, _SAID_OF_SIGNATURES),
-    TYPE_CHECKS[1],
-    Check("pattern", "warning", pattern),
-    Check("signature", "error", agent_signature, _SAID_OF_SIGNATURES),
-    Check("second-signature", "error", all_named(second_signature)),
-    Check("answer-differs", "error", answer_differs),
-    Check("workflow-property", "warning", workflows(workflow_property)),
-    *FLOW_CHECKS,
-)
-"""The rules of the agent language."""
+    Those of arrows and workflows are left out, and not loaded, where there are none. For
+    ``gram.check(program, checks=program_checks, scopes=program_scopes)``.
+    """
+    expect(reading, Reading, "reading", by="program_checks")
+    return (*CHECKS, *_language_checks(reading))
 
-PROGRAM_CHECKS: Final = (*CHECKS, *LANGUAGE_CHECKS)
-"""All that can be wrong in a file with agents: the rules of the notation and of the language."""
 
-_ERRORS: Final = tuple(row for row in PROGRAM_CHECKS if row.severity == "error")
+def _language_checks(reading: Reading) -> tuple[Check, ...]:
+    if not reading.once(Program.of).has_flows:
+        return LANGUAGE_CHECKS
+    from .flow_checks import FLOW_CHECKS  # most programs have neither arrows nor workflows
 
-_VALIDATION: Final = (*(row for row in CHECKS if row.severity == "error"), *LANGUAGE_CHECKS)
+    return (*LANGUAGE_CHECKS, *FLOW_CHECKS)
+
+
+def _errors_alone(reading: Reading) -> tuple[Check, ...]:
+    return tuple(row for row in program_checks(reading) if row.severity == "error")
+
+
+def _validation(reading: Reading) -> tuple[Check, ...]:
+    """All rules of the language, and of the notation those that are errors."""
+    notation = (row for row in CHECKS if row.severity == "error")
+    return (*notation, *_language_checks(reading))
 
 
 def validate_agent_pattern(agent: Pattern) -> tuple[Fault, ...]:
@@ -216,7 +141,9 @@ def new_errors(before: Document, after: Document) -> tuple[Fault, ...]:
 def _errors(
     document: Document | tuple[Pattern, ...], without: Collection[TreePath] = ()
 ) -> tuple[Fault, ...]:
-    return only_errors(check(document, checks=_ERRORS, scopes=program_scopes, without=without))
+    return only_errors(
+        check(document, checks=_errors_alone, scopes=program_scopes, without=without)
+    )
 
 
 def _untouched(before: Sequence[Pattern], after: Sequence[Pattern]) -> Collection[TreePath]:
@@ -325,7 +252,7 @@ def _checked(
     program: ProgramLike, patterns: tuple[Pattern, ...], within: Collection[TreePath]
 ) -> tuple[Fault, ...]:
     read = program if isinstance(program, Document) else patterns
-    return check(read, checks=_VALIDATION, scopes=program_scopes, within=within)
+    return check(read, checks=_validation, scopes=program_scopes, within=within)
 
 
 def _validated(pattern: Pattern, label: str, labels: Collection[str]) -> tuple[Fault, ...]:
@@ -333,7 +260,7 @@ def _validated(pattern: Pattern, label: str, labels: Collection[str]) -> tuple[F
     if pattern.value.labels.isdisjoint(labels):
         subject = attrs.evolve(pattern.value, labels={label})
         pattern = carry_origin(attrs.evolve(pattern, value=subject), pattern)
-    faults = check(pattern, checks=_VALIDATION, scopes=program_scopes)
+    faults = check(pattern, checks=_validation, scopes=program_scopes)
     return tuple(attrs.evolve(each, path=each.path[1:]) for each in faults)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import lenses_ext
-from gram import GramError, loads, loads_one, parse
+from gram import GramError, Reading, loads, loads_one, parse
 from lenses_ext import laws, optics
 
 AGENT = loads_one(
@@ -91,6 +91,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "parse": ("(a)", "file"),
     "parse_type_signature": (SIGNATURE,),
     "program_patterns": (PROGRAM,),
+    "program_checks": (Reading((AGENT,)),),
     "program_scopes": (AGENT,),
     "put": (lenses_ext.agent_name, "b", AGENT),
     "read_path": ("a.b",),
