@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from gram import Fault, GramError
+from gram import GramError
 
 if TYPE_CHECKING:
+    from gram import Fault
+
     from .machine import State
 
 

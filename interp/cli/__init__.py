@@ -13,6 +13,7 @@ from .process import (
     INTERRUPTED,
     flush_streams,
     leave_at_interrupt,
+    loading,
     prepare_streams,
 )
 
@@ -33,11 +34,12 @@ def main() -> None:
 
 def _run() -> int:
     """Run the command that was typed, or complete it for a shell; returns the exit code."""
-    import click
+    with loading():
+        import click
 
-    from gram import GramError
+        from gram import GramError
 
-    from .commands import gram
+        from .commands import gram
 
     try:
         if instruction := os.environ.get(COMPLETION):

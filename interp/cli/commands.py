@@ -10,6 +10,7 @@ import click
 from gram import did_you_mean
 
 from .output import set_loudness
+from .process import loading
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -82,7 +83,8 @@ class Commands(click.Group):
         """The command of a name, or None."""
         if name not in COMMANDS:
             return None
-        module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
+        with loading():
+            module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
         command: click.Command = module.command
         parts = command.commands.values() if isinstance(command, click.Group) else ()
         for each in (command, *parts):

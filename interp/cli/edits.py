@@ -25,7 +25,6 @@ from lenses_ext import (
     Place,
     ReadOnlyError,
     find_places,
-    new_errors,
     parse,
 )
 
@@ -144,7 +143,7 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
         except ReadOnlyError as error:
             hint = "it is computed from other parts, such as the signature: set those"
             raise Refused(f"{name}: refused: {error}\n  hint: {hint}") from None
-        if not destination.force:
+        if edited is not document and not destination.force:
             _refuse_new_errors(document, edited)
         return edited.text
 
@@ -169,6 +168,10 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
 
 
 def _refuse_new_errors(document: Document, edited: Document) -> None:
+    from lenses_ext import (
+        new_errors,  # imported late: only an edit that changes something is judged
+    )
+
     new = new_errors(document, edited)
     if new:
         faults = "\n".join(f"  {fault.severity}[{fault.code}] {fault.message}" for fault in new)

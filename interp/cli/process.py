@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import gc
 import io
 import os
 import signal
@@ -89,6 +90,20 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(each, handler)
     for number in came:
         signal.raise_signal(number)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Inside, nothing looks for garbage: what modules make when they are imported stays.
+
+    Nor is it looked through later.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def prepare_streams() -> None:

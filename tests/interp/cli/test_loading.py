@@ -1,10 +1,12 @@
-"""Which of our modules a command loads."""
+"""What a command loads before it does its work, counted: modules, classes, garbage collections."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -14,8 +16,12 @@ PROGRAM = """\
 [a:Agent {description: "D", instruction: "I", model: "OpenAI/gpt-5.6-luna"} |
   [t:ToolSpecification {description: "T"} | (x::Integer)==>(::String)]]
 """
+FLOW = PROGRAM + "[w:Workflow | a]\n"
+HANDOVER = PROGRAM + '[b:Agent {instruction: "I", model: "Offline/m"} | (b)-[:HANDOFF]->(a)]\n'
 COMMAND = """\
-import sys
+import gc, sys
+collected = []
+gc.callbacks.append(lambda phase, _: phase == "start" and collected.append(1))
 from interp.cli import main
 sys.argv = ["gram", *sys.argv[1:]]
 try:
@@ -23,18 +29,56 @@ try:
 except SystemExit as stopped:
     assert not stopped.code, stopped.code
 finally:
-    print(*sys.modules, file=sys.stderr)
+    import json
+    modules = list(sys.modules)
+    classes = [
+        f"{module}.{each.__name__}"
+        for module in modules
+        for each in vars(sys.modules[module]).values()
+        if isinstance(each, type) and each.__module__ == module and "__attrs_attrs__" in vars(each)
+    ]
+    print(json.dumps([modules, classes, len(collected)]), file=sys.stderr)
 """
 RUNTIME = {"contracts", "execution", "machine", "models", "records", "tools"}
 
 
-def modules_of(*arguments: str) -> set[str]:
-    """The modules that are loaded when a command has run."""
+class Loaded(NamedTuple):
+    """What has been loaded when a command has run.
+
+    Attributes:
+        modules: the names of all modules.
+        classes: those of our classes that attrs makes, anew at each start.
+        collections: how often Python has looked for garbage.
+    """
+
+    modules: set[str]
+    classes: list[str]
+    collections: int
+
+    @property
+    def ours(self) -> set[str]:
+        """The modules that are ours."""
+        return {each for each in self.modules if each.split(".")[0] in OURS}
+
+
+OURS = {"gram", "lenses_ext", "interp"}
+
+
+def loaded_by(*arguments: str) -> Loaded:
+    """Run a command, and see what it has loaded."""
     done = subprocess.run(
         [sys.executable, "-c", COMMAND, *arguments],
         capture_output=True, text=True, cwd=ROOT, check=True,
     )  # fmt: skip
-    return set(done.stderr.split())
+    modules, classes, collections = json.loads(done.stderr.splitlines()[-1])
+    return Loaded(
+        set(modules), [each for each in classes if each.split(".")[0] in OURS], collections
+    )
+
+
+def modules_of(*arguments: str) -> set[str]:
+    """The modules that are loaded when a command has run."""
+    return loaded_by(*arguments).modules
 
 
 @pytest.mark.parametrize(
@@ -61,3 +105,65 @@ def test_getting_and_editing_load_nothing_of_the_runtime(
     rooms = {module.split(".")[1] for module in loaded if module.startswith("interp.")}
     assert not rooms & RUNTIME
     assert not loaded & {"openai", "httpx", "pydantic"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "modules", "classes"),
+    [
+        (["check"], 113, 25),
+        (["get", "a.model"], 111, 26),
+        (["set", "a.model", "A/b"], 125, 27),
+        (["fmt", "--check"], 51, 11),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else None,
+)
+def test_commands_start_with_few_modules_classes_and_collections(
+    tmp_path: Path, arguments: list[str], modules: int, classes: int
+) -> None:
+    name, *others = arguments
+    program = tmp_path / "p.gram"
+    program.write_text(PROGRAM)
+
+    loaded = loaded_by(name, str(program), *others)
+
+    assert len(loaded.ours) <= modules, sorted(loaded.ours)
+    assert len(loaded.classes) <= classes, loaded.classes
+    assert loaded.collections <= 20
+
+
+FOR_FLOWS = {"arrow_rules", "flow_checks", "flow_rules", "flow_types"}
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["get", "a.model"], ["set", "a.model", "A/b"]])
+def test_what_is_for_workflows_is_not_loaded_for_other_programs(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    name, *others = arguments
+    program = tmp_path / "p.gram"
+    program.write_text(PROGRAM)
+
+    loaded = modules_of(name, str(program), *others)
+
+    assert "lenses_ext.workflows" not in loaded
+    assert "lenses_ext.schemas.comparison" not in loaded
+    assert not {f"lenses_ext.programs.{each}" for each in FOR_FLOWS} & loaded
+
+
+@pytest.mark.parametrize("text", [FLOW, HANDOVER], ids=["a workflow", "a handoff"])
+def test_what_is_for_workflows_is_loaded_where_there_are_some(tmp_path: Path, text: str) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text(text)
+
+    loaded = modules_of("check", str(program))
+
+    assert {f"lenses_ext.programs.{each}" for each in FOR_FLOWS} <= loaded
+
+
+def test_no_check_or_look_loads_what_edits(tmp_path: Path) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text(PROGRAM)
+
+    for arguments in (["check", str(program)], ["get", str(program), "a.model"]):
+        loaded = modules_of(*arguments)
+
+        assert not {"gram.editing", "difflib", "tempfile", "lark"} & loaded
