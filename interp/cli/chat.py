@@ -19,6 +19,7 @@ from .options import TalkOptions, options_of
 from .output import note, tell
 from .process import interruptible
 from .program_files import STDIN
+from .store_option import conversation_option, expect_store, store_option
 from .talk import Talk
 
 _MOST_SHOWN = 100  # characters of the messages that a session goes on from
@@ -26,8 +27,10 @@ _MOST_SHOWN = 100  # characters of the messages that a session goes on from
 
 @click.command("chat")
 @click.argument("file", shell_complete=complete_files)
+@store_option(is_needed=False)
+@conversation_option
 @options_of(TalkOptions)
-def command(file: str, options: TalkOptions) -> None:
+def command(file: str, store: str | None, conversation: str | None, options: TalkOptions) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.
 
     At a terminal, pasted lines are one message, and Alt-Enter begins another line. Ctrl-C stops a
@@ -39,7 +42,9 @@ def command(file: str, options: TalkOptions) -> None:
             "the program cannot come from standard input: chat reads your messages there. "
             "Save the program to a file, or use gram run - MESSAGE…"
         )
-    with interruptible(), Talk(file, options, is_chat=True) as talk:
+    expect_store(store, conversation, options)
+    talk = Talk(file, options, is_chat=True, store=store, conversation=conversation)
+    with interruptible(), talk:
         for model in talk.models:  # so that an unknown provider or a missing key is told now
             talk.check_model(model)
         if sys.stdin and sys.stdin.isatty():
@@ -56,7 +61,8 @@ def _tell_resumed(talk: Talk) -> None:
     """Tell which conversation goes on, and what was said last."""
     if not talk.context:
         return
-    note(f"Going on with {talk.options.session}, {len(talk.context)} messages so far.")
+    name = talk.options.session or talk.conversation
+    note(f"Going on with {name}, {len(talk.context)} messages so far.")
     for role, who in ((UserRole, "you"), (AssistantRole, view(agent_name, talk.agent))):
         said = [each.content for each in talk.context if each.role == role and each.content]
         if said:

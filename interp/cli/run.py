@@ -9,7 +9,7 @@ from .given_messages import said_to
 from .options import TalkOptions, options_of
 from .output_files import expect_a_file
 from .process import interruptible
-from .store_option import store_option
+from .store_option import conversation_option, expect_store, store_option
 
 
 @click.command("run")
@@ -29,6 +29,7 @@ from .store_option import store_option
     "replay and trace read it.",
 )
 @store_option(is_needed=False)
+@conversation_option
 @click.option(
     "--input",
     "given",
@@ -45,6 +46,7 @@ def command(
     no_stdin: bool,
     record: str | None,
     store: str | None,
+    conversation: str | None,
     options: TalkOptions,
 ) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
@@ -61,9 +63,18 @@ def command(
         raise click.UsageError("--record writes one run: give it one message")
     if record is not None and store is not None:
         raise click.UsageError("a run is kept in one place: give --record or --store")
+    expect_store(store, conversation, options)
     from .talk import Talk  # imported late: completion needs the options alone
 
-    talk = Talk(file, options, as_json=as_json, is_streaming=stream, record=record, store=store)
+    talk = Talk(
+        file,
+        options,
+        as_json=as_json,
+        is_streaming=stream,
+        record=record,
+        store=store,
+        conversation=conversation,
+    )
     with interruptible(), talk:
         for message in said:
             talk.say(message)

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from gram import GramError, Pattern
 from lenses_ext import Model
 
+from ..errors import ValidationError
 from ..execution import RunOptions, begin
 from ..json_text import write_json
 from ..machine import Given, State, Status, interrupted_context
@@ -15,6 +16,7 @@ from ..messages import AgentResponse, ConversationContext, ToolInvocation, UserR
 from ..models import call_in_text, connect_model
 from ..programs import models_of, the_agent, tools_in
 from ..records import Session, session
+from ..stores import context_of
 from ..tools import bind_agent_tools
 from .failures import shown
 from .inputs import hint_at_tools, read_document
@@ -38,9 +40,11 @@ class Talk:
         as_json: print answers as JSON.
         is_streaming: print words as they come, even to a pipe.
         record: the file that the run is recorded in, or None.
-        store: the address of the store that the run is recorded in, or None.
+        store: the address of the store that the runs are recorded in, or None.
+        conversation: the name of the conversation in the store, or None.
 
     Attributes:
+        conversation: the name of the conversation in the store, or None.
         agent: the agent.
         library: its tools.
         options: the options of the command.
@@ -62,6 +66,7 @@ class Talk:
         is_streaming: bool = False,
         record: str | None = None,
         store: str | None = None,
+        conversation: str | None = None,
     ) -> None:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
@@ -85,7 +90,10 @@ class Talk:
         if options.session:
             self._session = self._held.enter_context(session(options.session))
             self._turn = UnfinishedTurn(options.session, self._session)
+        self.conversation = conversation
         self.context = self._session.context if self._session else empty_context
+        if store is not None and conversation is not None:
+            self.context = context_of(store, conversation)
         self._turns: list[tuple[ConversationContext, str]] = []
         self._unanswered: str | None = None
 
@@ -165,6 +173,7 @@ class Talk:
         message, self._unanswered = self._unanswered, None
         if message is not None:
             return message
+        self._expect_own_conversation()
         if self._turns:
             before, message = self._turns.pop()
         else:  # the conversation comes from a file
@@ -177,7 +186,15 @@ class Talk:
 
     def begin_anew(self) -> None:
         """Begin an empty conversation; the session keeps the old one until the next answer."""
+        self._expect_own_conversation()
         self.context, self._turns, self._unanswered = empty_context, [], None
+
+    def _expect_own_conversation(self) -> None:
+        if self.conversation is not None:
+            raise ValidationError(
+                "a conversation of a store only grows\n"
+                "  hint: begin another with --conversation NAME"
+            )
 
     def _say(self, message: Given) -> AgentResponse:
         run_options: RunOptions = {
@@ -188,9 +205,12 @@ class Talk:
             "observe": self._spending.count,
             "record": self._record or (self._turn.file() if self._turn else None),
         }
+        context = self.context
         if self._store:
             run_options["store"] = self._store
-        begun = begin(self.agent, message, self.library, self.context, **run_options)
+        if self.conversation:
+            run_options["conversation"], context = self.conversation, empty_context
+        begun = begin(self.agent, message, self.library, context, **run_options)
         if self._store:
             note(f"run {begun.state.run_id} of {shown_address(self._store)}")
         try:
@@ -248,8 +268,8 @@ class Talk:
         """
         is_done = state.status is Status.DONE
         is_nothing_done = not state.invocations and len(state.asks) == len(state.calls)
-        if state.context is self.context:
-            return
+        if state.context is self.context or self.conversation is not None:
+            return  # nothing was done, or the run of the store has it
         if is_nothing_done and not is_done:
             self._forget_turn()
             return

@@ -94,6 +94,13 @@ def first_state_of(
     expect(context, ConversationContext, "context", by=by)
     check_options(options, by=by)
     chosen = the_agent(program, options.get("agent"), by=by)
+    conversation, store = options.get("conversation"), options.get("store")
+    if conversation is not None and store is not None:
+        if context:
+            raise ConfigurationError(f"{by}: the context is that of the conversation: give one")
+        from ..stores import context_of  # imported late: most runs are in no store
+
+        context = context_of(store, conversation)
     agent = with_agents(chosen, library, match=options.get("match", "full"))
     return first_state(
         agent,
@@ -199,6 +206,8 @@ def resume_run(
         return Run(state, library, **options).finish()
     if options.get("record"):
         raise ConfigurationError("a run that is resumed from its file is recorded there")
+    if options.get("conversation"):
+        raise ConfigurationError("a run that is resumed is a turn of the conversation it began in")
     log, kept = _kept(state, options.pop("store", None))
     if kept.state.status is Status.DONE:
         return response(kept.state)

@@ -70,6 +70,8 @@ class RunOptions(TypedDict, total=False):
             recorded can be resumed and replayed.
         store: the store that the run is recorded in, or where it is, see `interp.stores`; what is
             recorded can be resumed by its id, which is the State's ``run_id``.
+        conversation: the conversation of the store that the run is a turn of: its messages are
+            the context, and an answer adds to them.
         world: what performs the effects, instead of one made of the library and the options.
         telemetry: makes OpenTelemetry spans of the run, see `interp.telemetry`.
     """
@@ -87,6 +89,7 @@ class RunOptions(TypedDict, total=False):
     watch: Watcher | None
     record: PathLike | RunLog | None
     store: StoreLike | None
+    conversation: str | None
     world: World | None
     telemetry: Telemetry | None
 
@@ -144,6 +147,8 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
         raise ArgumentError(f"{by}: world must have perform or aperform, got {found}")
     if options.get("record") is not None and options.get("store") is not None:
         raise ConfigurationError("a run is recorded in a file or in a store: give record or store")
+    if options.get("conversation") is not None and options.get("store") is None:
+        raise ConfigurationError("a conversation is in a store: give store, too")
     for name in ("observe", "watch"):
         if (function := options.get(name)) and inspect.iscoroutinefunction(function):
             raise ConfigurationError(f"{name} must be a plain function, got a coroutine function")
@@ -166,5 +171,6 @@ _KINDS: Mapping[str, Any] = {
     "observe": Callable,
     "watch": Callable,
     "base_url": str,
+    "conversation": str,
     "agent": str,
 }

@@ -1,6 +1,7 @@
 """Writes conversations, responses and runs as gram, and reads them back."""
 
 from .conversation_files import Session, load_context, save_context, session
+from .conversation_pattern import context_from_pattern, message_node
 from .effect_text import effect_lines
 from .entry_writer import EntryWriter, Head
 from .fingerprints import asks_the_same
@@ -27,11 +28,13 @@ __all__ = [
     "Step",
     "Stopped",
     "asks_the_same",
+    "context_from_pattern",
     "effect_lines",
     "expect_one_of",
     "is_recorded",
     "load_context",
     "load_run",
+    "message_node",
     "read_run",
     "redacted_pattern",
     "save_context",

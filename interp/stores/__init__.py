@@ -1,7 +1,8 @@
 """Stores of runs: many runs in one database, each written by one owner at a time."""
 
 from .claims import Claim
-from .opening import StoreLike, new_run, open_store, run_of
+from .conversations import Conversation
+from .opening import StoreLike, context_of, new_run, open_store, run_of
 from .postgres import PostgresDatabase
 from .run_store import ENDED, RunFacts, RunRow, RunStatus, RunStore
 from .stored_run import StoredRun, status_of
@@ -9,6 +10,7 @@ from .stored_run import StoredRun, status_of
 __all__ = [
     "ENDED",
     "Claim",
+    "Conversation",
     "PostgresDatabase",
     "RunFacts",
     "RunRow",
@@ -16,6 +18,7 @@ __all__ = [
     "RunStore",
     "StoreLike",
     "StoredRun",
+    "context_of",
     "new_run",
     "open_store",
     "run_of",

@@ -62,6 +62,7 @@ TABLES: Final = (
         parent TEXT,
         tenant TEXT,
         conversation TEXT,
+        messages BIGINT,
         priority BIGINT NOT NULL,
         created DOUBLE PRECISION NOT NULL,
         changed DOUBLE PRECISION NOT NULL,
@@ -82,6 +83,22 @@ TABLES: Final = (
         fence BIGINT NOT NULL,
         text TEXT NOT NULL,
         PRIMARY KEY (run, seq)
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS gram_runs_turns ON gram_runs (conversation, created)",
+    """
+    CREATE TABLE IF NOT EXISTS gram_conversations (
+        name TEXT NOT NULL PRIMARY KEY,
+        size BIGINT NOT NULL,
+        run TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS gram_messages (
+        conversation TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (conversation, seq)
     )
     """,
     """

@@ -10,8 +10,9 @@ from typing import TypeAlias, Union
 from gram import expect, resolved
 
 from ..errors import ConfigurationError, StoreError
+from ..messages import ConversationContext
 from ..records import RecordedRun
-from .run_store import RunStore
+from .run_store import RunFacts, RunStore
 from .stored_run import StoredRun
 
 StoreLike: TypeAlias = Union[RunStore, str, "os.PathLike[str]"]
@@ -50,19 +51,21 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     return RunStore(SqliteDatabase(path))
 
 
-def new_run(store: StoreLike, run: str) -> StoredRun:
+def new_run(store: StoreLike, run: str, *, conversation: str | None = None) -> StoredRun:
     """A new run of a store, which is opened if it is not, and then closed with the run.
 
     Args:
         store: the store.
         run: the id of the run.
+        conversation: the conversation that it is a turn of, or None.
 
     Raises:
         ConfigurationError, StoreError: see `open_store`.
     """
+    facts = RunFacts("", conversation=conversation)
     if isinstance(store, RunStore):
-        return StoredRun(store, run)
-    return StoredRun(open_store(store), run, closes_store=True)
+        return StoredRun(store, run, facts=facts)
+    return StoredRun(open_store(store), run, facts=facts, closes_store=True)
 
 
 def run_of(store: StoreLike, run: str) -> tuple[StoredRun, RecordedRun]:
@@ -70,3 +73,11 @@ def run_of(store: StoreLike, run: str) -> tuple[StoredRun, RecordedRun]:
     if isinstance(store, RunStore):
         return StoredRun.of(store, run)
     return StoredRun.of(open_store(store, must_exist=True), run, closes_store=True)
+
+
+def context_of(store: StoreLike, conversation: str) -> ConversationContext:
+    """The messages of a conversation of a store, which is opened for that if it is not."""
+    if isinstance(store, RunStore):
+        return store.conversation(conversation).context
+    with open_store(store) as opened:
+        return opened.conversation(conversation).context

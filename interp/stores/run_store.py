@@ -9,14 +9,15 @@ from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from gram import ArgumentError, Source
+from gram import ArgumentError, Source, expect
 
 from ..errors import RunTakenError, StoreError
-from ..messages import Usage
+from ..messages import Message, Usage
 from ..records import RecordedRun, read_run
 from .claims import LEASE, Claim, Keeper, is_dead, new_owner
+from .conversations import Conversation, Turn, add_turn, gone_on, named_text
 from .database import FORMAT, TABLES, Database, Execute, Rows
-from .heads import cut, hashes_in, joined
+from .heads import cut, joined, names_in
 
 RunStatus: TypeAlias = Literal[
     "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
@@ -148,6 +149,7 @@ class RunStore:
         facts: RunFacts,
         *,
         shared: Sequence[str] = (),
+        turn: Turn | None = None,
         status: RunStatus = "stopped",
     ) -> None:
         """Make a run with its first entry.
@@ -157,20 +159,22 @@ class RunStore:
             head: its first entry.
             facts: what a list shows of it.
             shared: parts of the first entry that other runs have, too; they are kept once.
+            turn: where the run stands in its conversation, if it is a turn of one.
             status: how it stands.
 
         Raises:
             StoreError: there is a run of this id, or the store cannot be written.
         """
-        own, texts = cut(head, shared)
+        own, texts = cut(head, shared, turn.named if turn else {})
         maker = new_owner()
 
         def make(execute: Execute) -> Rows:
             self._keep_texts(execute, texts)
             made = execute(
                 "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
-                "tenant, conversation, priority, owner, created, changed, fence, leased_until) "
-                f"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {self._clock}, {self._clock}, 0, 0) "
+                "tenant, conversation, messages, priority, owner, created, changed, fence, "
+                "leased_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                f"{self._clock}, {self._clock}, 0, 0) "
                 "ON CONFLICT (id) DO NOTHING RETURNING id",
                 run,
                 status,
@@ -181,6 +185,7 @@ class RunStore:
                 facts.parent,
                 facts.tenant,
                 facts.conversation,
+                turn.before if turn else None,
                 facts.priority,
                 maker,
             )
@@ -204,7 +209,7 @@ class RunStore:
         """
         name = new_owner()
         is_left = f"(owner IS NULL OR owner = ? OR leased_until < {self._clock})"
-        claimed = self._claimed(run, name, f"status <> 'cancelled' AND {is_left}", name)
+        claimed = self._claimed_in_turn(run, name, f"status <> 'cancelled' AND {is_left}", name)
         if not claimed:
             found = self._rows("SELECT status, owner FROM gram_runs WHERE id = ?", run)
             if not found:
@@ -213,9 +218,8 @@ class RunStore:
             if status == "cancelled":
                 raise self._taken(run)
             if holder is None or is_dead(holder):
-                claimed = self._claimed(
-                    run, name, "(owner IS NULL OR owner IN (?, ?))", name, holder
-                )
+                is_left = "(owner IS NULL OR owner IN (?, ?))"
+                claimed = self._claimed_in_turn(run, name, is_left, name, holder)
         if not claimed:
             raise RunTakenError(
                 f"{self.name_of(run)}: another process goes on with it\n"
@@ -229,7 +233,7 @@ class RunStore:
         Raises:
             StoreError: there is no such run, or the store cannot be written.
         """
-        claimed = self._claimed(run, new_owner(), "TRUE")
+        claimed = self._claimed(self._ready().execute, run, new_owner(), "TRUE")
         if not claimed:
             raise self._no_run(run)
         return self._kept(run, claimed[0][0])
@@ -273,7 +277,13 @@ class RunStore:
         return bool(written)
 
     def let_go(
-        self, claim: Claim, status: RunStatus, usage: Usage, reason: str | None = None
+        self,
+        claim: Claim,
+        status: RunStatus,
+        usage: Usage,
+        reason: str | None = None,
+        *,
+        context: Sequence[Message] = (),
     ) -> None:
         """Give a claim up, and say how the run stands.
 
@@ -282,42 +292,53 @@ class RunStore:
             status: how the run stands.
             usage: the tokens that it has used.
             reason: what it was stopped by, or None.
+            context: the conversation at its end; a turn that is done adds what is new of it.
 
         Raises:
             RunTakenError: somebody else has claimed the run since.
             StoreError: the store cannot be written.
         """
         self._keeper.let_go(claim)
-        left = self._rows(
-            f"UPDATE gram_runs SET owner = NULL, leased_until = 0, changed = {self._clock}, "
-            "status = ?, input_tokens = ?, output_tokens = ?, reason = ? "
-            "WHERE id = ? AND fence = ? RETURNING id",
-            status,
-            usage.input_tokens,
-            usage.output_tokens,
-            reason,
-            claim.run,
-            claim.fence,
-        )
-        if not left:
+
+        def work(execute: Execute) -> Rows:
+            left = execute(
+                f"UPDATE gram_runs SET owner = NULL, leased_until = 0, changed = {self._clock}, "
+                "status = ?, input_tokens = ?, output_tokens = ?, reason = ? "
+                "WHERE id = ? AND fence = ? RETURNING conversation, messages",
+                status,
+                usage.input_tokens,
+                usage.output_tokens,
+                reason,
+                claim.run,
+                claim.fence,
+            )
+            if left and status == "done" and left[0][1] is not None:
+                conversation, before = left[0]
+                add_turn(execute, conversation, claim.run, before, context[before:])
+            return left
+
+        if not self._ready().together(work):
             raise self._taken(claim.run)
 
-    def begin_anew(self, run: str, head: str, *, shared: Sequence[str] = ()) -> bool:
+    def begin_anew(
+        self, run: str, head: str, *, shared: Sequence[str] = (), turn: Turn | None = None
+    ) -> bool:
         """Replace the first entry of a run that nobody has begun; False if somebody has.
 
         Args:
             run: its id.
             head: its first entry.
             shared: parts of it that other runs have, too.
+            turn: where the run stands in its conversation, if it is a turn of one.
 
         Raises:
             StoreError: the store cannot be written.
         """
-        own, texts = cut(head, shared)
+        own, texts = cut(head, shared, turn.named if turn else {})
 
         def replace(execute: Execute) -> Rows:
             self._keep_texts(execute, texts)
-            return execute(
+            replaced = execute(
                 "UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0 AND fence = 0 "
                 "AND EXISTS (SELECT 1 FROM gram_runs "
                 f"WHERE id = ? AND leased_until < {self._clock}) "
@@ -326,6 +347,9 @@ class RunStore:
                 own,
                 *[run] * 3,
             )
+            if replaced and turn:
+                execute("UPDATE gram_runs SET messages = ? WHERE id = ?", turn.before, run)
+            return replaced
 
         return bool(self.ready().together(replace))
 
@@ -339,7 +363,14 @@ class RunStore:
         if not found:
             raise self._no_run(run)
         (own,), *others = found
-        return [joined(own, self._text), *(text for (text,) in others)]
+        ((conversation,),) = self._rows("SELECT conversation FROM gram_runs WHERE id = ?", run)
+        head = joined(own, lambda name: self._text(conversation, name))
+        return [head, *(text for (text,) in others)]
+
+    def conversation(self, name: str) -> Conversation:
+        """A conversation, which is empty until its first turn is done."""
+        expect(name, str, "name", by="conversation")
+        return Conversation(self._ready(), name)
 
     def recorded(self, run: str) -> RecordedRun:
         """What is recorded of a run, which can be looked at and replayed.
@@ -440,7 +471,7 @@ class RunStore:
                 execute("DELETE FROM gram_entries WHERE run = ?", run)
             if removed:
                 heads = execute("SELECT text FROM gram_entries WHERE seq = 0")
-                used = {each for (own,) in heads for each in hashes_in(own)}
+                used = {each for (own,) in heads for each in names_in(own)}
                 old = execute(
                     f"SELECT sha256 FROM gram_texts WHERE used < {self._clock} - ?",
                     _TEXTS_ARE_KEPT_FOR,
@@ -484,8 +515,45 @@ class RunStore:
     def _rows(self, sql: str, *values: object) -> Rows:
         return self.ready().execute(sql, *values)
 
-    def _claimed(self, run: str, owner: str, condition: str, *values: object) -> Rows:
-        return self._rows(
+    def _claimed_in_turn(self, run: str, owner: str, condition: str, *values: object) -> Rows:
+        """Claim a run, unless another turn of its conversation is under way or went before it."""
+
+        def work(execute: Execute) -> Rows:
+            turns = execute(
+                "SELECT conversation, messages FROM gram_runs "
+                "WHERE id = ? AND messages IS NOT NULL AND status <> 'done'",
+                run,
+            )
+            for conversation, before in turns:
+                self._expect_turn(execute, run, conversation, before)
+            return self._claimed(execute, run, owner, condition, *values)
+
+        return self._ready().together(work)
+
+    def _expect_turn(self, execute: Execute, run: str, conversation: str, before: int) -> None:
+        ((size,),) = execute(
+            "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
+            "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size",
+            conversation,
+        )
+        if size != before:
+            raise RunTakenError(f"{self.name_of(run)}: {gone_on(conversation)}")
+        others = execute(
+            "SELECT id FROM gram_runs WHERE conversation = ? AND id <> ? "
+            f"AND status = 'running' AND leased_until >= {self._clock}",
+            conversation,
+            run,
+        )
+        if others:
+            raise RunTakenError(
+                f"{self.name_of(run)}: another turn of the conversation {conversation} is under "
+                f"way: run {others[0][0]}"
+            )
+
+    def _claimed(
+        self, execute: Execute, run: str, owner: str, condition: str, *values: object
+    ) -> Rows:
+        return execute(
             "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', "
             f"leased_until = {self._clock} + ?, changed = {self._clock} "
             f"WHERE id = ? AND {condition} RETURNING fence",
@@ -524,7 +592,10 @@ class RunStore:
                 _TEXTS_ARE_USED_FOR,
             )
 
-    def _text(self, sha256: str) -> str:
+    def _text(self, conversation: str | None, sha256: str) -> str:
+        said = named_text(self._ready().execute, conversation, sha256)
+        if said is not None:
+            return said
         found = self._rows("SELECT text FROM gram_texts WHERE sha256 = ?", sha256)
         if not found:
             raise StoreError(f"{self.name}: a text that a run has is missing: {sha256}")

@@ -9,14 +9,15 @@ from attrs import evolve
 
 from gram import expect
 
-from ..errors import RunTakenError, StoreError
+from ..errors import AgentError, RunTakenError, StoreError
 from ..machine import At, Event, Request, State, Status
 from ..messages import Usage
 from ..records import EntryWriter, Head, Note, RecordedRun, Stopped
 from ..redaction import redact
 from ..tools import Tool
 from .claims import Claim
-from .run_store import RunFacts, RunStatus, RunStore
+from .conversations import Turn
+from .run_store import ENDED, RunFacts, RunStatus, RunStore
 
 
 class StoredRun:
@@ -30,7 +31,7 @@ class StoredRun:
         run: the id of the run.
         facts: what a list shows of a new run, beside what its State says.
         status: how a new run stands until somebody goes on with it.
-        closes_store: whether the store is closed whenever the run is let go.
+        closes_store: whether the store is closed whenever nothing is done in it.
 
     Attributes:
         store: the store.
@@ -97,8 +98,12 @@ class StoredRun:
             filename=_kept(head.filename or ""),
             program=head.hash,
         )
-        self.store.create(self.id, head.line, facts, shared=head.shared, status=self._status)
+        turn = _turn(facts.conversation, state)
+        self.store.create(
+            self.id, head.line, facts, shared=head.shared, turn=turn, status=self._status
+        )
         self.has_begun = True
+        self._close()
 
     def begin_anew(self, state: State) -> bool:
         """Replace the State that the run begins with; False if somebody has begun it.
@@ -107,7 +112,8 @@ class StoredRun:
             StoreError: the store cannot be written.
         """
         head = EntryWriter().head(state, ())
-        return self.store.begin_anew(self.id, head.line, shared=head.shared)
+        turn = _turn(self.store.row(self.id).facts.conversation, state)
+        return self.store.begin_anew(self.id, head.line, shared=head.shared, turn=turn)
 
     @classmethod
     def of(
@@ -118,7 +124,7 @@ class StoredRun:
         Args:
             store: the store.
             run: the id of the run.
-            closes_store: whether the store is closed whenever the run is let go.
+            closes_store: whether the store is closed whenever nothing is done in it.
 
         Raises:
             StoreError: there is no such run, or the store cannot be read.
@@ -130,6 +136,10 @@ class StoredRun:
         found = store.recorded(run)
         log.has_begun, log.unanswered = True, found.unanswered
         log._size = 1 + len(found.entries)
+        if status_of(found.state) in ENDED and store.row(run).status == "stopped":
+            with log.held(lambda: found.state):  # whoever had it did not come to say how it stands
+                pass
+        log._close()
         return log, found
 
     @contextmanager
@@ -143,7 +153,11 @@ class StoredRun:
             RunTakenError: somebody else has claimed it, or has gone on with it.
             StoreError: the store cannot be written.
         """
-        claim = self.store.claim(self.id)
+        try:
+            claim = self.store.claim(self.id)
+        except AgentError:
+            self._close()
+            raise
         try:
             if claim.size != self._size:
                 raise RunTakenError(
@@ -157,9 +171,9 @@ class StoredRun:
             usage = state.usage if state else Usage(None, None)
             status = status_of(state) if state else "stopped"
             with suppress(StoreError):  # what is recorded says how it stands; a claim ends alone
-                self.store.let_go(claim, status, usage, self._stopped_by)
-            if self._closes_store:
-                self.store.close()
+                context = state.context if state else ()
+                self.store.let_go(claim, status, usage, self._stopped_by, context=context)
+            self._close()
 
     def append(
         self, event: Event, seconds: float | None = None, request: Request | None = None
@@ -192,11 +206,21 @@ class StoredRun:
         if self._claim is not None:
             self._write(self._entries.note(note))
 
+    def _close(self) -> None:
+        """Close the store until it is needed again, if nobody else uses it."""
+        if self._closes_store:
+            self.store.close()
+
     def _write(self, *entries: str) -> None:
         self._unwritten += entries
         if self._claim is not None and self._unwritten:
             self.store.append(self._claim, *self._unwritten)
             self._unwritten = []
+
+
+def _turn(conversation: str | None, state: State) -> Turn | None:
+    """Where a run that begins with a State stands in its conversation."""
+    return None if conversation is None else Turn.after(conversation, state.context[:-1])
 
 
 def _kept(text: str) -> str:

@@ -100,11 +100,8 @@ class Driver:
         conversation = row.facts.conversation
         if conversation is None or kept.entries:
             return log, kept
-        turns = self._store.rows(
-            conversation=conversation, status=["done"], before=row.created, limit=1
-        )
-        for turn in turns:
-            context = self._store.recorded(turn.id).state.context
+        context = self._store.conversation(conversation).context
+        if context != kept.first.context[:-1]:
             log.begin_anew(begun_with(kept.first, kept.first.agent, context))
         return StoredRun.of(self._store, row.id)
 

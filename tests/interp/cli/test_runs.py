@@ -114,3 +114,23 @@ def test_a_run_is_kept_in_one_place(address: str) -> None:
     done = gram(*SAY, "--store", address, "--record", "x.run.gram")
     assert done.returncode == 2
     assert "give --record or --store" in done.stderr
+
+
+def test_a_conversation_goes_on_in_the_store(address: str) -> None:
+    kept = ("--offline", "--store", address, "--conversation", "al")
+    gram("run", HELLO, "hello, I'm Al", *kept)
+    gram("run", HELLO, "hello again", *kept)
+
+    talked = gram("chat", HELLO, *kept, stdin="hi\n/undo\n")
+
+    assert "Going on with al, 8 messages so far." in talked.stderr
+    assert "a conversation of a store only grows" in talked.stderr
+    assert len(listed(address, "--conversation", "al")) == 3
+    assert len(listed(address, "--conversation", "bo")) == 0
+
+
+def test_a_conversation_needs_its_store(address: str, tmp_path: Path) -> None:
+    alone = gram(*SAY, "--conversation", "al")
+    assert (alone.returncode, "give --store, too" in alone.stderr) == (2, True)
+    twice = gram(*SAY, "--store", address, "--session", str(tmp_path / "s.gram"))
+    assert (twice.returncode, "give --session or --store" in twice.stderr) == (2, True)

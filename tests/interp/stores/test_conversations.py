@@ -1,0 +1,196 @@
+"""Conversations in stores: they only grow, by whole turns, one at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+from gram import loads_one
+from interp import (
+    ConfigurationError,
+    ConversationContext,
+    ModelError,
+    RunStore,
+    RunTakenError,
+    ScriptedModel,
+    ToolLibrary,
+    begin,
+    open_store,
+    redaction,
+    resume_run,
+    run,
+    start,
+    tool,
+)
+from interp.messages import Message, UserRole
+
+AGENT = loads_one("""
+[friend:Agent {instruction: "Chat.", model: "A/b"} |
+  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
+""")
+CALL = {"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": '{"x": 1}'}}]}
+CALLS = {"choices": [{"message": {"role": "assistant", "content": "", **CALL}}]}
+
+
+@tool
+def add(x: int) -> int:
+    """Adds one."""
+    return x + 1
+
+
+LIBRARY = ToolLibrary.of(add)
+
+
+def said(store: RunStore, name: str = "al") -> list[str]:
+    return [each.content for each in store.conversation(name).context]
+
+
+def test_a_turn_goes_on_from_those_before_it(store: RunStore, address: str) -> None:
+    model = ScriptedModel(["hello Al", CALLS, "two"])
+    run(AGENT, "I'm Al", LIBRARY, model=model, store=store, conversation="al")
+    answer = run(AGENT, "1 + 1?", LIBRARY, model=model, store=address, conversation="al")
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="bo")
+
+    assert said(store) == ["I'm Al", "hello Al", "1 + 1?", "", "2", "two"]
+    assert store.conversation("al").context == answer.context
+    assert [each.content for each in model.requests[1].messages] == said(store)[:3]
+    assert (said(store, "bo"), said(store, "nobody")) == (["hi", "hey"], [])
+    assert len(list(store.rows(conversation="al"))) == 2
+
+
+def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None:
+    words = [f"answer {n} " + "x" * 500 for n in range(6)]
+    for word in words:
+        model = ScriptedModel([word])
+        run(AGENT, "more", LIBRARY, model=model, store=store, conversation="al")
+
+    rows = list(store.rows(conversation="al"))
+    assert [len(store.recorded(row.id).first.context) for row in rows] == [11, 9, 7, 5, 3, 1]
+    assert all(store.recorded(row.id).state.context[-1].content in words for row in rows)
+    heads = store._rows("SELECT text FROM gram_entries WHERE seq = 0")
+    assert not any("answer 0" in text for (text,) in heads)
+
+
+def test_it_is_read_a_page_at_a_time(store: RunStore) -> None:
+    for n in range(5):
+        model = ScriptedModel([f"answer {n}"])
+        run(AGENT, f"question {n}", LIBRARY, model=model, store=store, conversation="al")
+    conversation = store.conversation("al")
+
+    last = conversation.page(limit=3)
+    assert [each.content for each in last] == ["answer 3", "question 4", "answer 4"]
+    before = conversation.page(before=len(conversation) - 3, limit=3)
+    assert [each.content for each in before] == ["answer 2", "question 3"][-2:] or len(before) == 3
+    assert conversation.page(before=0) == ConversationContext()
+    assert len(conversation.page(limit=None)) == len(conversation) == 10
+
+
+def test_turns_never_overlap(store: RunStore, address: str) -> None:
+    refused: list[str] = []
+
+    class Impatient(ScriptedModel):
+        """Has somebody else say something in the same conversation before it answers."""
+
+        def complete(self, request: object) -> object:
+            with pytest.raises(RunTakenError) as raised:
+                run(AGENT, "me too", LIBRARY, model=ScriptedModel(["late"]), store=address,
+                    conversation="al")  # fmt: skip
+            refused.append(str(raised.value))
+            return super().complete(request)  # type: ignore[arg-type]
+
+    run(AGENT, "hi", LIBRARY, model=Impatient(["hello"]), store=store, conversation="al")
+
+    assert "another turn of the conversation al is under way" in refused[0]
+    assert said(store) == ["hi", "hello"]
+
+
+def test_a_turn_that_failed_adds_nothing_until_it_is_resumed(store: RunStore) -> None:
+    begun = begin(
+        AGENT, "hi", LIBRARY, model=ScriptedModel([CALLS]), store=store, conversation="al"
+    )
+    with pytest.raises(ModelError):
+        begun.finish()
+    assert said(store) == []
+
+    resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["hello"]), store=store)
+    assert said(store) == ["hi", "", "2", "hello"]
+
+
+def test_a_turn_that_was_left_is_refused_once_the_conversation_has_gone_on(
+    store: RunStore,
+) -> None:
+    begun = begin(AGENT, "hi", LIBRARY, model=ScriptedModel([]), store=store, conversation="al")
+    with pytest.raises(ModelError):
+        begun.finish()
+    run(AGENT, "again", LIBRARY, model=ScriptedModel(["yes"]), store=store, conversation="al")
+
+    with pytest.raises(RunTakenError, match="the conversation al has gone on since"):
+        resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["late"]), store=store)
+    assert said(store) == ["again", "yes"]
+
+
+def test_an_answer_that_its_owner_did_not_come_to_add_is_added_on_resuming(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(RunStore, "let_go", lambda self, claim, *_, **__: self._keeper.let_go(claim))
+        begun = begin(
+            AGENT, "hi", LIBRARY, model=ScriptedModel(["hello"]), store=store, conversation="al"
+        )
+        begun.finish()
+    assert said(store) == []
+    store._rows("UPDATE gram_runs SET leased_until = 1")
+
+    assert resume_run(begun.state.run_id, LIBRARY, store=store).content == "hello"
+    assert said(store) == ["hi", "hello"]
+    assert store.row(begun.state.run_id).status == "done"
+
+
+def test_keys_are_not_kept(store: RunStore) -> None:
+    hidden = redaction.hide("sk-very-secret-1")
+    model = ScriptedModel(["I know sk-very-secret-1"])
+    run(AGENT, "hi", LIBRARY, model=model, store=store, conversation="al")
+
+    assert said(store) == ["hi", "I know [redacted]"]
+    assert hidden
+
+
+def test_a_conversation_needs_a_store_and_is_the_context(store: RunStore) -> None:
+    with pytest.raises(ConfigurationError, match="a conversation is in a store"):
+        run(AGENT, "hi", LIBRARY, conversation="al")
+    earlier = ConversationContext([Message(UserRole, "hi")])
+    with pytest.raises(ConfigurationError, match="the context is that of the conversation"):
+        run(AGENT, "hi", LIBRARY, earlier, store=store, conversation="al")
+
+
+def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunStore) -> None:
+    """What a turn asks of the store does not grow with what else is in it."""
+    asked: list[str] = []
+    database = store.database
+    execute = database.execute
+
+    def counted(sql: str, *values: object) -> object:
+        asked.append(sql)
+        return execute(sql, *values)
+
+    counts = []
+    database.execute = counted  # type: ignore[method-assign, assignment]
+    for n in range(3):
+        asked.clear()
+        model = ScriptedModel([f"answer {n}"])
+        run(AGENT, "more", LIBRARY, model=model, store=store, conversation="al")
+        counts.append(len(asked))
+    assert counts[0] == counts[1] == counts[2]
+
+
+def test_the_machine_knows_nothing_of_stores(store: RunStore) -> None:
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), store=store, conversation="al")
+    run(AGENT, "ho", LIBRARY, model=ScriptedModel(["b"]), store=store, conversation="al")
+    first = store.recorded(next(store.rows()).id).first
+    state, _ = start(AGENT, "ho", first.context[:-1])
+    assert state.context == first.context
+
+
+def test_two_stores_of_one_address_are_one(address: str) -> None:
+    with open_store(address) as one, open_store(address) as other:
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), store=one, conversation="al")
+        assert said(other) == ["hi", "a"]
