@@ -233,7 +233,7 @@ class RunStore:
         Raises:
             StoreError: there is no such run, or the store cannot be written.
         """
-        claimed = self._claimed(self._ready().execute, run, new_owner(), "TRUE")
+        claimed = self._claimed(self.ready().execute, run, new_owner(), "TRUE")
         if not claimed:
             raise self._no_run(run)
         return self._kept(run, claimed[0][0])
@@ -317,7 +317,7 @@ class RunStore:
                 add_turn(execute, conversation, claim.run, before, context[before:])
             return left
 
-        if not self._ready().together(work):
+        if not self.ready().together(work):
             raise self._taken(claim.run)
 
     def begin_anew(
@@ -370,7 +370,7 @@ class RunStore:
     def conversation(self, name: str) -> Conversation:
         """A conversation, which is empty until its first turn is done."""
         expect(name, str, "name", by="conversation")
-        return Conversation(self._ready(), name)
+        return Conversation(self.ready(), name)
 
     def recorded(self, run: str) -> RecordedRun:
         """What is recorded of a run, which can be looked at and replayed.
@@ -528,7 +528,7 @@ class RunStore:
                 self._expect_turn(execute, run, conversation, before)
             return self._claimed(execute, run, owner, condition, *values)
 
-        return self._ready().together(work)
+        return self.ready().together(work)
 
     def _expect_turn(self, execute: Execute, run: str, conversation: str, before: int) -> None:
         ((size,),) = execute(
@@ -593,7 +593,7 @@ class RunStore:
             )
 
     def _text(self, conversation: str | None, sha256: str) -> str:
-        said = named_text(self._ready().execute, conversation, sha256)
+        said = named_text(self.ready().execute, conversation, sha256)
         if said is not None:
             return said
         found = self._rows("SELECT text FROM gram_texts WHERE sha256 = ?", sha256)
