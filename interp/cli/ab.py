@@ -15,6 +15,7 @@ import click
 from .completing import (
     behind_arm,
     complete_checks,
+    complete_document,
     complete_edit,
     complete_files,
     complete_limit,
@@ -25,7 +26,14 @@ from .completing import (
     complete_tools,
 )
 from .file_options import agent_option, json_option
-from .options import POLICIES, SERVERS_REHEARSED, match_option, read_limits, read_settings
+from .options import (
+    OFFLINE_CALLS_NOBODY,
+    POLICIES,
+    SERVERS_REHEARSED,
+    match_option,
+    read_limits,
+    read_settings,
+)
 from .output import is_quiet, note, show, show_json, tell
 from .output_files import expect_a_file, expect_other_file
 from .process import interruptible
@@ -91,6 +99,13 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     shell_complete=behind_arm(complete_servers),
     metavar="[ARM:]CMD|URL|FILE.json[:NAME]",
     help="An MCP server, of all arms or of one; it is started anew for each run.",
+)
+@click.option(
+    "--openapi",
+    multiple=True,
+    shell_complete=behind_arm(complete_document),
+    metavar="[ARM:][NAME=VALUE…] FILE|URL",
+    help="An OpenAPI document, whose operations are tools, of all arms or of one.",
 )
 @match_option
 @agent_option
@@ -168,7 +183,7 @@ def command(
 
     Each of FILES is an arm, the first is what the others are compared with: gram ab A.gram B.gram
     --cases cases.jsonl. One file can be several arms: --arm NAME=FILE, with --model, --set, --edit,
-    --tools and --mcp for one of them.
+    --tools, --mcp and --openapi for one of them.
 
     A plan is written before anything runs, and every run is recorded. After Ctrl-C the same
     command goes on. gram ab DIR shows an experiment again, without running anything.
@@ -268,6 +283,7 @@ def _arms(
     edits: tuple[str, ...],
     tools: tuple[str, ...],
     mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
     match: Any,
     agent: str | None,
     limits: tuple[str, ...],
@@ -275,6 +291,8 @@ def _arms(
 ) -> dict[str, Arm]:
     if offline and models:
         raise click.UsageError("--offline cannot be used together with --model")
+    if offline and openapi:
+        raise click.UsageError(OFFLINE_CALLS_NOBODY)
     if offline and mcp and approve is None:
         raise click.UsageError(SERVERS_REHEARSED)
     from ..experiments import Arm
@@ -287,7 +305,13 @@ def _arms(
         model = [*mine(models), *([str(OFFLINE)] if offline else [])]
         arms[name] = Arm(
             program,
-            partial(_library, tuple(mine(tools)), tuple(mine(mcp)), offline=offline),
+            partial(
+                _library,
+                tuple(mine(tools)),
+                tuple(mine(mcp)),
+                tuple(mine(openapi)),
+                offline=offline,
+            ),
             model[-1] if model else None,
             read_settings(tuple(mine(settings))) or None,
             [_edit(each) for each in mine(edits)],
@@ -330,13 +354,18 @@ def _of_arm(options: Iterable[str], *, name: str, names: Iterable[str]) -> Itera
 
 @contextmanager
 def _library(
-    files: tuple[str, ...], servers: tuple[str, ...] = (), *, offline: bool = False
+    files: tuple[str, ...],
+    servers: tuple[str, ...] = (),
+    documents: tuple[str, ...] = (),
+    *,
+    offline: bool = False,
 ) -> Iterator[ToolLibrary]:
     """The tools for one run; inside, the servers are connected."""
     from .inputs import read_libraries
 
     with ExitStack() as opened:
-        yield read_libraries(files, servers, offline=offline, connect=opened.enter_context)
+        connect = opened.enter_context
+        yield read_libraries(files, servers, documents, offline=offline, connect=connect)
 
 
 def _edit(given: str) -> Any:

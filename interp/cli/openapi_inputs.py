@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, Final
 
 import click
@@ -20,6 +21,7 @@ _SETTING: Final = re.compile(r"([\w.-]+)=(\S*)\s+(?=\S)")
 _MOST_TOLD: Final = 5
 
 
+@cache
 def operations_of(given: str) -> ToolLibrary:
     """The operations of a document, given as ``[NAME=VALUE…] FILE|URL``.
 

@@ -29,6 +29,9 @@ from .file_options import agent_option, mcp_option, openapi_option
 if TYPE_CHECKING:
     from ..tools import ToolLibrary
 
+OFFLINE_CALLS_NOBODY = "--offline uses no network, and --openapi calls servers"
+"""What is said where both are given."""
+
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """The values of ``--approve`` and their policies."""
 
@@ -164,7 +167,7 @@ class RunningOptions(KeptRunOptions):
             raise click.UsageError("--offline cannot be used together with --model or --base-url")
         super().__attrs_post_init__()
         if self.offline and self.openapi:
-            raise click.UsageError("--offline uses no network, and --openapi calls servers")
+            raise click.UsageError(OFFLINE_CALLS_NOBODY)
         if self.base_url is not None and not is_address(self.base_url):
             raise click.UsageError(f"--base-url {ADDRESS_RULE}")
 

@@ -123,9 +123,10 @@ def result_type(document: ApiDocument, operation: dict[str, Json], at: str) -> J
         content = document.followed(given, f"{at}.responses.{status}").get("content") or {}
         if not content:
             found.add("null")
-        for kind, media in content.items():
-            if "json" not in kind:
-                return None
+        asked = {kind: media for kind, media in content.items() if "json" in kind}
+        if content and not asked:
+            return None
+        for media in asked.values():
             schema = media.get("schema")
             types = _types(document, schema, at)
             if not types:
