@@ -80,6 +80,7 @@ from .markup import (
     visible as visible,
 )
 from .presentations import Presentation as Presentation, present as present
+from .reading.in_pieces import read_in_pieces as read_in_pieces
 from .reading.lexer import tokens as tokens
 from .reading.literals import quote as quote, unescape as unescape
 from .reading.parser import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pyrsistent import PMap, PVector, pvector
 
@@ -55,8 +55,6 @@ class Spelling(NamedTuple):
     path: bool | None = None
     fences: bool = True
 
-
-_VECTOR: type[PVector[Value]] = type(pvector())
 
 PLAIN = Spelling()
 ONE_LINE = Spelling(fences=False)
@@ -191,33 +189,30 @@ def write_subject(subject: Subject, spelling: Spelling = PLAIN) -> str:
     return f"{name}{labels} {record}" if name or labels else record
 
 
-def write_node(label: str, properties: Mapping[str, Value], elements: Sequence[str] = ()) -> str:
+def write_node(label: str, properties: Mapping[str, Any], elements: Sequence[str] = ()) -> str:
     """The text of a pattern with a label, on one line, without building the pattern.
 
     Args:
         label: its label.
-        properties: its properties.
+        properties: its properties; lists, tuples and dicts stand for arrays and maps.
         elements: the texts of its elements.
 
     >>> write_node("Reply", {"at": 1}, [write_node("User", {})])
     '[:Reply {at: 1} | (:User)]'
     """
-    expect(label, str, "label", by="write_node")
-    expect(properties, Mapping, "properties", by="write_node")
-    expect(elements, Sequence, "elements", by="write_node")
+    if not (type(label) is str and type(properties) is dict and type(elements) is list):
+        expect(label, str, "label", by="write_node")
+        expect(properties, Mapping, "properties", by="write_node")
+        expect(elements, Sequence, "elements", by="write_node")
     subject = f":{_write_label(label)}"
     if properties:
-        subject = f"{subject} {write_record(properties, fences=False)}"
+        subject = f"{subject} {_ON_ONE_LINE.record(properties)}"
     return f"[{subject} | {', '.join(elements)}]" if elements else f"({subject})"
 
 
-def write_record(properties: Mapping[str, Value], *, fences: bool = True) -> str:
+def write_record(properties: Mapping[str, Any], *, fences: bool = True) -> str:
     """``{key: value, …}`` with its keys sorted; without fences it is one line."""
-    entries = [
-        f"{write_key(key)}: {write_value(value, fences=fences)}"
-        for key, value in sorted_items(properties)
-    ]
-    return "{" + ", ".join(entries) + "}"
+    return (_WITH_FENCES if fences else _ON_ONE_LINE).record(properties)
 
 
 def sorted_items(properties: Mapping[str, Value]) -> list[tuple[str, Value]]:
@@ -249,37 +244,15 @@ def write_key(key: str) -> str:
 
 def write_value(value: Value, *, fences: bool = True) -> str:
     """The canonical text of a value; without fences it is one line."""
-    if isinstance(value, str):  # first, since it is the most frequent
-        return write_fence(value) if fences and needs_fence(value) else quote(value)
-    if type(value) is _VECTOR:  # `isinstance` is slow for vectors, which have an abstract class
-        return "[" + ", ".join([write_value(each, fences=fences) for each in value]) + "]"
-    match value:
-        case PMap():
-            return write_record(value, fences=fences)
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return write_number(value)
-        case Symbol():
-            return value.value
-        case TaggedString(tag, content):
-            fenced = fences and needs_fence(content)
-            return write_fence(content, tag) if fenced else tag + quote(content, "`")
-        case Measurement():
-            return _write_measurement(value)
-        case Range(lower, upper):
-            if lower is None or upper is None:
-                return f"{_write_bound(lower)}...{_write_bound(upper)}"
-            return f"{_write_bound(lower)}..{_write_bound(upper)}"
-        case PVector():  # of another class, such as pyrsistent's in Python
-            return "[" + ", ".join(write_value(each, fences=fences) for each in value) + "]"
-    raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
+    return (_WITH_FENCES if fences else _ON_ONE_LINE).value(value)
 
 
 def write_number(number: Number) -> str:
     """An integer, or a decimal without exponent and always with a point."""
-    if isinstance(number, int):
-        return str(number)
+    return str(number) if isinstance(number, int) else _write_decimal(number)
+
+
+def _write_decimal(number: float) -> str:
     text = repr(number)
     if "e" not in text:
         return text
@@ -298,3 +271,63 @@ def _write_bound(bound: Number | Measurement | None) -> str:
     if bound is None:
         return ""
     return _write_measurement(bound) if isinstance(bound, Measurement) else write_number(bound)
+
+
+class _Values:
+    """Writes values; each by its class, which is found in a table."""
+
+    def __init__(self, *, fences: bool) -> None:
+        self.fences = fences
+        self.by_class: dict[type, Callable[[Any], str]] = {
+            str: self.string if fences else quote,
+            bool: lambda value: "true" if value else "false",  # before int, which it is a kind of
+            int: str,
+            float: _write_decimal,
+            TaggedString: self.tagged,
+            type(pvector()): self.array,
+            PMap: self.record,
+            Symbol: lambda value: value.value,
+            Measurement: _write_measurement,
+            Range: _write_range,
+            PVector: self.array,  # of another class, such as pyrsistent's in Python
+            tuple: self.array,
+            list: self.array,
+            dict: self.record,
+        }
+
+    def value(self, value: object) -> str:
+        return (self.by_class.get(type(value)) or self.of_base(value))(value)
+
+    def of_base(self, value: object) -> Callable[[Any], str]:
+        """What writes a value of a class below one of the table."""
+        for kind, write in self.by_class.items():
+            if isinstance(value, kind):
+                return write
+        raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
+
+    def string(self, text: str) -> str:
+        return write_fence(text) if needs_fence(text) else quote(text)
+
+    def tagged(self, value: TaggedString) -> str:
+        if self.fences and needs_fence(value.content):
+            return write_fence(value.content, value.tag)
+        return value.tag + quote(value.content, "`")
+
+    def array(self, items: Iterable[Value]) -> str:
+        return "[" + ", ".join([self.value(each) for each in items]) + "]"
+
+    def record(self, properties: Mapping[str, Any]) -> str:
+        by_class = self.by_class
+        entries = []
+        for key, value in sorted_items(properties):
+            write = by_class.get(type(value)) or self.of_base(value)
+            entries.append(f"{write_key(key)}: {write(value)}")
+        return "{" + ", ".join(entries) + "}"
+
+
+def _write_range(value: Range) -> str:
+    dots = "..." if value.lower is None or value.upper is None else ".."
+    return f"{_write_bound(value.lower)}{dots}{_write_bound(value.upper)}"
+
+
+_WITH_FENCES, _ON_ONE_LINE = _Values(fences=True), _Values(fences=False)

@@ -6,11 +6,12 @@ from .effect_text import effect_lines
 from .entry_writer import EntryWriter, Head
 from .fingerprints import asks_the_same
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
-from .recorded_run import RecordedRun, Step, read_run
+from .recorded_run import RecordedRun, read_run
 from .redacting import redacted_pattern
 from .run_file import PathLike, RunFile, is_recorded, load_run
 from .run_log import RunLog
 from .run_notes import Begun, Failed, Note, Retried, Stopped
+from .steps import Step
 
 __all__ = [
     "Begun",

@@ -14,7 +14,7 @@ texts are written that the notation cannot hold.
 
 from __future__ import annotations
 
-from gram import Pattern, Subject, Value, expect
+from gram import Pattern, Subject, expect
 
 from ..messages import (
     AnyRole,
@@ -27,7 +27,7 @@ from ..messages import (
     UserRole,
 )
 from .nodes import Node
-from .pattern_parts import Reader, expect_one_of, without_empty, write_json_text, write_text
+from .pattern_parts import Reader, Written, expect_one_of, write_json_text, write_text
 
 CONVERSATION = "Conversation"
 TOOL_CALL = "ToolCall"
@@ -68,8 +68,11 @@ def message_to_pattern(message: Message) -> Pattern:
 def message_node(message: Message) -> Node:
     """Convert a message to a node."""
     role = message.role
-    content = write_text(message.content)
-    properties = without_empty({"content": content, "refused": message.refused})
+    properties: dict[str, Written] = {}
+    if message.content:
+        properties["content"] = write_text(message.content)
+    if message.refused:
+        properties["refused"] = True
     if message.echo is not None:
         properties["echo"] = write_json_text(message.echo)
     if message.call_id is not None:
@@ -79,7 +82,7 @@ def message_node(message: Message) -> Node:
     if isinstance(role, FunctionRole):
         properties["name"] = write_text(role.name)
     label = FUNCTION if isinstance(role, FunctionRole) else _LABELS[role]
-    return Node(label, properties, tuple(map(_call_node, message.tool_calls)))
+    return Node(label, properties, tuple([_call_node(each) for each in message.tool_calls]))
 
 
 def message_from_pattern(pattern: Pattern) -> Message:
@@ -113,7 +116,7 @@ def call_to_pattern(call: ToolCall) -> Pattern:
 
 
 def _call_node(call: ToolCall) -> Node:
-    properties: dict[str, Value] = {
+    properties: dict[str, Written] = {
         "id": write_text(call.id),
         "name": write_text(call.name),
         "arguments": write_json_text(call.arguments),

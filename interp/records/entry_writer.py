@@ -14,7 +14,7 @@ from ..tools import Tool
 from .event_pattern import event_node
 from .fingerprints import Fingerprints
 from .nodes import Node, pattern_line
-from .pattern_parts import without_empty, write_text
+from .pattern_parts import Written, without_empty, write_text
 from .recorded_run import FORMAT, RUN, RecordedRun, hash_of
 from .run_notes import Note, note_node, now, write_time
 from .state_pattern import state_to_pattern
@@ -89,7 +89,7 @@ class EntryWriter:
             read = origin(state.agent)
             program = redact(read.source.text if read else dumps(state.agent))
             filename = (read.filename or "") if read else None
-        properties = without_empty(
+        properties: dict[str, Written] = without_empty(
             {
                 "format": FORMAT,
                 "version": version("gram-agents"),

@@ -19,9 +19,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from attrs import frozen
-from pyrsistent import pvector
 
-from gram import Pattern, Value, expect
+from gram import Pattern, expect
 
 from ..machine import (
     ApprovalPolicy,
@@ -38,10 +37,10 @@ from .conversation_pattern import message_from_pattern, message_node
 from .nodes import Node
 from .pattern_parts import (
     Reader,
+    Written,
     expect_one_of,
     without_empty,
     write_json_text,
-    write_position,
     write_text,
 )
 from .run_parts import (
@@ -59,7 +58,7 @@ from .run_parts import (
 REQUEST = "request"
 """The property of a reply that has the fingerprint of its request."""
 
-Parts: TypeAlias = tuple[Mapping[str, Value | None], tuple[Node | Pattern, ...]]
+Parts: TypeAlias = tuple[dict[str, Written], tuple[Node | Pattern, ...]]
 
 
 @frozen
@@ -96,14 +95,13 @@ def event_to_pattern(
 def event_node(event: Event, seconds: float | None = None, request: str | None = None) -> Node:
     """Convert an event to a node; see `event_to_pattern`."""
     properties, elements = _TYPES[type(event)].write(event)
-    known = {key: value for key, value in properties.items() if value is not None}
     if event.at:
-        known["at"] = write_position(event.at)
+        properties["at"] = event.at
     if request is not None:
-        known[REQUEST] = request
+        properties[REQUEST] = request
     if seconds is not None:
-        known["seconds"] = round(seconds, 6)
-    return Node(type(event).__name__, known, elements)
+        properties["seconds"] = round(seconds, 6)
+    return Node(type(event).__name__, properties, elements)
 
 
 def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
@@ -123,14 +121,15 @@ def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
 
 
 def _write_reply(event: ModelReplied) -> Parts:
-    properties = without_empty(
-        {
-            "usage": usage_to_map(event.usage),
-            "truncated": event.truncated,
-            "finish": write_text(event.finish_reason),
-            "served": write_text(event.served_model),
-        }
-    )
+    properties: dict[str, Written] = {}
+    if usage := usage_to_map(event.usage):
+        properties["usage"] = usage
+    if event.truncated:
+        properties["truncated"] = True
+    if event.finish_reason:
+        properties["finish"] = write_text(event.finish_reason)
+    if event.served_model:
+        properties["served"] = write_text(event.served_model)
     return properties, (message_node(event.message),)
 
 
@@ -160,6 +159,10 @@ def _read_failure(read: Reader, at: At) -> Event:
     return CallFailed(at, read.text("error", ""))
 
 
+def _write_decision(event: Decided) -> Parts:
+    return {"allowed": event.allowed, **without_empty({"reason": write_text(event.reason)})}, ()
+
+
 def _read_decision(read: Reader, at: At) -> Event:
     read.without_elements()
     return Decided(at, read.flag("allowed"), read.text("reason", ""))
@@ -171,7 +174,9 @@ def _read_time_up(read: Reader, at: At) -> Event:
 
 
 def _write_change(event: Resumed) -> Parts:
-    properties: dict[str, Value | None] = {"model": str(event.model) if event.model else None}
+    properties: dict[str, Written] = {}
+    if event.model is not None:
+        properties["model"] = str(event.model)
     if event.limits is not None:
         properties |= limits_to_properties(event.limits)
     if event.settings is not None:
@@ -179,7 +184,7 @@ def _write_change(event: Resumed) -> Parts:
     if event.check_results is not None:
         properties["checkResults"] = "yes" if event.check_results else "no"
     if event.ask_about:
-        properties["askAbout"] = pvector(map(write_position, event.ask_about))
+        properties["askAbout"] = event.ask_about
     return properties, (event.policy.to_pattern(),) if event.policy else ()
 
 
@@ -213,7 +218,7 @@ _TYPES: Mapping[type[Event], _Form] = {
     ),
     Decided: _Form(
         ("allowed", "reason"),
-        lambda event: ({"allowed": event.allowed, "reason": write_text(event.reason) or None}, ()),
+        _write_decision,
         _read_decision,
     ),
     TimeUp: _Form((), lambda event: ({}, ()), _read_time_up),

@@ -45,16 +45,16 @@ from .conversation_pattern import (
 )
 from .pattern_parts import (
     Reader,
+    Written,
     expect_one_of,
     without_empty,
     write_json_text,
     write_json_value,
-    write_position,
     write_text,
 )
 from .response_pattern import invocation_from_pattern, invocation_to_pattern
 
-Properties: TypeAlias = dict[str, Value | None]
+Properties: TypeAlias = dict[str, Written | None]
 
 AGENT_PARTS = ("Calls", "Waiting", "Answered", "Invocations")
 AGENT_KEYS = ("status", "turn", "stopped", "truncated", "corrected")
@@ -67,7 +67,7 @@ def frame_to_pattern(frame: Frame) -> Pattern:
     """Convert a frame, with the frames in it."""
     if isinstance(frame, WorkflowFrame):
         return _workflow_to_pattern(frame)
-    properties = {"at": write_position(frame.place), **agent_properties(frame)}
+    properties = {"at": frame.place, **agent_properties(frame)}
     elements = [frame.agent, context_to_pattern(frame.context), *agent_elements(frame)]
     return Pattern(Subject("", {"AgentFrame"}, without_empty(properties)), elements)
 
@@ -154,7 +154,7 @@ def read_status(read: Reader) -> Status:
 
 def _workflow_to_pattern(frame: WorkflowFrame) -> Pattern:
     properties: Properties = {
-        "at": write_position(frame.place),
+        "at": frame.place,
         "status": frame.status.name.lower(),
         "round": frame.round,
         "result": None if frame.result is None else _value(frame.result),
@@ -273,9 +273,7 @@ def _read_kept(pattern: Pattern) -> tuple[str, ConversationContext]:
 
 
 def _made(at: At, calls: Iterable[ToolInvocation]) -> Pattern:
-    return Pattern(
-        Subject("", {"Calls"}, {"at": write_position(at)}), map(invocation_to_pattern, calls)
-    )
+    return Pattern(Subject("", {"Calls"}, {"at": at}), map(invocation_to_pattern, calls))
 
 
 def _read_made(pattern: Pattern) -> tuple[At, tuple[ToolInvocation, ...]]:

@@ -13,11 +13,11 @@ from gram import (
     Pattern,
     Spelling,
     Subject,
-    Value,
     write_node,
     write_pattern,
 )
 
+from .pattern_parts import Written
 from .redacting import redacted_pattern, redacted_value
 
 
@@ -31,7 +31,7 @@ class Node(NamedTuple):
     """
 
     label: str
-    properties: Mapping[str, Value] = {}
+    properties: Mapping[str, Written] = {}
     elements: tuple[Union[Node, Pattern], ...] = ()
 
     def pattern(self) -> Pattern:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import NoReturn, TypeGuard
+from typing import NoReturn, TypeAlias, TypeGuard, TypeVar, Union
 
 from pyrsistent import PVector, pvector
 
@@ -18,6 +18,11 @@ from gram import Pattern, TaggedString, Value, did_you_mean, fault
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, read_json, write_json
 from ..machine import At
+
+T = TypeVar("T")
+
+Written: TypeAlias = Union[Value, Mapping[str, "Written"], tuple["Written", ...]]
+"""The value of a property to be written; plain dicts and tuples cost less than maps and vectors."""
 
 ESCAPED = "escaped"
 JSON = "json"
@@ -44,11 +49,6 @@ def is_writable(text: str) -> bool:
     if text.isascii():
         return "\0" not in text
     return not _UNWRITABLE.search(text)
-
-
-def write_position(at: At) -> Value:
-    """Write a position as the value of a property."""
-    return pvector(at)
 
 
 def write_json_text(text: str) -> Value:
@@ -197,6 +197,6 @@ def expect_one_of(labels: Iterable[str], pattern: Pattern) -> str:
     raise ValidationError.of([fault("unexpected-label", message, pattern, "labels", hint=hint)])
 
 
-def without_empty(properties: Mapping[str, Value | None]) -> dict[str, Value]:
+def without_empty(properties: Mapping[str, T | None]) -> dict[str, T]:
     """The properties without those that are None, ``""``, 0, false or empty."""
     return {key: value for key, value in properties.items() if value}

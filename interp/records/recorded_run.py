@@ -9,16 +9,17 @@ from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 
-from gram import GramError, Pattern, Source, expect, fault, parse
+from gram import GramError, Pattern, Source, expect, fault, origin, read_in_pieces
 
-from ..errors import ProtocolError, ReplayError, ValidationError
-from ..machine import At, CallModel, Effect, Event, State, calls_made, pending, step
+from ..errors import ReplayError, ValidationError
+from ..machine import At, CallModel, Event, State, calls_made, pending
 from ..messages import AssistantRole, ToolInvocation, Usage
 from .event_pattern import REQUEST, event_from_pattern
 from .fingerprints import Fingerprints
 from .pattern_parts import Reader
 from .run_notes import NOTES, Begun, Note, note_from_pattern, read_time
 from .state_pattern import state_from_pattern
+from .steps import Course, Step
 
 RUN = "Run"
 FORMAT = 2
@@ -26,27 +27,6 @@ FORMAT = 2
 
 _FORMATS = (1, 2)
 """Those that are read; 1 had no notes."""
-
-
-@frozen
-class Step:
-    """One step of a recorded run.
-
-    Attributes:
-        before: the State that the event was folded into.
-        effect: the effect that the event answers; None for `Resumed` and `TimeUp`.
-        event: the event.
-        state: the State that it led to.
-        seconds: how long the effect took, or None.
-        request: the fingerprint of the request that a reply answered, or None.
-    """
-
-    before: State
-    effect: Effect | None
-    event: Event
-    state: State
-    seconds: float | None
-    request: str | None = None
 
 
 Entry: TypeAlias = Union[Step, Note]
@@ -69,6 +49,7 @@ class RecordedRun:
         library: what the tools were, as patterns with their descriptions and schemas.
         started: when it began, or None if that is not recorded.
         session: the name of the session's file beside it, if the run is a turn of a session.
+        source: the text that it was read from, or None.
         steps: its steps, in order.
         notes: its notes, in order.
     """
@@ -80,6 +61,7 @@ class RecordedRun:
     library: tuple[Pattern, ...]
     started: datetime | None = None
     session: str | None = None
+    source: Source | None = field(default=None, eq=False)
     steps: tuple[Step, ...] = field(init=False, eq=False)
     notes: tuple[Note, ...] = field(init=False, eq=False)
 
@@ -143,6 +125,12 @@ class RecordedRun:
                 begun.discard(entry.event.at)
         return frozenset(each.at for each in pending(self.state) if each.at in begun)
 
+    def place_of(self, step: Step) -> str:
+        """``file:line:col`` of the entry of a step; ``""`` if it was not read from a text."""
+        if self.source is None or step.start is None:
+            return ""
+        return self.source.place(step.start)
+
     def check_requests(self) -> None:
         """Check that each reply answers the request that its fingerprint was taken of.
 
@@ -169,10 +157,10 @@ def read_run(source: Source) -> RecordedRun:
         ValidationError: it is not the record of a run; the fault has its place.
         ReplayError: an event does not fit the run.
     """
-    patterns = parse(source.text, source.filename).patterns
-    if not patterns:
+    entries = read_in_pieces(source)
+    head = next(entries, None)
+    if head is None:
         raise ValidationError(f"{source.filename}: no run is recorded in it")
-    head, *entries = patterns
     if RUN not in head.value.labels:
         message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
         raise ValidationError.of([fault("no-run", message, head, "labels", hint=hint)])
@@ -199,6 +187,7 @@ def read_run(source: Source) -> RecordedRun:
         head.elements[1].elements,
         read_time(read, "started") if read.has("started") else None,
         read.text("session") if read.has("session") else None,
+        source,
     )
 
 
@@ -207,23 +196,23 @@ def hash_of(program: str) -> str:
     return sha256(program.encode(errors="surrogatepass")).hexdigest()
 
 
-def _entries(state: State, entries: Iterable[Pattern]) -> Iterator[Entry]:
-    waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
+def _entries(first: State, entries: Iterable[Pattern]) -> Iterator[Entry]:
+    course = Course(first)
     for entry in entries:
         if label := next((each for each in entry.value.labels if each in NOTES), None):
             yield note_from_pattern(entry, label)
             continue
         event, seconds = event_from_pattern(entry)
+        request, place = entry.value.properties.get(REQUEST), origin(entry)
         try:
-            after, new = step(state, event)
-        except (ProtocolError, GramError) as error:
+            found = course.take(
+                event,
+                seconds,
+                request if isinstance(request, str) else None,
+                place.span.start if place else None,
+            )
+        except GramError as error:
             told = str(error).replace(repr(event), "it")  # the entry is shown below
-            found = fault("misfit", f"the run does not come to this: {told}", entry)
-            raise ReplayError(found.with_hint()) from None
-        request = entry.value.properties.get(REQUEST)
-        effect = waiting.pop(event.at, None)
-        yield Step(
-            state, effect, event, after, seconds, request if isinstance(request, str) else None
-        )
-        waiting |= {each.at: each for each in new}
-        state = after
+            misfit = fault("misfit", f"the run does not come to this: {told}", entry)
+            raise ReplayError(misfit.with_hint()) from None
+        yield found

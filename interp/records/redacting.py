@@ -16,7 +16,7 @@ from pyrsistent import PMap, PVector, pmap, pvector
 from gram import Pattern, Subject, TaggedString, Value, write_value
 
 from ..json_text import parse_json, read_json, write_json
-from .pattern_parts import JSON
+from .pattern_parts import JSON, Written
 
 Redact: TypeAlias = Callable[[str], str]
 
@@ -25,7 +25,7 @@ _HARD_TO_SEE: Final = re.compile(r"\\[u/]")
 """Escapes that no JSON of ours has, so that a key may be spelled with them in any way."""
 
 
-def redacted_value(value: Value, redact: Redact) -> Value:
+def redacted_value(value: Written, redact: Redact) -> Value:
     """A value of a property without keys."""
     match value:
         case str():
@@ -34,10 +34,10 @@ def redacted_value(value: Value, redact: Redact) -> Value:
             return TaggedString(
                 tag, redacted_json(content, redact) if tag == JSON else redact(content)
             )
-        case PMap():
+        case PMap() | dict():
             names = _redacted_names(value, redact)
             return pmap({names[key]: redacted_value(each, redact) for key, each in value.items()})
-        case PVector():
+        case PVector() | tuple():
             return pvector(redacted_value(each, redact) for each in value)
     text = write_value(value)  # a number, a symbol, a measurement or a range
     shown = redact(text)

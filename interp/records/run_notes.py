@@ -21,7 +21,7 @@ from gram import Pattern
 
 from ..machine import At
 from .nodes import Node
-from .pattern_parts import Reader, write_position, write_text
+from .pattern_parts import Reader, write_text
 
 
 def now() -> datetime:
@@ -96,12 +96,12 @@ def note_node(note: Note) -> Node:
     label = type(note).__name__
     match note:
         case Begun(at, time):
-            return Node(label, {"at": write_position(at), "time": write_time(time)})
+            return Node(label, {"at": at, "time": write_time(time)})
         case Retried(at, error, wait):
-            given = {"at": write_position(at), "error": write_text(error)}
+            given = {"at": at, "error": write_text(error)}
             return Node(label, {**given, "wait": round(wait, 6)})
         case Failed(at, error, seconds):
-            given = {"at": write_position(at), "error": write_text(error)}
+            given = {"at": at, "error": write_text(error)}
             return Node(label, {**given, "seconds": round(seconds, 6)})
         case Stopped(error, time):
             return Node(label, {"error": write_text(error), "time": write_time(time)})

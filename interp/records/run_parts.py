@@ -59,10 +59,10 @@ def read_model(read: Reader) -> Model | None:
         read.refuse("ill-typed", str(error), "model")
 
 
-def usage_to_map(usage: Usage) -> PMap[str, Value]:
+def usage_to_map(usage: Usage) -> dict[str, int]:
     """The numbers of tokens that are known."""
-    counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-    return pmap({key: count for key, count in counts.items() if count is not None})
+    counts = (("input_tokens", usage.input_tokens), ("output_tokens", usage.output_tokens))
+    return {key: count for key, count in counts if count is not None}
 
 
 def read_usage(read: Reader, key: str) -> Usage:

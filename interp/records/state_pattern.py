@@ -36,7 +36,7 @@ from .frame_pattern import (
     frame_to_pattern,
     read_agent,
 )
-from .pattern_parts import Reader, without_empty, write_text
+from .pattern_parts import Reader, Written, without_empty, write_text
 from .run_parts import (
     LIMIT_KEYS,
     SETTING_KEYS,
@@ -62,7 +62,7 @@ def state_to_pattern(state: State) -> Pattern:
     """
     expect(state, State, "state", by="state_to_pattern")
     shared, frame = state.shared, state.frame
-    properties: dict[str, Value | None] = {
+    properties: dict[str, Written | None] = {
         "model": str(shared.model) if shared.model else None,
         "limit": None if shared.limit is None else write_text(shared.limit),
         "runId": shared.run_id,

@@ -43,6 +43,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "parse": ("(a)", None),
     "pattern_at": ((PATTERN,), (0, 0)),
     "quote": ("a", "'"),
+    "read_in_pieces": (gram.Source("(a)"),),
     "reconcile": ((PATTERN,), "merge"),
     "replace_at": ((PATTERN,), (0, 0), (PATTERN,)),
     "syntax_errors": ("(a)", None),
