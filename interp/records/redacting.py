@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from pyrsistent import PMap, PVector, pmap, pvector
@@ -34,7 +34,7 @@ def redacted_value(value: Written, redact: Redact) -> Value:
             return TaggedString(
                 tag, redacted_json(content, redact) if tag == JSON else redact(content)
             )
-        case PMap() | dict():
+        case PMap() | Mapping():
             names = _redacted_names(value, redact)
             return pmap({names[key]: redacted_value(each, redact) for key, each in value.items()})
         case PVector() | tuple():

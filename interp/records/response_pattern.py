@@ -6,7 +6,7 @@ from gram import Pattern, Subject, expect
 
 from ..messages import AgentResponse, ToolInvocation, Usage, empty_context
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
-from .pattern_parts import Reader, without_empty, write_json_value, write_position, write_text
+from .pattern_parts import Reader, Written, without_empty, write_json_value, write_text
 
 RESPONSE = "AgentResponse"
 INVOCATION = "ToolInvocation"
@@ -69,7 +69,7 @@ def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
     '(:ToolInvocation {args: json`{"x":1}`, result: json`2`, tool: "add"})'
     """
     expect(invocation, ToolInvocation, "invocation", by="invocation_to_pattern")
-    properties = {
+    properties: dict[str, Written] = {
         "tool": write_text(invocation.tool_name),
         "args": write_json_value(invocation.args_text),
     }
@@ -80,7 +80,7 @@ def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
     if invocation.agent_name:
         properties["agent"] = write_text(invocation.agent_name)
     if invocation.at:
-        properties["at"] = write_position(invocation.at)
+        properties["at"] = invocation.at
     return Pattern(Subject("", {INVOCATION}, properties))
 
 
