@@ -6,7 +6,7 @@ from .effect_text import effect_lines
 from .entry_writer import EntryWriter, Head
 from .fingerprints import asks_the_same
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
-from .recorded_run import RecordedRun, read_run
+from .recorded_run import RecordedRun, position_text, read_run
 from .redacting import redacted_pattern
 from .run_file import PathLike, RunFile, is_recorded, load_run
 from .run_log import RunLog
@@ -36,6 +36,7 @@ __all__ = [
     "load_context",
     "load_run",
     "message_node",
+    "position_text",
     "read_run",
     "redacted_pattern",
     "save_context",

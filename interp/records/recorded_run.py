@@ -12,7 +12,7 @@ from attrs import field, frozen
 from gram import GramError, Pattern, Source, expect, fault, origin, read_in_pieces
 
 from ..errors import ReplayError, ValidationError
-from ..machine import At, CallModel, Event, State, calls_made, pending
+from ..machine import At, CallModel, CallTool, Effect, Event, State, calls_made, pending
 from ..messages import AssistantRole, ToolInvocation, Usage
 from .event_pattern import REQUEST, event_from_pattern
 from .fingerprints import Fingerprints
@@ -125,11 +125,12 @@ class RecordedRun:
                 begun.discard(entry.event.at)
         return frozenset(each.at for each in pending(self.state) if each.at in begun)
 
-    def place_of(self, step: Step) -> str:
-        """``file:line:col`` of the entry of a step; ``""`` if it was not read from a text."""
-        if self.source is None or step.start is None:
-            return ""
-        return self.source.place(step.start)
+    def placed(self, told: str, step: Step | None = None) -> str:
+        """What is said of a step, after ``file:line:col`` of its entry as far as that is known."""
+        if self.source is None or (step is not None and step.start is None):
+            return told
+        place = self.source.filename if step is None else self.source.place(step.start or 0)
+        return f"{place}: {told}" if place else told
 
     def check_requests(self) -> None:
         """Check that each reply answers the request that its fingerprint was taken of.
@@ -142,11 +143,11 @@ class RecordedRun:
             if each.request is None or not isinstance(each.effect, CallModel):
                 continue
             if fingerprints.of(each.effect.request) != each.request:
-                at = ", ".join(map(str, each.event.at))
-                raise ReplayError(
-                    f"the reply at position ({at}) answered another request than the one that the "
-                    "entries before it lead to\n  hint: was the file edited?"
+                told = (
+                    f"the reply at {position_text(each.event.at)} answered another request than "
+                    "the one that the entries before it lead to\n  hint: was the file edited?"
                 )
+                raise ReplayError(self.placed(told, each))
 
 
 def read_run(source: Source) -> RecordedRun:
@@ -213,6 +214,24 @@ def _entries(first: State, entries: Iterable[Pattern]) -> Iterator[Entry]:
             )
         except GramError as error:
             told = str(error).replace(repr(event), "it")  # the entry is shown below
-            misfit = fault("misfit", f"the run does not come to this: {told}", entry)
+            message = f"the run does not come to this: {told}; expected {_awaited(course.state)}"
+            misfit = fault("misfit", message, entry)
             raise ReplayError(misfit.with_hint()) from None
         yield found
+
+
+def _awaited(state: State) -> str:
+    """What a run waits for, in words."""
+    awaited = [f"{_answer_of(each)} at {position_text(each.at)}" for each in pending(state)]
+    return " or ".join(awaited) or f"no event, since the run is {state.status.value}"
+
+
+def _answer_of(effect: Effect) -> str:
+    if isinstance(effect, CallModel):
+        return f"a reply of {effect.request.model}"
+    return f"{'a result of' if isinstance(effect, CallTool) else 'a decision about'} {effect.name}"
+
+
+def position_text(at: At) -> str:
+    """A position as messages name it: ``position (0, 1)``."""
+    return f"position ({', '.join(map(str, at))})"

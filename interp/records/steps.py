@@ -65,6 +65,11 @@ class Course:
         self._kept: list[_Standing] = []
         self._block: tuple[int, list[Around]] = (-1, [])
 
+    @property
+    def state(self) -> State:
+        """Where the run stands after the events that were taken."""
+        return self._now.state
+
     def take(
         self,
         event: Event,

@@ -24,7 +24,15 @@ from ..machine import (
     newly_answered,
     pending,
 )
-from ..records import PathLike, RecordedRun, Step, asks_the_same, effect_lines, load_run
+from ..records import (
+    PathLike,
+    RecordedRun,
+    Step,
+    asks_the_same,
+    effect_lines,
+    load_run,
+    position_text,
+)
 from ..redaction import redact
 
 
@@ -49,12 +57,12 @@ def recorded(
     """
     found = run if isinstance(run, RecordedRun) else load_run(run)
     found.check_requests()
-    steps: dict[tuple[type[Effect], At], tuple[Effect, Event]] = {}
+    answers: dict[tuple[type[Effect], At], _Answer] = {}
     for step in found.steps:
         given = [(step.effect, step.event)] if step.effect else []
         for effect, event in (*given, *_answers_without_asking(step)):
-            steps[type(effect), effect.at] = effect, event
-    return _Recorded(steps, {CallModel: model, CallTool: tools, Ask: tools})
+            answers[type(effect), effect.at] = _Answer(effect, event, step)
+    return _Recorded(found, answers, {CallModel: model, CallTool: tools, Ask: tools})
 
 
 def _answers_without_asking(step: Step) -> Iterator[tuple[Effect, Event]]:
@@ -76,14 +84,24 @@ def _answers_without_asking(step: Step) -> Iterator[tuple[Effect, Event]]:
 
 
 @frozen
+class _Answer:
+    """How an effect was answered, and the step that says so."""
+
+    effect: Effect
+    event: Event
+    step: Step
+
+
+@frozen
 class _Recorded:
-    steps: Mapping[tuple[type[Effect], At], tuple[Effect, Event]] = field(repr=False)
+    run: RecordedRun
+    answers: Mapping[tuple[type[Effect], At], _Answer] = field(repr=False)
     live: Mapping[type[Effect], World | None]
 
     def perform(self, effect: Effect, report: Report | None) -> Event:
         if live := self._live(effect):
             return live.perform(effect, report)
-        event = self.steps[type(effect), effect.at][1]
+        event = self.answers[type(effect), effect.at].event
         if report and (said := _said(event)):
             report(said)
         return event
@@ -91,35 +109,35 @@ class _Recorded:
     async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
         if live := self._live(effect):
             return await live.aperform(effect, report)
-        event = self.steps[type(effect), effect.at][1]
+        event = self.answers[type(effect), effect.at].event
         if report and (said := _said(event)):
             await report(said)
         return event
 
     def _live(self, effect: Effect) -> World | None:
         """Who performs an effect that was not recorded; None for one that was."""
-        then, _ = self.steps.get((type(effect), effect.at), (None, None))
-        if then and asks_the_same(then, effect):
+        answer = self.answers.get((type(effect), effect.at))
+        if answer and asks_the_same(answer.effect, effect):
             return None
         if live := self.live[type(effect)]:
             return live
-        if then is None:
-            at = ", ".join(map(str, effect.at))
-            told = f"nothing was recorded at position ({at}) for {_name(effect)}"
-            nearest = self._nearest(effect)
-            raise ReplayError(f"{told}; the nearest:\n{nearest}" if nearest else told)
-        raise ReplayError(_difference(then, effect))
+        if answer:
+            raise ReplayError(self.run.placed(_difference(answer.effect, effect), answer.step))
+        told = f"nothing was recorded at {position_text(effect.at)} for {_name(effect)}"
+        nearest = self._nearest(effect)
+        if nearest is None:
+            raise ReplayError(self.run.placed(told))
+        difference = "\n".join(_diff(nearest.effect, effect))
+        raise ReplayError(self.run.placed(f"{told}; the nearest:\n{difference}", nearest.step))
 
-    def _nearest(self, effect: Effect) -> str:
-        """How the recorded effect that is most like another differs from it; "" if none is."""
+    def _nearest(self, effect: Effect) -> _Answer | None:
+        """How the recorded effect was answered that is most like another."""
         lines = effect_lines(effect)
-        recorded = [
-            effect_lines(each) for each, _ in self.steps.values() if type(each) is type(effect)
-        ]
-        if not recorded:
-            return ""
-        nearest = max(recorded, key=lambda each: SequenceMatcher(None, each, lines).ratio())
-        return redact("\n".join(unified_diff(nearest, lines, "recorded", "now", n=2, lineterm="")))
+        return max(
+            (each for each in self.answers.values() if type(each.effect) is type(effect)),
+            key=lambda each: SequenceMatcher(None, effect_lines(each.effect), lines).ratio(),
+            default=None,
+        )
 
 
 def _said(event: Event) -> TextDelta | None:
@@ -129,11 +147,16 @@ def _said(event: Event) -> TextDelta | None:
 
 
 def _difference(then: Effect, now: Effect) -> str:
-    """What is asked now instead of what was asked when the run was recorded, as a diff."""
-    at = ", ".join(map(str, now.at))
-    lines = unified_diff(effect_lines(then), effect_lines(now), "recorded", "now", n=2, lineterm="")
-    told = f"{_name(now)} at position ({at}) is not the one that was recorded"
-    return redact("\n".join([f"{told}:", *lines]))
+    """What is asked now instead of what was asked when the run was recorded."""
+    told = f"{_name(now)} at {position_text(now.at)} is not the one that was recorded"
+    return "\n".join([redact(f"{told}:"), *_diff(then, now)])
+
+
+def _diff(then: Effect, now: Effect) -> list[str]:
+    """The lines in which an effect differs from a recorded one, without keys."""
+    recorded, asked = effect_lines(then), effect_lines(now)
+    lines = unified_diff(recorded, asked, "recorded", "now", n=2, lineterm="")
+    return redact("\n".join(lines)).splitlines()
 
 
 def _name(effect: Effect) -> str:

@@ -41,6 +41,7 @@ class Replay:
                 yield ToolStarted(step.effect)
             yield from observations(step.before, step.event, step.state)
         if pending(self.state) and not self.state.asks:
-            waits = self.state.status.value
-            raise ReplayError(f"the recording ends here: the run is {waits}; gram resume goes on")
+            waits, steps = self.state.status.value, self.run.steps
+            told = f"the recording ends here: the run is {waits}; gram resume goes on"
+            raise ReplayError(self.run.placed(told, steps[-1] if steps else None))
         yield finished(self.state)

@@ -72,7 +72,8 @@ def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_pa
     done = gram("replay", str(file), "--program", str(changed))
 
     assert done.returncode == 1
-    assert done.stderr.startswith("the request at position (0) is not the one that was recorded:")
+    told = "the request at position (0) is not the one that was recorded:"
+    assert f".gram:3:1: {told}" in done.stderr.splitlines()[0]
     assert "+instruction: Have short conversations." in done.stderr
     same = gram("replay", str(file), "--program", str(HELLO))
     assert (same.returncode, same.stdout) == (0, "Hello, Al.\n")

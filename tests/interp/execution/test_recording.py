@@ -302,8 +302,11 @@ def test_an_event_that_does_not_fit_is_refused_with_its_line(file: Path) -> None
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join([lines[0], *lines[3:]]))
 
-    with pytest.raises(ReplayError, match=r"run\.gram:3:1: .*the run does not come to this"):
+    with pytest.raises(
+        ReplayError, match=r"run\.gram:3:1: .*the run does not come to this"
+    ) as told:
         load_run(file)
+    assert "; expected a reply of A/b at position (0)\n" in str(told.value)
 
 
 def test_an_edited_program_is_refused(file: Path) -> None:
@@ -416,7 +419,7 @@ def test_a_reply_has_the_fingerprint_of_its_request(file: Path) -> None:
     load_run(file).check_requests()
     file.write_text(file.read_text().replace('content: "go"', 'content: "stop"'))
 
-    with pytest.raises(ReplayError, match=r"reply at position \(0\) answered another request"):
+    with pytest.raises(ReplayError, match=r"run\.gram:3:1: the reply at position \(0\) answered"):
         load_run(file).check_requests()
 
 

@@ -51,7 +51,8 @@ def test_another_program_is_replayed_up_to_the_first_request_that_differs(file: 
         run(changed, "go", world=recorded(file))
 
     lines = str(caught.value).splitlines()
-    assert lines[0] == "the request at position (0) is not the one that was recorded:"
+    told = "the request at position (0) is not the one that was recorded:"
+    assert lines[0] == f"{file}:3:1: {told}"
     assert "-instruction: Count." in lines
     assert "+instruction: Count well." in lines
 
@@ -71,7 +72,7 @@ def test_what_was_not_recorded_is_told_with_the_nearest_request(file: Path) -> N
     with pytest.raises(ApprovalNeeded):
         run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
 
-    with pytest.raises(ReplayError, match=r"nothing was recorded at position \(0, 0\)"):
+    with pytest.raises(ReplayError, match=r"run\.gram: nothing was recorded at position \(0, 0\)"):
         run(AGENT, "go", world=recorded(file))
     resume_run(file, counting([]), model=ScriptedModel([CALLS, "done"]), policy=allow_all)
     lines = file.read_text().splitlines(keepends=True)
@@ -80,5 +81,8 @@ def test_what_was_not_recorded_is_told_with_the_nearest_request(file: Path) -> N
     with pytest.raises(ReplayError) as caught:
         run(AGENT, "go", world=recorded(file))
 
-    assert "nothing was recorded at position (2) for the request; the nearest:" in str(caught.value)
+    told = "nothing was recorded at position (2) for the request; the nearest:"
+    place, said = str(caught.value).splitlines()[0].split(": ", 1)
+    assert said == told
+    assert "ModelReplied {at: [1]" in lines[int(place.split(":")[-2]) - 1]
     assert "+" in str(caught.value)
