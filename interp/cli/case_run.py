@@ -200,7 +200,7 @@ class CaseRun:
     def _make_ready(self, planned: Planned) -> None:
         """Find what would break off a run, before any runs: a key, a tool, a folder."""
         if not planned.recording.is_replayed or self.options.named_tools:
-            with hint_at_tools(self.options.named_tools):
+            with hint_at_tools(self.options.named_tools, self.options.mcp):
                 bind_agent_tools(planned.agent, self.library, match=self.options.match)
         if not planned.recording.is_replayed:
             named = self.options.of_new_run.get("model")

@@ -174,14 +174,23 @@ def read_libraries(
 
 
 @contextmanager
-def hint_at_tools(names: Sequence[str]) -> Iterator[None]:
-    """Where tools do not bind inside, and no file of tools was named, the error says how to."""
+def hint_at_tools(names: Sequence[str], servers: Sequence[str] = ()) -> Iterator[None]:
+    """Where tools do not bind inside, the error says which option helps.
+
+    Args:
+        names: the files, servers and documents that were named.
+        servers: the servers among them.
+    """
     try:
         yield
     except ToolBindingError as error:
-        if names:
+        if names and not servers:
             raise
-        hint = "hint: these are the built-in tools; use --tools FILE.py for your own"
+        hint = (
+            "hint: gram tools FILE --mcp … --update shows what a server says now, and takes it"
+            if servers
+            else "hint: these are the built-in tools; use --tools FILE.py for your own"
+        )
         raise ToolBindingError([*error.problems, hint]) from None
 
 

@@ -68,7 +68,7 @@ def command(
     world: World | None = None
     if live:
         library = read_libraries(tools, mcp, openapi) if "tools" in live else None
-        with hint_at_tools(named):
+        with hint_at_tools(named, mcp):
             world = LiveWorld.of(state, library, {"approve": terminal.ask})
     answers = recorded(
         kept,

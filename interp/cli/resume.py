@@ -97,5 +97,5 @@ def resumed(
         changes["policy"] = options.policy(library)
     changes["approve"] = terminal.ask
     changes["record"] = log
-    with hint_at_tools(options.named_tools):
+    with hint_at_tools(options.named_tools, options.mcp):
         return Run(kept.state, library, **changes)

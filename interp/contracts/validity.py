@@ -103,7 +103,8 @@ def validator_of(schema: str) -> Validator:
     try:
         return schema_validator(read_json(schema))
     except (ValueError, ArgumentError) as error:
-        raise ValidationError(f"not a JSON Schema: {error}") from None
+        reason = str(error).partition("\n")[0]  # where in the metaschema helps nobody
+        raise ValidationError(f"not a JSON Schema: {reason}") from None
 
 
 def violations(text: str, value: Json) -> str:

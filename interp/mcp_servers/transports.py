@@ -94,8 +94,8 @@ def _reason(server: McpServer, error: BaseException, seconds: float) -> str:
         if server.folder is not None and error.filename == server.folder:
             return f"cannot be started: there is no folder {visible(server.folder)}"
         return f"cannot be started: there is no program {visible(server.command[0])}"
-    if isinstance(error, OSError) and server.command:
-        return f"cannot be started: {error.strerror}"
+    if isinstance(error, OSError | ValueError) and server.command:
+        return f"cannot be started: {getattr(error, 'strerror', None) or error}"
     if isinstance(error, MCPError) and is_lost(error) and server.command:
         return "ended before it answered"
     if isinstance(error, MCPError) and (reason := why_unreadable(error)):

@@ -70,6 +70,7 @@ def test_new_words_are_refused_until_update_takes_them(program: Path, servers: s
     assert refused.returncode == 3
     assert "description: spec 'Greets.', implementation 'Greets a person.'" in refused.stderr
     assert '$.properties.text.type: spec "integer"' in refused.stderr
+    assert refused.stderr.endswith("--update shows what a server says now, and takes it\n")
 
     updated = gram("tools", str(program), "--mcp", servers, "--update")
     assert updated.returncode == 0

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from gram import loads_one
-from lenses_ext import agent_tool_specs, view
+from interp import TOOL_FORMS
+from lenses_ext import agent_tool_specs, tool_spec_schema, view
 from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES
 
@@ -97,3 +100,102 @@ def test_schema_prints_strict_and_mcp_definitions() -> None:
         "additionalProperties": False,
     }
     assert mcp["inputSchema"] == SCHEMA
+
+
+# --- the forms of others
+
+PROGRAM = """[a:Agent {description: "D", instruction: "I", model: "Ollama/x"} |
+  [find:ToolSpecification {description: "Finds things"} |
+    (what::String {minLength: 1})==>(many::Integer {default: 3})==>(where::Where)==>(::Any),
+    [Where::Object | (city::String), (near::Boolean {optional: true})]
+  ]
+]
+"""
+
+
+@pytest.mark.parametrize("form", TOOL_FORMS)
+def test_every_form_is_written_and_read_back_to_the_same_types(form: str, tmp_path: Path) -> None:
+    program, listed = tmp_path / "a.gram", tmp_path / "tools.json"
+    program.write_text(PROGRAM)
+
+    written = gram("schema", str(program), "--as", form)
+    listed.write_text(written.stdout)
+    read = gram("tools", str(listed), "--print-gram")
+    (spec,) = view(agent_tool_specs, loads_one(PROGRAM))
+
+    assert (written.returncode, read.returncode) == (0, 0)
+    assert (written.stderr, read.stderr) == ("", "")
+    found = loads_one(read.stdout)
+    assert view(tool_spec_schema, found) == view(tool_spec_schema, spec)
+    assert found.value == spec.value
+
+
+@pytest.mark.parametrize(
+    "form", [each for each in TOOL_FORMS if each not in ("gemini", "mcp", "spec")]
+)
+def test_a_type_of_result_that_a_form_has_no_place_for_is_told(form: str, tmp_path: Path) -> None:
+    program = tmp_path / "a.gram"
+    program.write_text(PROGRAM.replace("(::Any)", "(::Integer)"))
+
+    done = gram("schema", str(program), "--as", form)
+
+    assert "find" in done.stderr
+    assert "result" in done.stderr
+    assert json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON: "),
+        ("[" * 200_000, "not JSON: nested too deep"),
+        ('[{"name": NaN}]', "not JSON: NaN is not JSON"),
+        ('[{"name": "a", "name": "b"}]', 'not JSON: key "name" is given twice'),
+        ('[{"name": "a", "description": "\\ud800"}]', "lone surrogate"),
+        ("null", "$: expected a tool or a list of tools, found None"),
+        ("[[1]]", "$[0][0]: expected a tool or a list of tools, found 1"),
+        ('[{"type": "function", "function": null}]', "$[0].function: expected an object"),
+        ('[{"name": "a"}, {"name": "a"}]', '$[1]: there is another tool "a" in the list'),
+        ('[{"name": "a", "parameters": {"type": "array"}}]', '$[0]: tool "a": the parameters'),
+        ('[{"name": "a", "parameters": {"required": [1]}}]', '$[0]: tool "a": "required[0]"'),
+        ('[{"name": "a", "parameters": {"properties": 1}}]', '$[0]: tool "a": '),
+        ('[{"name": "a", "input_schema": []}]', "$[0].input_schema: expected a schema"),
+        ('[{"functionDeclarations": [{}]}]', "$[0].functionDeclarations[0]: a tool has a name"),
+    ],
+)
+def test_a_list_that_cannot_be_read_is_one_message_with_its_place(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(text)
+
+    done = gram("tools", str(path), "--print-gram")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"{path}: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_references_that_loop_are_read_and_written(tmp_path: Path) -> None:
+    definitions = {"A": {"$ref": "#/$defs/B"}, "B": {"allOf": [{"$ref": "#/$defs/A"}]}}
+    schema = {
+        "type": "object",
+        "properties": {"x": {"$ref": "#/$defs/A"}},
+        "required": ["x"],
+        "$defs": definitions,
+    }
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps([{"name": "a", "description": "d", "inputSchema": schema}]))
+
+    spec = loads_one(gram("tools", str(path), "--print-gram").stdout)
+
+    assert view(tool_spec_schema, spec) == schema
+
+
+def test_a_thousand_tools_with_long_texts_are_read(tmp_path: Path) -> None:
+    tools = [{"name": f"t{n}", "description": "x" * 1_000} for n in range(1_000)]
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps(tools))
+
+    assert gram("tools", str(path), "--print-gram").stdout.count(":ToolSpecification {") == 1_000

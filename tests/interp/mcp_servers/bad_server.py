@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,11 @@ async def main() -> None:
 if __name__ == "__main__":
     if WAY == "ends-at-start":
         sys.exit("no configuration found")
+    if WAY == "tells-its-token":
+        sys.exit(f"the token {os.environ['SERVICE_TOKEN']} is refused")
+    if WAY == "floods":
+        line = b"x" * 200 + b"\n"
+        threading.Thread(target=lambda: [os.write(2, line) for _ in range(50_000)]).start()
     if WAY == "hangs-at-start":
         for mark in MORE:
             Path(f"{mark}.part").write_text(str(os.getpid()))

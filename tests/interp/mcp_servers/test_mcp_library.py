@@ -286,6 +286,8 @@ def test_requests_to_sample_or_to_ask_the_user_are_declined(server: Any, way: st
         (bad("long-description"), 'of the tool "long" has 60000 characters, over 50000'),
         (bad("same-page"), '"bad" lists the same page of tools again and again'),
         (bad("ends-at-start"), '"bad" ended before it answered; it wrote last:\nno configuration'),
+        (["a\0b"], '"bad" cannot be started: embedded null byte'),
+        (["/"], '"bad" cannot be started: Permission denied'),
         (["no-such-program"], '"bad" cannot be started: there is no program no-such-program'),
         ("http://127.0.0.1:1/mcp", '"bad" cannot be reached, or this is no address of an MCP'),
     ],
@@ -421,6 +423,31 @@ def test_a_command_gets_the_variables_that_are_named_and_their_keys_are_hidden(
         assert invoke_tool(tool, {"name": "SERVICE_TOKEN"}) == "abcdefgh12345678"
         assert invoke_tool(tool, {"name": "NOT_NAMED"}) == "not set"
         assert redact("it is abcdefgh12345678") == "it is [redacted]"
+
+
+def test_a_key_that_a_server_writes_back_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_TOKEN", "abcdefgh12345678")
+    opening = mcp_library(bad("tells-its-token"), "bad", env=["SERVICE_TOKEN"])
+
+    with pytest.raises(ConfigurationError) as raised, opening:
+        pass
+
+    assert str(raised.value).endswith("it wrote last:\nthe token [redacted] is refused")
+
+
+def test_a_server_that_floods_its_standard_error_is_used_all_the_same() -> None:
+    with mcp_library(bad("floods"), "bad") as library:
+        assert invoke_tool(library["do"], {}) == "done"
+
+
+def test_arguments_that_are_no_text_are_refused_and_the_server_goes_on() -> None:
+    with mcp_library(GOOD, "good") as library:
+        agent = agent_with(library, "shout")
+        call = ToolCall("1", "shout", '{"text": "\\ud800"}')
+        model = ScriptedModel([Message(AssistantRole, "", tool_calls=(call,)), "fine"])
+        response = run(agent, "hi", library, model=model)
+
+    assert "surrogate" in (response.tools_used[0].error or "")
 
 
 def test_the_standard_error_of_a_server_is_logged(caplog: pytest.LogCaptureFixture) -> None:
