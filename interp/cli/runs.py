@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from attrs import evolve
 
 from gram import GramError, Json
 
@@ -98,15 +99,26 @@ def list_runs(store: str, as_json: bool, limit: int | None, **filters: Any) -> N
     """List runs, the newest first: id, how it stands, agent, when it was made, what it used."""
     with _opened(store) as opened:
         rows = opened.rows(limit=limit or (None if as_json else _MOST + 1), **filters)
+        found = _with_reasons(opened, list(rows))
         if as_json:
-            show_json([_row_json(row) for row in rows])
+            show_json([_row_json(row) for row in found])
             return
-        found = list(rows)
         shown = found if limit else found[:_MOST]
         for line in _table(shown):
             show(redact(line))
         if len(found) > len(shown):
             note(f"gram: there are more than {_MOST} runs; --limit shows more, filters fewer")
+
+
+def _with_reasons(store: RunStore, rows: list[RunRow]) -> list[RunRow]:
+    """Runs that also say why they are queued."""
+    queued = [row.id for row in rows if row.status == "queued"]
+    if not queued:
+        return rows
+    from ..workers import why_queued  # imported late: most stores have no workers
+
+    reasons = why_queued(store, queued)
+    return [evolve(row, reason=reasons[row.id]) if row.id in reasons else row for row in rows]
 
 
 def _table(rows: list[RunRow]) -> Iterator[str]:
@@ -162,7 +174,7 @@ def show_run(run: str, store: str, as_json: bool, out: str | None) -> None:
         raise click.UsageError("--html is for itself, without --json")
     with _opened(store) as opened:
         run = _named(opened, run)
-        found, row = opened.recorded(run), opened.row(run)
+        found, (row,) = opened.recorded(run), _with_reasons(opened, [opened.row(run)])
     if out is not None:
         write_page(found, out)
         return

@@ -11,13 +11,13 @@ from .file_options import agent_option
 from .given_messages import said_to
 from .options import POLICIES, KeptRunOptions, options_of, read_limits
 from .output import show, show_json
-from .store_options import store_option
+from .store_option import store_option
 
 
 @click.command("submit")
 @click.argument("file", shell_complete=complete_files)
 @click.argument("message", required=False, shell_complete=complete_files)
-@store_option
+@store_option()
 @click.option("--json", "as_json", is_flag=True, help="Print the id as a JSON object.")
 @click.option(
     "--input",

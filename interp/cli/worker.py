@@ -12,7 +12,7 @@ from .completing import complete_files
 from .file_options import mcp_option, openapi_option
 from .options import match_option, tools_option
 from .output import note
-from .store_options import store_option
+from .store_option import store_option
 
 if TYPE_CHECKING:
     from ..stores import RunRow
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("worker")
-@store_option
+@store_option()
 @tools_option
 @mcp_option
 @openapi_option

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..errors import ConfigurationError
-from ..stores import PostgresDatabase
+from ..stores import PostgresDatabase, RunStore
 from .tables import CLOCK, GUARD, SEEN, TABLES
 
 if TYPE_CHECKING:
@@ -47,6 +47,12 @@ _IS_BEHIND = (
 """Whether another turn of the run's conversation goes first."""
 
 _A_PAGE: Final = 500
+
+MOST_PRIORITY: Final = 1_000_000
+"""The highest priority of a run; the lowest is as far below 0."""
+
+_BEGUN_FIRST: Final = 2 * MOST_PRIORITY + 1
+"""What a run that has begun is ahead of all that have not: else they would keep it waiting."""
 
 
 class RunQueue:
@@ -197,46 +203,22 @@ class RunQueue:
         )
         return found
 
-    def reasons(self, runs: Sequence[str]) -> dict[str, str]:
-        """Why runs wait that are queued, by their ids; a run that only waits its turn has none."""
-        found = self._database.connected(
-            lambda connection: connection.execute(
-                f"SELECT r.id, {_IS_BEHIND}, due, due > {CLOCK}, attempts, tools, "
-                "EXISTS (SELECT 1 FROM gram_workers "
-                f"WHERE seen > {CLOCK} - %s AND queue = ANY(queues)) "
-                "FROM gram_runs AS r JOIN gram_work ON run = r.id "
-                "JOIN gram_queues ON name = queue WHERE r.id = ANY(%s) AND r.status = 'queued'",
-                (SEEN, list(runs)),
-            ).fetchall()
-        )
-        reasons = {}
-        for run, is_behind, due, is_early, _, tools, has_worker in found:
-            if is_early:
-                reasons[run] = f"begins at {datetime.fromtimestamp(due, UTC):%Y-%m-%d %H:%M:%S} UTC"
-            elif is_behind:
-                reasons[run] = "waits for another turn of its conversation"
-            elif not has_worker and tools:
-                reasons[run] = f"no worker has its tools: {tools}"
-            elif not has_worker:
-                reasons[run] = "no worker is there"
-        return reasons
-
     def wake(self) -> None:
         """Have idle workers look for jobs now."""
         self._database.connected(_wake)
 
     def _put(self, connection: Connection, runs: Sequence[str]) -> None:
         found = connection.execute(
-            "SELECT run, queue, due, priority, conversation FROM gram_work "
+            "SELECT run, queue, due, priority, conversation, status <> 'queued' FROM gram_work "
             "JOIN gram_runs ON id = run WHERE run = ANY(%s)",
             (list(runs),),
         ).fetchall()
-        for run, queue, due, priority, conversation in found:
+        for run, queue, due, priority, conversation, has_begun in found:
             with suppress(self._already), connection.transaction():
                 self._configure(
                     GO_ON,
                     queue=queue,
-                    priority=priority,
+                    priority=priority + _BEGUN_FIRST if has_begun else priority,
                     lock=None if conversation is None else f"conversation {conversation}",
                     queueing_lock=run,
                     schedule_at=datetime.fromtimestamp(due, UTC) if due else None,
@@ -249,6 +231,44 @@ class RunQueue:
         return self._database.connected(
             lambda connection: [row[0] for row in connection.execute(sql, values).fetchall()]
         )
+
+
+def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
+    """Why runs wait that are queued, by their ids; one that only waits for its turn has no reason.
+
+    Args:
+        store: any store; only those on Postgres have queued runs.
+        runs: the ids of the runs.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    database = store.database
+    if not isinstance(database, PostgresDatabase):
+        return {}
+    if database.execute("SELECT to_regclass('gram_requests')::text") == [(None,)]:
+        return {}
+    found = database.connected(
+        lambda connection: connection.execute(
+            f"SELECT r.id, {_IS_BEHIND}, due, due > {CLOCK}, tools, "
+            "EXISTS (SELECT 1 FROM gram_workers "
+            f"WHERE seen > {CLOCK} - %s AND queue = ANY(queues)) "
+            "FROM gram_runs AS r JOIN gram_work ON run = r.id "
+            "JOIN gram_queues ON name = queue WHERE r.id = ANY(%s) AND r.status = 'queued'",
+            (SEEN, list(runs)),
+        ).fetchall()
+    )
+    return {row[0]: reason for row in found if (reason := _why(*row[1:]))}
+
+
+def _why(is_behind: bool, due: float, is_early: bool, tools: str, has_worker: bool) -> str | None:
+    if is_early:
+        return f"begins at {datetime.fromtimestamp(due, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    if is_behind:
+        return "waits for another turn of its conversation"
+    if not has_worker:
+        return f"no worker has its tools: {tools}" if tools else "no worker is there"
+    return None
 
 
 def _make_tables(connection: Connection) -> None:

@@ -18,7 +18,7 @@ from ..programs import models_of
 from ..providers import OFFLINE, find_provider, unknown_provider
 from ..stores import PostgresDatabase, RunFacts, RunStore, StoredRun, StoreLike, open_store
 from ..tools import empty_tool_library
-from .queue import RunQueue
+from .queue import MOST_PRIORITY, RunQueue
 from .tools_needed import queue_of
 
 
@@ -81,6 +81,10 @@ def submit(
     """
     _check_names(run_id=run_id, conversation=conversation, tenant=tenant)
     expect(priority, int, "priority", by="submit")
+    if abs(priority) > MOST_PRIORITY:
+        raise ConfigurationError(
+            f"submit: priority is from -{MOST_PRIORITY} to {MOST_PRIORITY}, found {priority}"
+        )
     expect(at, (datetime, type(None)), "at", by="submit")
     if at is not None and at.tzinfo is None:
         raise ConfigurationError("submit: at needs a time zone, such as datetime.now(UTC)")

@@ -18,7 +18,7 @@ from interp import (
     open_store,
     submit,
 )
-from interp.workers import RunQueue, postgres_of
+from interp.workers import why_queued
 from tests.interp.cli.process import KEY, gram
 from tests.interp.worker_processes import GREETER, TALKER
 from tests.paths import EXAMPLES
@@ -80,6 +80,8 @@ def test_what_cannot_run_is_refused_before_it_is_queued(store: RunStore) -> None
         submit(GREETER, "Hi.", store=store, at=datetime(2027, 1, 1))
     with pytest.raises(ConfigurationError, match="run_id is 1 to 100 letters"):
         submit(GREETER, "Hi.", store=store, run_id="a b")
+    with pytest.raises(ConfigurationError, match="priority is from -1000000 to 1000000"):
+        submit(GREETER, "Hi.", store=store, priority=10**9)
     with pytest.raises(ConfigurationError, match="world is no option that is kept"):
         submit(GREETER, "Hi.", store=store, world=None)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="model must be"):
@@ -101,7 +103,7 @@ def test_a_run_says_why_it_waits(store: RunStore) -> None:
     later = submit(TALKER, "Hi.", store=store, at=datetime.now(UTC) + timedelta(days=1))
     plain = submit(TALKER, "Hi.", store=store)
 
-    reasons = RunQueue(postgres_of(store)).reasons([first, second, later, plain])
+    reasons = why_queued(store, [first, second, later, plain])
 
     assert reasons[first] == "no worker has its tools: sayHello"
     assert reasons[second] == "waits for another turn of its conversation"
@@ -118,6 +120,14 @@ def test_the_command_queues_a_run_and_prints_its_id(database: str, store: RunSto
     assert (done.returncode, done.stdout) == (0, "hello-1\n"), done.stderr
     assert store.row("hello-1").facts.tenant == "acme"
     assert KEY not in "".join(store.entries("hello-1"))
+
+
+def test_the_list_of_runs_says_why_a_run_waits(database: str, store: RunStore) -> None:
+    run = submit(GREETER, "Hi.", store=store)
+
+    for command in (["list"], ["show", run]):
+        done = gram("runs", *command, "--store", database)
+        assert "no worker has its tools: sayHello" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(

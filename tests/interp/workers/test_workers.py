@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interp import RunStore, ask_all, decide_run, open_store, submit
-from interp.workers import RunQueue, postgres_of
+from interp.workers import why_queued
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.worker_processes import GREETER, TALKER, TOOLS, WORKING, ended, until, worker
 
@@ -126,8 +126,7 @@ def test_a_worker_takes_only_runs_whose_tools_it_has(
         theirs = submit(WORKING, "Work.", store=store)
         its_own = submit(GREETER, "Hello, I am Alice", store=store)
         until(ended(store, its_own))
-        queue = RunQueue(postgres_of(store))
-        until(lambda: queue.reasons([theirs]) == {theirs: "no worker has its tools: work"})
+        until(lambda: why_queued(store, [theirs]) == {theirs: "no worker has its tools: work"})
         assert store.row(theirs).status == "queued"
         with worker(database, "--tools", tools, server=model_server, log=log):
             until(ended(store, theirs))
