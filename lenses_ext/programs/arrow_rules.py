@@ -211,6 +211,24 @@ def handoff_names(reading: Reading) -> Iterator[Finding]:
                 yield Finding(message, path, hint="messages say who spoke: use another name")
 
 
+def called_without_description(reading: Reading) -> Iterator[Finding]:
+    """An agent or workflow that another agent may call or hand over to, without a description."""
+    program = reading.once(Program.of)
+    callers: dict[TreePath, tuple[Definition, Definition]] = {}
+    for caller in program.agents.values():
+        called = (*program.inside(caller), *program.handed_over(caller))
+        for _, each in called:
+            if each.path in program.runnables and each.path != caller.path:
+                callers.setdefault(each.path, (each, caller))
+    for path, (called_one, caller) in sorted(callers.items()):
+        if reading.judges(path) and "description" not in called_one.pattern.value.properties:
+            message = (
+                f"{_called(called_one)} has no description, by which "
+                f'"{caller.name}" ({reading.cited(caller.path)}) chooses what to call'
+            )
+            yield Finding(message, path, "identity", hint='add description: "…"')
+
+
 # --- workflows
 
 

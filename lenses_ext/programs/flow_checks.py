@@ -17,6 +17,7 @@ FLOW_CHECKS: Final = (
     Check("arrow-end", "error", arrow_rules.arrow_end, DEFINED_TWICE),
     Check("handoff", "error", arrow_rules.handoff),
     Check("handoff-name", "error", arrow_rules.handoff_names),
+    Check("called-without-description", "warning", arrow_rules.called_without_description),
     Check("empty-workflow", "error", arrow_rules.empty_workflow),
     Check("unconnected-node", "error", arrow_rules.unconnected_node),
     Check("arrow-cycle", "error", arrow_rules.arrow_cycle),
