@@ -127,9 +127,10 @@ def observations(before: State, event: Event, after: State) -> Iterator[Observat
     """What there is to see of a step."""
     if isinstance(event, ModelReplied) and event.message.tool_calls and event.message.content:
         yield SaidBeforeCalls(event.at, event.message.content)
-    yield from _ended(before, event, after)
-    for at, invocation in newly_answered(before, event, after):
-        yield ToolFinished(at, invocation)
+    answered = [ToolFinished(*each) for each in newly_answered(before, event, after)]
+    yield from (each for each in answered if each.at == event.at)
+    around = (*_ended(before, event, after), *(each for each in answered if each.at != event.at))
+    yield from sorted(around, key=lambda each: -len(each.at))  # what is inside ends first
     for frame in frames_begun(before, after):
         yield AgentStarted(frame.place, frame.name)
 

@@ -144,6 +144,8 @@ def test_what_is_let_go_when_a_step_fails_has_ended(later: bool) -> None:
         else:
             seen.extend(run.stream())
 
+    told = [type(each) for each in seen if isinstance(each, ToolFinished | AgentFinished)]
+    assert told == [ToolFinished, AgentFinished, AgentFinished]
     ended = [each for each in seen if isinstance(each, AgentFinished)]
     assert [(each.at, (each.error or "")[:11]) for each in ended] == [
         (("inner", "writer"), "not waited "),

@@ -28,6 +28,7 @@ from interp import (
     ToolContext,
     ToolLibrary,
     ToolStarted,
+    UserRole,
     WorkflowError,
     begin,
     load_run,
@@ -36,6 +37,7 @@ from interp import (
     tool,
 )
 from interp.machine import Request
+from lenses_ext import resolve
 
 BRANCHES = parse(
     """
@@ -203,3 +205,77 @@ def test_tools_of_agents_inside_are_bound_before_anything_runs() -> None:
         begin(BOSS, "hi", model=model)
 
     assert model.requests == []
+
+
+INSIDE = """
+[helper:Agent {description: "Helps", instruction: "helper", model: "A/2"} | look]
+[look:Tool {description: "Looks"} | ()==>(::Any)]
+[items:Tool {description: "Lists"} | ()==>(::Array)]
+(writer:Agent {description: "Writes", instruction: "writer", model: "A/2"})
+"""
+PLACES = {
+    "an inner agent": '[boss:Agent {instruction: "boss", model: "A/1"} | helper]',
+    "a branch": "[w:Workflow | helper, writer]",
+    "a loop": '[w:Loop {max: 2, until: {writer: "never"}} | (helper)-->(writer)]',
+    "an item of a list": "[w:Workflow | (items)-[:EACH {at_once: 2}]->(helper)]",
+}
+ENDS = {
+    "an inner agent": "boss",
+    "a branch": '{"helper":"helper","writer":"writer"}',
+    "a loop": "writer",
+    "an item of a list": '["helper","helper","helper"]',
+}
+
+
+def asks_much(request: Request) -> Any:
+    """A reply of ten tokens: `helper` looks four times before it answers, `boss` calls it once."""
+    asked = (
+        len(request.messages)
+        - 1
+        - max(at for at, each in enumerate(request.messages) if each.role == UserRole)
+    )
+    calls = {"helper": ("look", "{}", 8), "boss": ("helper", '{"input": "go"}', 2)}
+    name, arguments, most = calls.get(request.instruction, ("", "", 0))
+    message: dict[str, Any] = {"role": "assistant", "content": request.instruction}
+    if asked < most and request.tools:
+        function = {"name": name, "arguments": arguments}
+        message = {"role": "assistant", "content": "", "tool_calls": [{"function": function}]}
+    usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+    return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("on_limit", ["raise", "answer"])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {"tool_calls": 1},
+        {"calls_per_tool": 1},
+        {"tokens": 15},
+        {"input_tokens": 8},
+        {"output_tokens": 8},
+    ],
+    ids=lambda limit: next(iter(limit)),
+)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_shared_limit_that_is_reached_anywhere_inside_can_be_raised(
+    place: str, limit: dict[str, Any], on_limit: Any, later: bool
+) -> None:
+    schema = {"type": "object", "properties": {}}
+    library = ToolLibrary.of(
+        Tool("look", "Looks", schema, lambda _: 1),
+        Tool("items", "Lists", schema, lambda _: [1, 2, 3]),
+    )
+    options: Any = {"model": Says(asks_much), "match": "name"}
+    limits = Limits(**limit, on_limit=on_limit)
+    program = resolve(parse(PLACES[place] + INSIDE), "boss" if "boss" in PLACES[place] else "w")
+    begun = begin(program, "x", library, limits=limits, **options)
+
+    if on_limit == "answer" and place == "an inner agent":
+        assert finished(begun, later=later).content == "boss"
+        return
+    with pytest.raises(LimitError, match=next(iter(limit))):
+        finished(begun, later=later)
+    again = Run(begun.state, library, limits=Limits(), **options)
+
+    assert finished(again, later=later).content == ENDS[place]

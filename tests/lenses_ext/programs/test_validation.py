@@ -138,8 +138,6 @@ RULES: list[tuple[str, list[Expected]]] = [
     (
         'A b] [b:Agent {instruction: "x", model: "p/m"} | a]',
         [
-            ('called-without-description', 'warning', '"a" has no description, by which "b" (1:49) chooses what to call', 'a', (0, 'identity'), 'add description: "…"'),
-            ('called-without-description', 'warning', '"b" has no description, by which "a" (1:2) chooses what to call', 'b', (1, 'identity'), 'add description: "…"'),
             ('reference-cycle', 'error', 'agent "a" contains itself: a -> b -> a', 'a', (1, 0), None),
         ],
     ),

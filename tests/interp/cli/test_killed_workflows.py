@@ -1,0 +1,100 @@
+"""Workflows whose process is killed, and that are resumed: what had ended is not done again."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import gram
+
+TOOLS = '''
+import os, signal
+from pathlib import Path
+from interp import tool
+
+LOG = Path(__file__).with_name("log")
+
+def did(what, *, dies=False):
+    with LOG.open("a") as log:
+        log.write(what + "\\n")
+    if dies and os.environ.get("DIES"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+@tool
+def items() -> list:
+    """items"""
+    did("items")
+    return [1, 2, 3, 4]
+
+@tool
+def work(n: int) -> int:
+    """work"""
+    did(f"work {n}", dies=n == 3)
+    return n * n
+
+@tool
+def first(x: str) -> str:
+    """first"""
+    did("first")
+    return x + "1"
+
+@tool
+def second(x: str) -> str:
+    """second"""
+    did("second", dies=True)
+    return x + "2"
+
+@tool
+def third(x: str) -> str:
+    """third"""
+    did("third")
+    return x + "3"
+'''
+SPECS = """
+[items:Tool {description: "items"} | ()==>(::Array)]
+[work:Tool {description: "work"} | (n::Integer)==>(::Integer)]
+[first:Tool {description: "first"} | (x::String)==>(::String)]
+[second:Tool {description: "second"} | (x::String)==>(::String)]
+[third:Tool {description: "third"} | (x::String)==>(::String)]
+"""
+BRANCHES = "[w:Workflow | (x::String)==>(::Any), first, second, third]"
+EACH = "[w:Workflow | (items)-[:EACH {at_once: 2}]->(work)]"
+LOOP = (
+    '[w:Loop {max: 2, until: {third: "never"}} | (x::String)==>(::String), '
+    "(first)-->(second)-->(third)]"
+)
+INNER = "[w:Workflow | (x::String)==>(::Any), first, [in:Workflow | (third)-->(second)]]"
+
+
+@pytest.mark.parametrize(
+    ("flow", "approve", "answer", "done"),
+    [
+        (BRANCHES, [], '{"first":"x1","second":"x2","third":"x3"}', "first second second third"),
+        (EACH, [], "[1,4,9,16]", "items, work 1, work 2, work 3, work 3, work 4"),
+        (LOOP, [], "x123123", "first second second third first second third"),
+        (INNER, ["--approve", "ask"], '{"first":"x1","in":"x32"}', "first third second second"),
+    ],
+    ids=["branches", "each", "loop", "approval in a branch"],
+)
+def test_a_killed_run_goes_on_where_it_was(
+    tmp_path: Path, flow: str, approve: list[str], answer: str, done: str
+) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    (tmp_path / "w.gram").write_text(flow + SPECS)
+    file, tools = str(tmp_path / "w.run.gram"), ["--tools", str(tmp_path / "tools.py")]
+    begun = ["run", str(tmp_path / "w.gram"), "x", "--agent", "w", "--record", file, *tools]
+    if approve:
+        assert gram(*begun, *approve).returncode == 6
+        begun = ["resume", file, *tools, "--approve", "all"]
+
+    killed = gram(*begun, DIES="yes")
+    assert killed.returncode == -signal.SIGKILL
+    resumed = gram("resume", file, *tools, *(["--approve", "all"] if approve else []))
+
+    assert resumed.returncode == 0, resumed.stderr
+    assert answer in resumed.stdout
+    told = (tmp_path / "log").read_text().split("\n")[:-1]
+    assert told == (done.split(", ") if "," in done else done.split())
+    assert gram("replay", file).stdout == resumed.stdout
