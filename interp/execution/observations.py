@@ -129,7 +129,8 @@ def observations(before: State, event: Event, after: State) -> Iterator[Observat
         yield SaidBeforeCalls(event.at, event.message.content)
     answered = [ToolFinished(*each) for each in newly_answered(before, event, after)]
     yield from (each for each in answered if each.at == event.at)
-    around = (*_ended(before, event, after), *(each for each in answered if each.at != event.at))
+    around: list[AgentFinished | ToolFinished] = list(_ended(before, event, after))
+    around += [each for each in answered if each.at != event.at]
     yield from sorted(around, key=lambda each: -len(each.at))  # what is inside ends first
     for frame in frames_begun(before, after):
         yield AgentStarted(frame.place, frame.name)
