@@ -139,7 +139,11 @@ from .programs.validation import (
     validate_tool_spec_pattern as validate_tool_spec_pattern,
 )
 from .schemas.canonical_form import Match as Match
-from .schemas.checks import SchemaError as SchemaError, schema_validator as schema_validator
+from .schemas.checks import (
+    SchemaError as SchemaError,
+    is_plainly_valid as is_plainly_valid,
+    schema_validator as schema_validator,
+)
 from .schemas.comparison import Difference as Difference, differences as differences
 from .schemas.json_values import (
     MAX_JSON_LEVELS as MAX_JSON_LEVELS,

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gram import ArgumentError
-from lenses_ext import NotJson, schema_validator, validation_visits
+from lenses_ext import NotJson, is_plainly_valid, schema_validator, validation_visits
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, read_json, write_json
@@ -86,10 +86,11 @@ def require_schema(schema: Mapping[str, Json]) -> JsonText:
     if not isinstance(schema, Mapping):
         raise ValidationError(f"not a JSON Schema: expected an object, found {schema!r}")
     try:
-        text = write_json(dict(schema))
+        text = write_json(given := dict(schema))
     except NotJson as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
-    validator_of(text)
+    if not is_plainly_valid(given):
+        validator_of(text)  # else a call is the first to need it
     return text
 
 

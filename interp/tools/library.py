@@ -230,7 +230,7 @@ def _made_of(function: Pattern | Callable[..., Any]) -> Tool:
 
 
 def _is_of_others(value: object) -> bool:
-    if isinstance(value, list | tuple | Mapping):
+    if isinstance(value, list | tuple | set | Mapping | Iterator):
         return False
     from .from_functions.tools_of_others import is_foreign_tool
 

@@ -5,7 +5,7 @@ The validator is imported when it is first needed; it may not fetch anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -55,7 +55,7 @@ class Breach:
 
 def breaches(schemas: Sequence[object]) -> list[Breach]:
     """What the 2020-12 metaschema refuses in schemas."""
-    if all(map(_is_plainly_valid, schemas)):
+    if all(map(_is_plain, schemas)):
         return []
     found: dict[Breach, None] = {}  # each of the metaschema's vocabularies reports the same
     for error in _metaschema().iter_errors(list(schemas)):
@@ -65,14 +65,45 @@ def breaches(schemas: Sequence[object]) -> list[Breach]:
     return list(found)
 
 
-def _is_plainly_valid(schema: object) -> bool:
-    """Whether a schema holds only what cannot be wrong, as that of most parameters does."""
+def is_plainly_valid(schema: Schema) -> bool:
+    """Whether a schema is seen to be valid without the metaschema, as that of most tools is.
+
+    One that is not may be valid too.
+
+    >>> is_plainly_valid({"type": "string"}), is_plainly_valid({"pattern": "a"})
+    (True, False)
+    """
+    expect(schema, (dict, bool), "schema", by="is_plainly_valid")
+    return _is_plain(schema)
+
+
+def _is_plain(schema: object) -> bool:
     if not isinstance(schema, dict):
-        return False
-    return all(
-        key == "default" or (key in ("title", "description") and isinstance(value, str))
-        for key, value in schema.items()
-    )
+        return isinstance(schema, bool)
+    return all(key in _PLAIN and _PLAIN[key](value) for key, value in schema.items())
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+_PLAIN: Mapping[str, Callable[[Any], bool]] = {
+    "default": lambda value: True,
+    "title": _is_text,
+    "description": _is_text,
+    "type": lambda value: _is_text(value) and value in {*_KINDS, "integer", "number"},
+    "enum": lambda value: isinstance(value, list),
+    "required": lambda value: isinstance(value, list) and _are_distinct_texts(value),
+    "properties": lambda value: isinstance(value, dict) and all(map(_is_plain, value.values())),
+    "additionalProperties": _is_plain,
+    "items": _is_plain,
+}
+"""What the keywords hold that are soon judged."""
+
+
+def _are_distinct_texts(values: list[object]) -> bool:
+    texts = [each for each in values if isinstance(each, str)]
+    return len(set(texts)) == len(values)
 
 
 def default_misfits(

@@ -94,6 +94,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "program_checks": (Reading((AGENT,)),),
     "program_scopes": (AGENT,),
     "put": (lenses_ext.agent_name, "b", AGENT),
+    "is_plainly_valid": (SCHEMA,),
     "read_path": ("a.b",),
     "remove_places": (PROGRAM, [PLACE]),
     "remove_tool": (AGENT, "t"),

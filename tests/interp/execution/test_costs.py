@@ -159,9 +159,10 @@ def test_a_run_loads_nothing_that_it_does_not_need() -> None:
     code = """
 import sys
 from interp import ScriptedModel, Tool, ToolLibrary, create_agent_pattern, run
-library = ToolLibrary.of(Tool("look", "Looks", {"type": "object"}, lambda _: 1))
+schema = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
+library = ToolLibrary.of(iter([Tool("look", "Looks", schema, lambda _: 1)]))
 run(create_agent_pattern("a", "An agent", "A/b", "x"), "Hello", library, model=ScriptedModel(["x"]))
-print(*(name for name in sys.modules if name.startswith("interp.")))
+print(*(name for name in sys.modules if name.startswith(("interp.", "jsonschema_rs"))))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     loaded = done.stdout.split()
@@ -169,7 +170,7 @@ print(*(name for name in sys.modules if name.startswith("interp.")))
     assert "interp.execution.runs" in loaded
     rooms = ("cli", "records", "replaying", "views", "experiments", "tools.from_functions")
     others = ("tools.hello_world", "models.server", "models.rehearsal", "execution.recording")
-    unneeded = tuple(f"interp.{name}" for name in (*rooms, *others))
+    unneeded = ("jsonschema_rs", *(f"interp.{name}" for name in (*rooms, *others)))
     assert not [name for name in loaded if name.startswith(unneeded)]
 
 
