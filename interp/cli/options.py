@@ -25,6 +25,7 @@ from .completing import (
     complete_tools,
 )
 from .file_options import agent_option, mcp_option, openapi_option
+from .output_files import expect_a_name
 
 if TYPE_CHECKING:
     from ..tools import ToolLibrary
@@ -248,7 +249,8 @@ class TalkOptions(RunningOptions):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        if self.session in ("", "-"):
+        expect_a_name(self.session, "--session")
+        if self.session == "-":
             raise click.UsageError(
                 "--session must be a file, since it is read and written; - is not possible"
             )

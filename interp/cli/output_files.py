@@ -37,11 +37,22 @@ def write_result(out: str, text: str, *, private: bool = False) -> None:
         write_atomically(Path(out), text, private=private)
 
 
-def expect_a_file(out: str | None, option: str) -> None:
-    """Check that a result which cannot go to standard output is not sent there.
+def expect_a_name(file: str | None, option: str) -> None:
+    """Check that the value of an option is not empty, as where a variable of a script is not set.
 
     Raises:
         click.UsageError: it is.
     """
+    if file == "":
+        raise click.UsageError(f"{option} is empty: name a file, or leave the option out")
+
+
+def expect_a_file(out: str | None, option: str) -> None:
+    """Check that a result which cannot go to standard output is not sent there.
+
+    Raises:
+        click.UsageError: it is, or the name is empty.
+    """
+    expect_a_name(out, option)
     if out == "-":
         raise click.UsageError(f"{option} needs the name of a file, and - is standard output")

@@ -141,11 +141,14 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
         from ..stores import RunStore  # imported late: most runs are in no store
 
         expect(store, (RunStore, str, os.PathLike), "store", by=by)
+    record = options.get("record")
+    if record is not None and not hasattr(record, "held"):  # what has that is a log of runs
+        expect(record, (str, os.PathLike), "record", by=by)
     world = options.get("world")
     if world is not None and not (hasattr(world, "perform") or hasattr(world, "aperform")):
         found = type(world).__name__
         raise ArgumentError(f"{by}: world must have perform or aperform, got {found}")
-    if options.get("record") is not None and options.get("store") is not None:
+    if record is not None and options.get("store") is not None:
         raise ConfigurationError("a run is recorded in a file or in a store: give record or store")
     if options.get("conversation") is not None and options.get("store") is None:
         raise ConfigurationError("a conversation is in a store: give store, too")

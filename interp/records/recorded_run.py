@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, Union
 from attrs import field, frozen
 
 from gram import GramError, Pattern, Source, expect, fault, origin, read_in_pieces
+from lenses_ext import FocusError, ProgramError
 
 from ..errors import ReplayError, ValidationError
 from ..machine import At, CallModel, CallTool, Effect, Event, State, calls_made, pending
@@ -180,9 +181,16 @@ def read_run(source: Source) -> RecordedRun:
         message, hint = "the text of the program is not the one that was run", "was it edited?"
         read.refuse("edited-program", message, "program", hint)
     first = state_from_pattern(head.elements[0])
+    try:
+        found_entries = tuple(_entries(first, entries))
+    except (FocusError, ProgramError) as error:
+        program_run = head.elements[0].elements[0]
+        told = str(error).removeprefix(f"{origin(program_run)}: ")
+        message, hint = f"what was run is not a valid program: {told}", "was it edited?"
+        raise ValidationError.of([fault("no-program", message, program_run, hint=hint)]) from None
     return RecordedRun(
         first,
-        tuple(_entries(first, entries)),
+        found_entries,
         program,
         read.text("file") if read.has("file") else None,
         head.elements[1].elements,

@@ -71,6 +71,20 @@ def test_what_needs_a_file_says_so(folder: Path, words: list[str]) -> None:
     assert not (folder / "-").exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "a.gram", "hi", "--offline", "--record", ""],
+        ["run", "a.gram", "hi", "--session", ""],
+    ],
+)
+def test_an_empty_name_is_no_file_and_is_not_left_out(folder: Path, words: list[str]) -> None:
+    done = gram(*words, cwd=folder)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{words[-2]} is empty: name a file, or leave the option out" in done.stderr
+
+
 def test_pictures_of_other_kinds_are_not_drawn_as_text(folder: Path) -> None:
     done = gram("graph", "a.gram", "-o", "a.png", cwd=folder)
 

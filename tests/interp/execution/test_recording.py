@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gram import Pattern, dumps, loads_one
+from gram import ArgumentError, Pattern, dumps, loads_one
 from interp import (
     AgentError,
     ApprovalNeeded,
@@ -315,6 +315,30 @@ def test_an_edited_program_is_refused(file: Path) -> None:
 
     with pytest.raises(ValidationError, match="is not the one that was run"):
         load_run(file)
+
+
+@pytest.mark.parametrize(
+    ("written", "changed"),
+    [
+        (', model: "A/b"}', "}"),
+        ('"A/b"', '"Ab"'),
+        ('[add:Tool {description: "', '[:Tool {description: "'),
+    ],
+)
+def test_a_file_whose_program_is_no_longer_valid_is_refused(
+    written: str, changed: str, file: Path
+) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
+    file.write_text(file.read_text().replace(written, changed))
+
+    with pytest.raises(ValidationError, match="what was run is not a valid program"):
+        load_run(file)
+
+
+@pytest.mark.parametrize("record", [5, b"x", ["x"]])
+def test_what_is_no_path_records_no_run(record: object) -> None:
+    with pytest.raises(ArgumentError, match="record must be a str or a path"):
+        run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=record)  # type: ignore[arg-type]  # on purpose
 
 
 def test_a_file_of_the_first_format_is_read() -> None:
