@@ -14,6 +14,7 @@ import click
 
 from .completing import (
     behind_arm,
+    complete_arm,
     complete_checks,
     complete_document,
     complete_edit,
@@ -21,6 +22,7 @@ from .completing import (
     complete_limit,
     complete_metric,
     complete_model,
+    complete_primary,
     complete_servers,
     complete_setting,
     complete_tools,
@@ -56,7 +58,7 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     "--arm",
     "named",
     multiple=True,
-    shell_complete=complete_files,
+    shell_complete=complete_arm,
     metavar="NAME[=FILE]",
     help="An arm by name; without a file, the program is the one that the cases name.",
 )
@@ -147,7 +149,12 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     metavar="FILE.py[:NAME]",
     help="A Python file with the tools of the judges; the built-in ones by default.",
 )
-@click.option("--primary", metavar="NAME", help="The metric that decides; the first by default.")
+@click.option(
+    "--primary",
+    metavar="NAME",
+    shell_complete=complete_primary,
+    help="The metric that decides; the first by default.",
+)
 @click.option(
     "--checks",
     multiple=True,

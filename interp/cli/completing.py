@@ -128,6 +128,24 @@ def complete_metric(
     return [*_begun_with(begun, NAMES), *complete_checks(context, parameter, begun)]
 
 
+def complete_primary(
+    context: click.Context, _: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """The metrics that are named already; without one, those that have a name."""
+    from ..experiments import NAMES
+
+    given = [each.rpartition(":")[2] for each in context.params.get("metrics") or ()]
+    return _begun_with(begun, given or NAMES)
+
+
+def complete_arm(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, and those behind ``NAME=``."""
+    name, equals, file = begun.partition("=")
+    if not equals:
+        return [_item(begun, type="file")]
+    return [_item(f"{name}={each}", is_open=is_open) for each, is_open in _paths(file)]
+
+
 def behind_arm(complete: Complete) -> Complete:
     """What completes ``ARM:VALUE``: the names of the arms, and behind one what a value is."""
 
@@ -297,6 +315,13 @@ def _files(begun: str) -> list[str]:
     from glob import escape, glob  # imported late: only completion needs it
 
     return sorted(glob(f"{escape(begun)}*"))  # noqa: PTH207  # it may begin with anything
+
+
+def _paths(begun: str) -> Iterator[tuple[str, bool]]:
+    """Files and folders, and whether the path may go on."""
+    for each in _files(begun):
+        is_folder = Path(each).is_dir()
+        yield f"{each}/" if is_folder else each, is_folder
 
 
 def _begun_with(begun: str, words: Iterable[str], *, is_open: bool = False) -> list[CompletionItem]:

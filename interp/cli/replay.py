@@ -24,7 +24,12 @@ from .terminal import Terminal
 
 @click.command("replay")
 @click.argument("file", shell_complete=complete_files)
-@click.option("--program", metavar="FILE", help="Run this program on what was recorded.")
+@click.option(
+    "--program",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Run this program on what was recorded.",
+)
 @agent_option
 @click.option(
     "--live",

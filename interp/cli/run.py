@@ -25,6 +25,7 @@ from .store_option import conversation_option, expect_store, store_option
 @click.option(
     "--record",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Write the run to this new file as it happens, best named *.run.gram; gram resume, "
     "replay and trace read it.",
 )
@@ -34,6 +35,7 @@ from .store_option import conversation_option, expect_store, store_option
     "--input",
     "given",
     metavar="JSON|@FILE|-",
+    shell_complete=complete_files,
     help="Call the agent with these arguments, a JSON object, instead of with messages.",
 )
 @options_of(TalkOptions)

@@ -47,6 +47,11 @@ OFFERED = [
         ["b:hello_world_agent.instruction"],
     ),
     (f"gram ab --arm b={HELLO} --metric out", ["output_tokens"]),
+    (f"gram ab --arm b={HELLO[:-2]}", [f"b={HELLO}"]),
+    (f"gram ab --arm b={EXAMPLES.parent}/exam", [f"b={EXAMPLES}/"]),
+    (f"gram ab --metric {TOOLS}:main --metric calls --primary ma", ["main"]),
+    ("gram ab --primary out", ["output_tokens"]),
+    (f"gram run {HELLO} --input @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
     (f"gram test cases.jsonl --checks {TOOLS}:ma", [f"{TOOLS}:main"]),
     (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
 ]
@@ -87,8 +92,8 @@ def test_bash_completes(environment: dict[str, str], typed: str, offered: list[s
         env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
-    word = typed.split()[-1]  # Bash goes on behind the last colon
-    kept = word.rfind(":") + 1
+    word = typed.split()[-1]  # Bash goes on behind the last colon, or the last =
+    kept = max(word.rfind(":"), word.rfind("=")) + 1
     assert done.stderr == ""
     assert done.stdout.splitlines() == [each[kept:] for each in offered]
 
