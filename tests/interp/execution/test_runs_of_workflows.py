@@ -279,3 +279,43 @@ def test_a_shared_limit_that_is_reached_anywhere_inside_can_be_raised(
     again = Run(begun.state, library, limits=Limits(), **options)
 
     assert finished(again, later=later).content == ENDS[place]
+
+
+class Counts:
+    """A model that says what it was given, later things sooner, and counts who waits at once."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+
+    async def acomplete(self, request: Request) -> str:
+        """The last message, after a while."""
+        self.now += 1
+        self.most = max(self.most, self.now)
+        for _ in range(7 - int(request.messages[-1].content) % 7):
+            await asyncio.sleep(0)
+        self.now -= 1
+        return request.messages[-1].content
+
+    def complete(self, request: Request) -> str:
+        """The last message."""
+        return request.messages[-1].content
+
+
+@pytest.mark.parametrize(
+    ("bound", "items", "most"),
+    [("", 20, 8), (" {at_once: 1}", 5, 1), (" {at_once: 3}", 20, 3), (" {at_once: 50}", 20, 20)],
+)
+def test_no_more_items_than_allowed_are_worked_on_and_their_order_stays(
+    bound: str, items: int, most: int
+) -> None:
+    program = parse(f"[w:Workflow | (items)-[:EACH{bound}]->(writer)] {INSIDE}")
+    schema = {"type": "object", "properties": {}}
+    library = ToolLibrary.of(Tool("items", "Lists", schema, lambda _: list(range(items))))
+    model = Counts()
+
+    answer = asyncio.run(
+        begin(resolve(program, "w"), "x", library, model=model, match="name").afinish()
+    )
+
+    assert model.most == most
+    assert answer.value == [str(each) for each in range(items)]
