@@ -1,37 +1,52 @@
 """How the cost of a run grows: with earlier messages, with tools and with rounds, each a plot.
 
-Run it with ``python -m benchmarks.growth``. Runs go over HTTP but those with many rounds, and what
-counts is CPU time, the least of some turns.
+Run it with ``python -m benchmarks.growth``; it prints the figures and draws docs/plots. Runs go
+over HTTP but those with many rounds, and what counts is CPU time, the least of some turns.
 """
 
 from __future__ import annotations
 
-import sys
+from collections import defaultdict
+from contextlib import ExitStack
+from pathlib import Path
 
 from benchmarks.model_server import serving
-from benchmarks.runs import CONTENDERS, OURS, worker
+from benchmarks.plots import plot
+from benchmarks.runs import CONTENDERS, LOOP, OURS, worker
 
 GROWTH = (
-    ("earlier messages", "over_http", "earlier", (0, 10, 100, 1_000, 10_000)),
-    ("tools", "over_http", "tools", (1, 10, 50, 100)),
-    ("rounds, in process", "in_process", "rounds", (1, 10, 50, 100)),
+    ("messages", "earlier messages", "over_http", "earlier", (0, 1_000, 2_500, 5_000, 10_000)),
+    ("tools", "tools", "over_http", "tools", (1, 10, 25, 50, 100)),
+    ("rounds", "rounds, in process", "in_process", "rounds", (1, 10, 25, 50, 100)),
 )
-_WIDTH = 40
+PLOTS = Path(__file__).parent.parent / "docs" / "plots"
+_TURNS = 3
 
 
 def main() -> None:
-    """Measure each and print its plot."""
-    with serving() as url, worker(sys.executable, CONTENDERS[OURS].module, url) as ask:
-        for title, what, name, sizes in GROWTH:
-            request = {"what": what, "times": 10}
-            costs = {
-                size: min(ask({**request, "arguments": {name: size}})["cpu"] for _ in range(3))
-                for size in sizes
+    """Measure each, print it and draw its plot; the loop has only messages that can be many."""
+    with serving() as url, ExitStack() as stack:
+        for file, title, what, name, sizes in GROWTH:
+            contenders = (OURS, LOOP) if name == "earlier" else (OURS,)
+            asks = {
+                each: stack.enter_context(
+                    worker(CONTENDERS[each].python, CONTENDERS[each].module, url)
+                )
+                for each in contenders
             }
+            lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
             print(f"\nmilliseconds of CPU a run, by {title}")
-            for size, cost in costs.items():
-                bar = "█" * max(1, round(_WIDTH * cost / max(costs.values())))
-                print(f"{size:>7,} {cost * 1e3:8.2f}  {bar}")
+            for size in sizes:
+                request = {
+                    "what": what,
+                    "arguments": {name: size},
+                    "times": 2 if size > 100 else 10,
+                }
+                for each, ask in asks.items():
+                    cost = min(ask(request)["cpu"] for _ in range(_TURNS)) * 1e3
+                    lines[each].append((size, cost))
+                    print(f"{size:>7,} {cost:8.2f}  {each}")
+            plot(PLOTS / f"{file}.svg", f"One run, by {title}", title, "milliseconds of CPU", lines)
 
 
 if __name__ == "__main__":
