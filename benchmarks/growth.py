@@ -20,7 +20,7 @@ GROWTH = (
     ("rounds", "rounds, in process", "in_process", "rounds", (1, 10, 25, 50, 100)),
 )
 PLOTS = Path(__file__).parent.parent / "docs" / "plots"
-_TURNS = 3
+_TURNS = 2
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
                 request = {
                     "what": what,
                     "arguments": {name: size},
-                    "times": 2 if size > 100 else 10,
+                    "times": 1 if size > 100 else 10,
                 }
                 for each, ask in asks.items():
                     cost = min(ask(request)["cpu"] for _ in range(_TURNS)) * 1e3

@@ -28,7 +28,7 @@ from benchmarks.model_server import serving
 FOLDER = ROOT / "benchmarks" / "contenders"
 OURS, LOOP = "ours", "openai loop"
 PATIENCE: Final = 600
-"""How many seconds a contender may take for one turn; on a busy machine the slowest needs a third of it."""
+"""How many seconds a contender may take for one turn; on a busy machine that may be minutes."""
 
 
 @dataclass(frozen=True)
