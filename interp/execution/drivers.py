@@ -222,7 +222,9 @@ def _kept(
     if store is None:
         from ..records import RunFile  # imported late: most runs are not recorded
 
-        return RunFile.of(run)
+        log, kept = RunFile.of(run)
+        kept.check_requests()
+        return log, kept
     from ..stores import run_of
 
     expect(run, str, "state", by="resume_run")

@@ -130,10 +130,12 @@ class StoredRun:
             StoreError: there is no such run, or the store cannot be read.
             GramDecodeError: what is kept is not gram.
             ValidationError: what is kept is not the record of a run; the fault has its place.
-            ReplayError: an event does not fit the run.
+            ReplayError: an event does not fit the run, or answers another request than the one
+                that this version of the interpreter makes.
         """
         log = cls(store, run, closes_store=closes_store)
         found = store.recorded(run)
+        found.check_requests()
         log.has_begun, log.unanswered = True, found.unanswered
         log._size = 1 + len(found.entries)
         if status_of(found.state) in ENDED and store.row(run).status == "stopped":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gram import loads_one
+from gram import GramError, loads_one
 from interp import (
     ApprovalNeeded,
     ConfigurationError,
@@ -161,3 +161,19 @@ def test_a_store_holds_the_same_entries_as_a_file(store: RunStore, tmp_path: obj
 def test_a_run_that_is_not_in_the_store_is_told(store: RunStore) -> None:
     with pytest.raises(StoreError, match="there is no run nobody"):
         resume_run("nobody", store=store)
+
+
+def test_a_run_that_would_be_folded_otherwise_is_refused_with_its_place(store: RunStore) -> None:
+    model = ScriptedModel([CALLS, KeyboardInterrupt()])
+    begun = begin(AGENT, "go", counting([]), model=model, store=store)
+    with pytest.raises(KeyboardInterrupt):
+        begun.finish()
+    run_id = begun.state.run_id
+    (head,) = store._rows("SELECT text FROM gram_entries WHERE seq = 0")[0]
+    other = head.replace("Count.", "Tell.")
+    store._rows("UPDATE gram_entries SET text = ? WHERE seq = 0", other)
+    store._rows("UPDATE gram_texts SET text = replace(text, 'Count.', 'Tell.')")
+
+    with pytest.raises(GramError) as raised:
+        resume_run(run_id, counting([]), model=ScriptedModel(["late"]), store=store)
+    assert run_id in str(raised.value)
