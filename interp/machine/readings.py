@@ -12,7 +12,7 @@ from ..messages import AgentResponse, ConversationContext, ToolInvocation
 from .agent_frame import told
 from .call_checks import INTERRUPTED
 from .calls_made import calls_made
-from .effects import Ask, At, CallModel, CallTool, Effect, Event
+from .effects import Ask, At, CallModel, CallTool, Effect, Event, Resumed
 from .frames import AgentFrame, Frame, Status, WorkflowFrame
 from .requests import answer_of, ask_model
 from .shared import Shared
@@ -126,10 +126,14 @@ def newly_answered(
 
     Args:
         before: the State before the step.
-        event: the event that led to it; only the frames that its position is in are looked at.
+        event: the event that led to it; only the frames that its position is in are looked at,
+            but all of them where the run is resumed.
         after: the State after it.
     """
     frames: list[tuple[Frame, Frame | None]] = [(before.frame, after.frame)]
+    if isinstance(event, Resumed):
+        now = {frame.place: frame for frame in frames_inside(after)}
+        frames += [(frame, now.get(frame.place)) for frame in frames_inside(before)]
     old: Frame | None = before.frame
     new: Frame | None = after.frame
     while old is not None and (old := old.inner(event.at)) is not None:

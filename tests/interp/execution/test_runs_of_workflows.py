@@ -31,7 +31,9 @@ from interp import (
     UserRole,
     WorkflowError,
     begin,
+    deny_all,
     load_run,
+    recorded,
     resume_run,
     stream,
     tool,
@@ -168,6 +170,20 @@ def test_a_recorded_run_goes_on_inside_an_agent(tmp_path: Path) -> None:
     assert [each.event.at for each in kept.steps] == [
         (0,), (0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 1), (1,),
     ]  # fmt: skip
+
+
+def test_what_a_policy_denies_inside_when_a_run_is_resumed_can_be_replayed(tmp_path: Path) -> None:
+    file, does = tmp_path / "a.run.gram", library(str.upper, "send", "to")
+    asking = ApprovalPolicy([ApprovalRule("ask", "send")])
+    model = ScriptedModel([call("helper", '{"input": "go"}'), call("send", '{"to": "ann"}')])
+    with pytest.raises(ApprovalNeeded):
+        begin(BOSS, "hi", does, model=model, match="name", policy=asking, record=file).finish()
+    rest = ScriptedModel(["No.", "Done."])
+    answer = resume_run(file, does, model=rest, match="name", policy=deny_all)
+
+    again = begin(BOSS, "hi", does, world=recorded(file), match="name", policy=asking)
+
+    assert again.finish() == answer
 
 
 def test_what_is_said_inside_is_observed_with_its_position() -> None:
