@@ -10,7 +10,7 @@ from pyrsistent import PVector, pvector
 
 from gram import ArgumentError, expect
 
-from .call_text import call_text, short_repr, shortened
+from .call_text import call_text, counted, short_repr, shortened
 from .json_text import Json, JsonText, read_json, write_json
 
 T = TypeVar("T")
@@ -157,9 +157,8 @@ class ConversationContext(Sequence[Message]):
         return self._of(self.messages.extend(map(_message, more)))
 
     def __repr__(self) -> str:
-        count = "1 message" if len(self) == 1 else f"{len(self)} messages"
         last = f", last: {self[-1]!r}" if self else ""
-        return f"<ConversationContext of {count}{last}>"
+        return f"<ConversationContext of {counted(len(self), 'message')}{last}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from . import conversation_form  # only needed in notebooks
@@ -335,7 +334,7 @@ def _listed(calls: list[str]) -> list[str]:
     """The first of some calls, shortened, and how many there are beside them."""
     shown = [shortened(call, _MOST_SHOWN) for call in calls[:_MOST_CALLS]]
     more = len(calls) - len(shown)
-    return [*shown, f"… {more} more calls"] if more else shown
+    return [*shown, f"… {counted(more, 'more call')}"] if more else shown
 
 
 def _invocations(invocations: Iterable[ToolInvocation]) -> tuple[ToolInvocation, ...]:

@@ -6,7 +6,7 @@ from html import escape
 
 from gram import expect
 
-from .call_text import call_text, shortened
+from .call_text import call_text, counted, shortened
 from .messages import AgentResponse, ConversationContext, FunctionRole, Message
 from .redaction import redact
 
@@ -28,7 +28,7 @@ def conversation_form(shown: ConversationContext | AgentResponse) -> dict[str, s
     context = shown.context if isinstance(shown, AgentResponse) else shown
     rows = [_row(message) for message in context[-_MOST_MESSAGES:]]
     if len(context) > len(rows):
-        rows.insert(0, _ROW.format("", f"… {len(context) - len(rows)} messages before"))
+        rows.insert(0, _ROW.format("", f"… {counted(len(context) - len(rows), 'message')} before"))
     if isinstance(shown, AgentResponse) and shown.truncated:
         rows.append(_ROW.format("", "… cut off at the length limit"))
     return {"text/plain": redact(repr(shown)), "text/html": f"<table>{''.join(rows)}</table>"}

@@ -14,7 +14,7 @@ unless they are asked for. The names of the conventions stand in this module alo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from time import time_ns
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from attrs import define
 from gram import Pattern, expect
 from lenses_ext import Model, agent_model, is_agent, to_json_value, view
 
-from .errors import ApprovalNeeded, ConfigurationError
+from .errors import ApprovalNeeded, ConfigurationError, ProtocolError
 from .json_text import Json, read_json, write_json
 from .machine import (
     AgentFrame,
@@ -39,6 +39,7 @@ from .machine import (
     ModelReplied,
     State,
     ToolReturned,
+    endings,
     frame_at,
 )
 from .messages import FunctionRole, Message, Usage
@@ -191,9 +192,23 @@ class Telemetry:
             case CallFailed():
                 self.failed(span, event.exception, event.error)
 
-    def failed(self, span: Span, error: BaseException | None, said: str | None = None) -> None:
-        """Mark a span as failed; what the error says is content."""
-        span.set_attribute(_ERROR, type(error).__qualname__ if error else "tool_error")
+    def failed(
+        self,
+        span: Span,
+        error: BaseException | None,
+        said: str | None = None,
+        *,
+        kind: str = "tool_error",
+    ) -> None:
+        """Mark a span as failed; what the error says is content.
+
+        Args:
+            span: the span.
+            error: the exception, if there was one.
+            said: what went wrong, if it is not what the exception says.
+            kind: what kind of error it is, where there was no exception.
+        """
+        span.set_attribute(_ERROR, type(error).__qualname__ if error else kind)
         words = redact_error(said or str(error)) if self._content else None
         span.set_status(self._trace.StatusCode.ERROR, words)
 
@@ -252,6 +267,24 @@ class _Inside:
             for each in frames:
                 each.ended = time_ns()
                 each.usage += event.usage if isinstance(event, ModelReplied) else Usage(0, 0)
+            if self._open:
+                self._mark_failed(event)
+
+    def broken_off(self, frames: list[_Frame], error: BaseException) -> None:
+        """Take that an effect in some frames gave no answer, which stops them too."""
+        with self._lock:
+            for each in frames:
+                each.ended = time_ns()
+                self._telemetry.failed(each.span, error)
+
+    def _mark_failed(self, event: Event) -> None:
+        """Mark the spans of the agents and workflows that an event makes fail."""
+        with suppress(ProtocolError):  # nobody waits for the answer any more
+            for frame, outcome in endings(self._state(), event):
+                if outcome.error is not None and frame.place in self._open:
+                    kind = "agent_error" if isinstance(frame, AgentFrame) else "workflow_error"
+                    span = self._open[frame.place].span
+                    self._telemetry.failed(span, None, outcome.error, kind=kind)
 
     def end_all(self) -> None:
         """End the spans of what is still open."""
@@ -286,9 +319,11 @@ class _Spanned:
 
     def perform(self, effect: Effect, report: Report | None) -> Event:
         if isinstance(effect, Ask):
-            return self._world.perform(effect, report)
+            event = self._world.perform(effect, report)
+            self._inside.answered([], event)
+            return event
         frames, within = self._inside.around(effect)
-        with self._telemetry.performing(effect, within) as span:
+        with self._within(frames), self._telemetry.performing(effect, within) as span:
             event = self._world.perform(effect, report)
             self._telemetry.answered(span, event)
         self._inside.answered(frames, event)
@@ -296,13 +331,23 @@ class _Spanned:
 
     async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
         if isinstance(effect, Ask):
-            return await self._world.aperform(effect, report)
+            event = await self._world.aperform(effect, report)
+            self._inside.answered([], event)
+            return event
         frames, within = self._inside.around(effect)
-        with self._telemetry.performing(effect, within) as span:
+        with self._within(frames), self._telemetry.performing(effect, within) as span:
             event = await self._world.aperform(effect, report)
             self._telemetry.answered(span, event)
         self._inside.answered(frames, event)
         return event
+
+    @contextmanager
+    def _within(self, frames: list[_Frame]) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # the spans say so, and it is raised again
+            self._inside.broken_off(frames, error)
+            raise
 
 
 def _provider(name: str) -> str:

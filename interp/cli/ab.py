@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gram import did_you_mean
+
+from ..call_text import counted
 from .completing import (
     behind_arm,
     complete_arm,
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from gram import Pattern
 
     from ..experiments import Arm, Experiment, MetricLike, Plan, Trial
-    from ..tools import ToolLibrary
 
 _FOLDER = ".ab"  # the ending of folders that nobody has named
 
@@ -271,7 +272,8 @@ def _tell_plan(folder: str, plan: Plan, done: tuple[Trial, ...]) -> None:
 
     left = len(plan.keys) - len(done)
     begun = f", {len(done)} of them are done" if done else ""
-    note(f"{len(plan.keys)} runs{begun}; plan {plan.hash[:8]} (seed {plan.seed}) in {folder}")
+    runs = counted(len(plan.keys), "run")
+    note(f"{runs}{begun}; plan {plan.hash[:8]} (seed {plan.seed}) in {folder}")
     for each in before_running(plan) if left else ():
         note(f"note: {each}")
 
@@ -304,8 +306,12 @@ def _arms(
         raise click.UsageError(SERVERS_REHEARSED)
     from ..experiments import Arm
     from ..providers import OFFLINE
+    from .inputs import library_of_one_run
 
     programs = _programs(files, named)
+    for option, values in (("--set", settings), ("--edit", edits), ("--model", models)):
+        for each in values:
+            _expect_arm(option, each, programs)
     arms = {}
     for name, program in programs.items():
         mine = partial(_of_arm, name=name, names=programs)
@@ -313,7 +319,7 @@ def _arms(
         arms[name] = Arm(
             program,
             partial(
-                _library,
+                library_of_one_run,
                 tuple(mine(tools)),
                 tuple(mine(mcp)),
                 tuple(mine(openapi)),
@@ -347,6 +353,14 @@ def _programs(files: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str |
     return found
 
 
+def _expect_arm(option: str, given: str, names: Iterable[str]) -> None:
+    """Refuse ``NAME:`` before a value that is no arm's; names of models may have a colon."""
+    arm, colon, _ = given.partition(":")
+    if colon and arm not in names and not set(arm) & set("=/"):
+        hint = did_you_mean(arm, tuple(names)) or f"the arms are {', '.join(names)}"
+        raise click.UsageError(f"{option} {given}: no arm is named {arm}\nhint: {hint}")
+
+
 def _of_arm(options: Iterable[str], *, name: str, names: Iterable[str]) -> Iterable[str]:
     """The values of an option that are for one arm, or for all of them; its own come last."""
     shared, own = [], []
@@ -357,22 +371,6 @@ def _of_arm(options: Iterable[str], *, name: str, names: Iterable[str]) -> Itera
         elif arm == name:
             own.append(value)
     return [*shared, *own]
-
-
-@contextmanager
-def _library(
-    files: tuple[str, ...],
-    servers: tuple[str, ...] = (),
-    documents: tuple[str, ...] = (),
-    *,
-    offline: bool = False,
-) -> Iterator[ToolLibrary]:
-    """The tools for one run; inside, the servers are connected."""
-    from .inputs import read_libraries
-
-    with ExitStack() as opened:
-        connect = opened.enter_context
-        yield read_libraries(files, servers, documents, offline=offline, connect=connect)
 
 
 def _edit(given: str) -> Any:

@@ -142,14 +142,15 @@ class CaseRun:
         options = {**self.options.of_new_run, "observe": spending.count}
 
         async def run(each: Planned) -> None:
-            result = await run_case(
-                each.case,
-                each.agent,
-                self.library,
-                self.checks,
-                each.recording,
-                **options,  # type: ignore[arg-type]  # the keys are those of RunOptions
-            )
+            with self.options.fresh_library() as library:
+                result = await run_case(
+                    each.case,
+                    each.agent,
+                    library,
+                    self.checks,
+                    each.recording,
+                    **options,  # type: ignore[arg-type]  # the keys are those of RunOptions
+                )
             with redirect_stdout(stdout):
                 report.add(result)
 

@@ -9,7 +9,7 @@ import click
 from gram import GramError
 from lenses_ext import agent_name, view
 
-from ..call_text import shortened
+from ..call_text import counted, shortened
 from ..messages import AssistantRole, UserRole
 from .chat_commands import completions, take
 from .completing import complete_files
@@ -62,7 +62,7 @@ def _tell_resumed(talk: Talk) -> None:
     if not talk.context:
         return
     name = talk.options.session or talk.conversation
-    note(f"Going on with {name}, {len(talk.context)} messages so far.")
+    note(f"Going on with {name}, {counted(len(talk.context), 'message')} so far.")
     for role, who in ((UserRole, "you"), (AssistantRole, view(agent_name, talk.agent))):
         said = [each.content for each in talk.context if each.role == role and each.content]
         if said:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
@@ -291,3 +291,17 @@ def _line_in(path: Path, error: BaseException) -> int | None:
 
     frames = traceback.extract_tb(error.__traceback__)
     return next((each.lineno for each in reversed(frames) if each.filename == name), None)
+
+
+@contextmanager
+def library_of_one_run(
+    files: Sequence[str],
+    servers: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    *,
+    offline: bool = False,
+) -> Iterator[ToolLibrary]:
+    """The tools for one run, see `read_libraries`; inside, the servers are connected."""
+    with ExitStack() as opened:
+        connect = opened.enter_context
+        yield read_libraries(files, servers, documents, offline=offline, connect=connect)

@@ -84,14 +84,19 @@ class JsonAnswers(Terminal):
                     return response
         raise AssertionError("a stream ends with Finished")
 
-    def show_failure(self, state: State, failure: Failure) -> None:
+    def show_failure(self, state: State, failure: Failure, *, named: str | None = None) -> None:
         """Print an object for a run that failed, with what it did until then.
 
         An answer that could not be saved has been printed already.
+
+        Args:
+            state: where the run stands.
+            failure: what failed.
+            named: the type of error that is told, if it is not that of the failure.
         """
         if state.status is Status.DONE:
             return
-        problem = {"type": type(failure).__name__, "message": shown(failure)}
+        problem = {"type": named or type(failure).__name__, "message": shown(failure)}
         calls = [_call(each) for each in calls_made(state.frame)]
         self._print_answer(
             {

@@ -28,6 +28,8 @@ from .file_options import agent_option, mcp_option, openapi_option
 from .output_files import expect_a_name
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from ..tools import ToolLibrary
 
 OFFLINE_CALLS_NOBODY = "--offline uses no network, and --openapi calls servers"
@@ -182,6 +184,12 @@ class RunningOptions(KeptRunOptions):
         from .inputs import read_libraries
 
         return read_libraries(self.tools, self.mcp, self.openapi, offline=self.offline)
+
+    def fresh_library(self) -> AbstractContextManager[ToolLibrary]:
+        """The same tools, read anew for one run that shares nothing with others."""
+        from .inputs import library_of_one_run
+
+        return library_of_one_run(self.tools, self.mcp, self.openapi, offline=self.offline)
 
     @property
     def asks_before_servers(self) -> bool:

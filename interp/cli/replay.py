@@ -91,5 +91,5 @@ def _replay(run: Run | Replay, terminal: Terminal) -> None:
     except (GramError, OSError) as error:
         failure = Refused(str(error)) if isinstance(error, ReplayError) else error
         terminal.end_line()
-        terminal.show_failure(run.state, failure)
+        terminal.show_failure(run.state, failure, named=type(error).__name__)
         raise failure from None

@@ -219,7 +219,7 @@ class Terminal:
             self.unrecorded = error
             yield Finished(response(run.state))
 
-    def show_failure(self, state: State, failure: Failure) -> None:
+    def show_failure(self, state: State, failure: Failure, *, named: str | None = None) -> None:
         """Show nothing of a run that failed: its error is told when the command ends."""
 
     def end_line(self) -> None:

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from gram import Json
 
-from ..call_text import call_text, shortened
+from ..call_text import call_text, counted, shortened
 from ..json_text import read_json, write_json
 from ..messages import Usage
 from ..prices import shown_price
@@ -115,7 +115,7 @@ def summary(found: Timeline) -> str:
         found.agent or "the agent",
         found.model,
         found.status.value + (f" ({_reason(found.stopped)})" if found.stopped else ""),
-        f"{_count(found.requests, 'request')}, {_count(found.calls, 'call')}",
+        f"{counted(found.requests, 'request')}, {counted(found.calls, 'call')}",
         _tokens(found.usage),
         "" if found.cost is None else f"${shown_price(found.cost)}",
         "" if found.seconds is None else f"{found.seconds:.2f} s",
@@ -171,7 +171,7 @@ def _what(entry: Entry) -> list[tuple[str, str]]:
 
 def _frame(entry: Entry) -> list[tuple[str, str]]:
     """What an agent or a workflow came to: its name and summary stay visible, its texts are cut."""
-    parts = [_count(entry.requests or 0, "request"), _count(entry.tool_calls or 0, "call")]
+    parts = [counted(entry.requests or 0, "request"), counted(entry.tool_calls or 0, "call")]
     parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
     parts += [] if entry.cost is None else [f"${shown_price(entry.cost)}"]
     line = f"{redact(entry.name)} ({', '.join(parts)})"
@@ -213,10 +213,6 @@ def _tokens(usage: Usage) -> str:
     if usage.total_tokens is None:
         return "tokens unknown"
     return f"{usage.input_tokens}+{usage.output_tokens} tokens"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _short(text: str, most: int = _LONGEST) -> str:

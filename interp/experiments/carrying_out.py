@@ -14,6 +14,7 @@ from attrs import evolve
 
 from gram import ArgumentError, did_you_mean, expect, expect_all
 
+from ..call_text import counted
 from ..cases import Case, Checks, read_cases, require_checks
 from ..errors import ConfigurationError, ValidationError
 from ..redaction import redact
@@ -180,7 +181,7 @@ def _telling(folder: Folder | None, plan: Plan, done: list[Trial]) -> Iterator[N
         yield
     except BaseException as error:  # says what is kept, and is raised again
         if folder:
-            kept = f"{len(done)} of {len(plan.keys)} runs are kept in {folder.path}"
+            kept = f"{len(done)} of {counted(len(plan.keys), 'run')} are kept in {folder.path}"
             error.add_note(f"{kept}; the same call goes on with them")
         raise
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gram import expect, expect_all
 
+from ..call_text import counted
 from ..json_text import Json
 from ..messages import Usage
 from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
@@ -185,15 +186,17 @@ class Experiment:
         plan = self.plan
         done, planned = len(self.trials), len(plan.keys)
         if not self.is_complete:
-            yield f"{done} of {planned} runs are done; nothing is compared before all of them are"
+            runs = counted(planned, "run")
+            yield f"{done} of {runs} are done; nothing is compared before all of them are"
         yield from before_running(plan)
         for arm in plan.arms:
             mine = [each for each in self.trials if each.arm == arm]
+            runs = counted(len(mine), "run")
             failed = [each.failure for each in mine if each.failure is not None]
             if failed:
                 first = " ".join(failed[0].split())[:120]
                 yield (
-                    f"{len(failed)} of {len(mine)} runs of {arm} failed and count as no success; "
+                    f"{len(failed)} of {runs} of {arm} failed and count as no success; "
                     f"the first: {first}"
                 )
             for metric in plan.metrics:
@@ -204,7 +207,7 @@ class Experiment:
                 ]
                 if without:
                     yield (
-                        f"{len(without)} of {len(mine)} runs of {arm} have no score for "
+                        f"{len(without)} of {runs} of {arm} have no score for "
                         f"{metric.name} and count as the worst; the first: {without[0][:120]}"
                     )
         for name, (usage, cost) in self.judges.items():
@@ -268,11 +271,11 @@ class Experiment:
 
     def __repr__(self) -> str:
         plan = self.plan
-        said = [f"{len(plan.cases)} cases", " / ".join(plan.arms)]
+        said = [counted(len(plan.cases), "case"), " / ".join(plan.arms)]
         if plan.repeats > 1:
             said.append(f"{plan.repeats} times")
         if not self.is_complete:
-            said.append(f"{len(self.trials)} of {len(plan.keys)} runs done")
+            said.append(f"{len(self.trials)} of {counted(len(plan.keys), 'run')} done")
         for each in self.comparisons[: 1 if len(plan.arms) == 2 else 0]:
             said.append(f"{each.metric} {each.difference:+.3g}, p = {each.p_corrected:.3g}")
         return f"<Experiment {', '.join(said)}>"

@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from lenses_ext import wire_name
 
+from ..call_text import counted as number_of
 from ..errors import ValidationError
 from ..messages import Usage
 
@@ -97,7 +98,7 @@ def limit_reached(shared: Shared) -> str | None:
     if shared.calls > limits.calls_per_tool:
         most, tool = max((count, name) for name, count in shared.called)
         if most > limits.calls_per_tool:
-            return f'{limits.calls_per_tool} calls of "{tool}" (limit: calls_per_tool)'
+            return f'{number_of(limits.calls_per_tool, "call")} of "{tool}" (limit: calls_per_tool)'
     for name, used in (
         ("tokens", counted.total_tokens),
         ("input_tokens", counted.input_tokens),
@@ -113,7 +114,7 @@ def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
     rounds = frame.turn - frame.corrected  # a turn without calls, which asked for another answer
     if rounds < limits.iterations:
         return None
-    return f"{limits.iterations} rounds of tool calls (limit: iterations)"
+    return f"{number_of(limits.iterations, 'round')} of tool calls (limit: iterations)"
 
 
 def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:

@@ -14,6 +14,7 @@ from pyrsistent import PMap, PVector, pvector
 from gram import Pattern, Value
 from lenses_ext import Model, Settings
 
+from ..call_text import counted
 from ..messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from .approval import ApprovalPolicy
 from .effects import Ask, CallTool
@@ -40,7 +41,7 @@ class State:
 
     def __repr__(self) -> str:
         name = self.agent.value.identity
-        parts = [self.status.value, f"turn {self.turn}", f"{self.shared.calls} calls"]
+        parts = [self.status.value, f"turn {self.turn}", counted(self.shared.calls, "call")]
         stopped = [self.stopped] if self.stopped else []
         return f"<State of {name}: {', '.join([*parts, *stopped])}>"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from gram import expect
 
+from ..call_text import counted
 from ..errors import ModelError
 from ..machine import Request
 from .language_model import ModelWithoutNetwork
@@ -34,7 +35,8 @@ class ScriptedModel(ModelWithoutNetwork):
         self.requests: list[Request] = []
 
     def __repr__(self) -> str:
-        return f"<ScriptedModel, {len(self.requests)} requests, {len(self._replies)} replies left>"
+        asked = counted(len(self.requests), "request")
+        return f"<ScriptedModel, {asked}, {len(self._replies)} replies left>"
 
     def complete(self, request: Request) -> Any:
         """The next reply.

@@ -29,6 +29,7 @@ from typing import TypeAlias, Union
 
 from gram import Source, decode, expect, resolved
 
+from ..errors import ValidationError
 from ..machine import At, Event, Request, State
 from ..tools import Tool
 from .entry_writer import EntryWriter
@@ -107,6 +108,9 @@ class RunFile:
         file = cls(path)
         content = file.path.read_bytes()
         whole = content.rfind(b"\n") + 1
+        if content and not whole:
+            message = "the file ends in its first entry: nothing is recorded that could be read"
+            raise ValidationError(f"{path}: {message}")
         found = read_run(Source(decode(content[:whole], str(path)), str(path)))
         file.has_begun, file.unanswered, file._size = True, found.unanswered, whole
         return file, found

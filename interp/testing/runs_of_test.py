@@ -12,6 +12,7 @@ from attrs import Factory, define, frozen
 from gram import GramError, Pattern
 from lenses_ext import ProgramLike
 
+from ..call_text import counted
 from ..execution import BeginOptions, RunOptions, begin
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..records import RecordedRun
@@ -39,7 +40,7 @@ class RunsOfTest:
     recordings: list[Recording] = Factory(list)
 
     def __repr__(self) -> str:
-        return f"<RunsOfTest: {len(self.recordings)} runs>"
+        return f"<RunsOfTest: {counted(len(self.recordings), 'run')}>"
 
     @property
     def runs(self) -> list[RecordedRun]:

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from gram import expect
+from gram import GramError, expect
 
 from ..errors import ToolError, said_by
 from ..event_loop import LoopThread
@@ -136,7 +136,9 @@ def _is_cancellation(error: BaseException) -> bool:
 
 
 def _failure(tool: Tool, error: BaseException) -> ToolError:
-    return ToolError(f'tool "{tool.name}" failed: {said_by(error)}')
+    # the class of an error of ours says nothing to a model that its message does not say
+    told = str(error) if isinstance(error, GramError) else ""
+    return ToolError(f'tool "{tool.name}" failed: {told or said_by(error)}')
 
 
 def _written(tool: Tool, result: object) -> JsonText:

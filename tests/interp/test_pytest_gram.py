@@ -397,4 +397,4 @@ def test_nothing_is_recorded(gram_agent, gram_recording):
     assert "there is no recording" in done.stdout
     assert '>       gram_agent("hello.gram").run("hi")' in done.stdout
     assert "interp/" not in done.stdout  # no line of ours
-    assert "gram_recording = <RunsOfTest: 1 runs>" in done.stdout
+    assert "gram_recording = <RunsOfTest: 1 run>" in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,54 @@ def test_agents_and_workflows_inside_have_spans_around_what_they_do(
     helper = attributes(spans.named("invoke_agent helper"))
     assert helper["gen_ai.request.model"] == "helper"
     assert helper["gen_ai.usage.input_tokens"] == 10
+
+
+class Failing(Team):
+    """A team whose helper fails."""
+
+    def __init__(self, failure: Any) -> None:
+        self._failure = failure
+
+    def complete(self, request: Any) -> object:
+        """The reply, or what fails."""
+        if request.model.name != "helper":
+            return super().complete(request)
+        if isinstance(self._failure, Exception):
+            raise self._failure
+        return completion(self._failure)
+
+
+@pytest.mark.parametrize(
+    ("failure", "marked"),
+    [
+        ({"content": None, "refusal": "I won't"}, {"invoke_agent helper": "agent_error"}),
+        (
+            ModelError("down"),
+            dict.fromkeys(
+                ["chat helper", *(f"invoke_agent {each}" for each in ("helper", "desk", "both"))],
+                "ModelError",
+            ),
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_span_of_an_agent_inside_that_fails_is_marked(
+    spans: Spans, failure: Any, marked: dict[str, str], is_async: bool
+) -> None:
+    team = parse(TEAM.text.replace("| desk, look]", "| desk]"))
+    options: Any = {"agent": "both", "model": Failing(failure)}
+    options["telemetry"] = Telemetry(spans.provider)
+    with suppress(ModelError):
+        if is_async:
+            asyncio.run(arun(team, "go", **options))
+        else:
+            run(team, "go", **options)
+
+    found = {each.name: attributes(each).get("error.type") for each in spans.ended}
+    assert {name: kind for name, kind in found.items() if kind} == marked
+    status = spans.named("invoke_agent helper").status
+    assert status.status_code is StatusCode.ERROR
+    assert not status.description
 
 
 def test_without_a_provider_spans_go_to_that_of_the_process() -> None:

@@ -119,6 +119,33 @@ def test_cases_run_at_once_and_are_reported_in_their_order(
     assert [each["name"] for each in json.loads(done.stdout)["cases"]] == names
 
 
+COUNTING = """\
+from interp import tool
+
+seen = []
+
+@tool
+def sayHello(personName: str = "world") -> str:
+    'Returns a friendly greeting message for the given name'
+    seen.append(personName)
+    return f"call {len(seen)}"
+"""
+
+
+def test_each_case_has_tools_of_its_own(folder: Path, model_server: ModelServer) -> None:
+    (folder / "counting.py").write_text(COUNTING)
+    case = {"program": "hello.gram", "input": "I am Al"}
+    rows = [{**case, "name": name} for name in ("a", "b")]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    model_server.will_say(GREETING, "Hello!", GREETING, "Hello!")
+
+    done = run_cases(folder, model_server, "--tools", "counting.py")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = [each["messages"][-1]["content"] for each in model_server.requests[1::2]]
+    assert [each.strip(chr(34)) for each in results] == ["call 1"] * 2
+
+
 def test_cases_are_selected_by_their_names(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say("Bye!")
 

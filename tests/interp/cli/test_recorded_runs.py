@@ -75,6 +75,9 @@ def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_pa
     told = "the request at position (0) is not the one that was recorded:"
     assert f".gram:3:1: {told}" in done.stderr.splitlines()[0]
     assert "+instruction: Have short conversations." in done.stderr
+    as_json = gram("replay", str(file), "--program", str(changed), "--json")
+    assert json.loads(as_json.stdout)["error"]["type"] == "ReplayError"
+    assert (json.loads(as_json.stdout)["error"]["exit_code"], as_json.returncode) == (1, 1)
     same = gram("replay", str(file), "--program", str(HELLO))
     assert (same.returncode, same.stdout) == (0, "Hello, Al.\n")
 

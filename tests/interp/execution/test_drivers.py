@@ -304,7 +304,7 @@ def test_a_run_says_where_it_stands(hello_world: Pattern) -> None:
     begun.finish()
 
     assert before == "<Run of hello_world_agent: awaiting the model's reply, turn 0, 0 calls>"
-    assert repr(begun) == "<Run of hello_world_agent: done, turn 1, 1 calls>"
+    assert repr(begun) == "<Run of hello_world_agent: done, turn 1, 1 call>"
     assert repr(begun.state).startswith("<State of hello_world_agent: done")
     assert begun._repr_mimebundle_()["text/plain"] == repr(begun)
     assert "Hello, world! Nice to meet you." in begun._repr_mimebundle_()["text/html"]

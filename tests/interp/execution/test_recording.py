@@ -282,6 +282,7 @@ def test_a_file_that_cannot_be_begun_is_not_left_behind(file: Path) -> None:
     ("text", "error", "message"),
     [
         ("", ValidationError, "no run is recorded in it"),
+        ("[:Run {format: 2, pro", ValidationError, "the file ends in its first entry"),
         ("(a)\n", ValidationError, "not the record of a run"),
         ("[:Run\n", GramDecodeError, "run.gram:2:1"),
         ("(:Run {format: 3})\n", ValidationError, "format 3 is not 1 or 2"),

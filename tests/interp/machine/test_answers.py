@@ -117,7 +117,7 @@ def test_a_correction_does_not_count_as_a_round_of_tool_calls() -> None:
         return run(agent, "How many?", library, model=model, limits=Limits(iterations=1))
 
     assert ask("five", call, "5").value == 5
-    with pytest.raises(LimitError, match="1 rounds of tool calls"):
+    with pytest.raises(LimitError, match="1 round of tool calls"):
         ask("five", call, call, "5")
 
 

@@ -338,7 +338,7 @@ def test_what_the_policy_denies_is_told_to_the_model() -> None:
     [
         ({"iterations": 0}, "0 rounds of tool calls (limit: iterations)"),
         ({"tool_calls": 1}, "1 tool calls (limit: tool_calls)"),
-        ({"calls_per_tool": 1}, '1 calls of "say" (limit: calls_per_tool)'),
+        ({"calls_per_tool": 1}, '1 call of "say" (limit: calls_per_tool)'),
         ({"tokens": 12}, "12 of 12 tokens (limit: tokens)"),
         ({"input_tokens": 9}, "10 of 9 tokens (limit: input_tokens)"),
         ({"output_tokens": 2}, "2 of 2 tokens (limit: output_tokens)"),
