@@ -1,6 +1,6 @@
 """Many queued runs over workers that are killed at random: none is lost, none is done twice.
 
-    python -m benchmarks.killed_workers [--runs 10000] [--workers 4] [--every 5] [--store ADDRESS]
+    python -m benchmarks.killed_workers [--runs 10000] [--workers 4] [--every 10] [--store ADDRESS]
 
 Each run asks a model, calls a tool, and asks the model again. The tool writes the key of its call
 to a file. Workers are killed by SIGKILL and replaced at once. Without an address, a Postgres server
@@ -197,7 +197,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--every", type=float, default=5.0)
+    parser.add_argument("--every", type=float, default=10.0)
     parser.add_argument("--store")
     given = parser.parse_args()
     if given.store:

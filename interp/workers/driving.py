@@ -74,16 +74,18 @@ class Driver:
         if row.status not in _HAS_ENDED:
             try:
                 await self._drive(row, limits)
-            except (ApprovalNeeded, LimitError, RunTakenError):
+            except (ApprovalNeeded, LimitError):
                 pass  # the store says how it stands
+            except RunTakenError:
+                return  # whoever has it does the rest
             except (LaterError, StoreError):
                 raise
             except Exception as error:  # noqa: BLE001  # a run of a user may raise anything
                 self._failed(run, error)
             row = self._store.row(run)
+            self._told(row)
         if row.status in _HAS_ENDED:
             self._queue.ended(run)
-        self._told(row)
 
     async def _drive(self, row: RunRow, limits: SharedLimits) -> None:
         log, kept = self._read(row)

@@ -119,6 +119,7 @@ class Worker:
         """The same without blocking."""
         loop = asyncio.get_running_loop()
         self._is_stopping = False
+        loop.set_exception_handler(_log_lost_jobs)
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError, RuntimeError):  # on Windows, or in another thread
                 loop.add_signal_handler(number, self.stop)
@@ -288,6 +289,17 @@ class Worker:
                     await app.job_manager.finish_job_by_id_async(
                         job.id, procrastinate.jobs.Status.FAILED, delete_job=True
                     )
+
+
+def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log that others were given the job of a worker that was not heard of meanwhile."""
+    from procrastinate.exceptions import ConnectorException
+
+    error = context.get("exception")
+    if isinstance(error, ConnectorException):
+        LOGGER.info("the end of a job could not be written: %s", error.__cause__ or error)
+    else:
+        loop.default_exception_handler(context)
 
 
 def _queue_of(schedule: Schedule) -> str:

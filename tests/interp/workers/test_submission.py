@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from interp import (
 from interp.workers import why_queued
 from tests.interp.cli.process import KEY, gram
 from tests.interp.worker_processes import GREETER, TALKER
-from tests.paths import EXAMPLES
+from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 
@@ -146,3 +148,19 @@ def test_misuse_of_the_command_is_told(
 
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
     assert not (tmp_path / "runs.db").exists()
+
+
+@pytest.mark.parametrize("command", [["submit", HELLO, "Hi."], ["worker"]])
+def test_what_has_to_be_installed_is_told(database: str, command: list[str]) -> None:
+    code = (
+        "import sys; sys.modules['procrastinate'] = None\n"
+        "from interp.cli import main; sys.argv = ['gram', *sys.argv[1:]]; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command, "--store", database],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 4
+    assert "pip install 'gram-agents[workers]'" in done.stderr
+    assert "Traceback" not in done.stderr

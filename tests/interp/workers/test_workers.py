@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -116,6 +117,25 @@ def test_the_runs_of_a_killed_worker_are_taken_over_within_30_seconds(
     assert seconds < 30
     assert lines(log) == [f"begins {run}/0/0"] * 2
     assert len(model_server.requests) == 1  # what the model had said was recorded
+
+
+def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    model_server.will_say(Answer(completion({"content": "Late."}), silence=3), "Hi.", "Again.")
+    run = submit(TALKER, "Hello", store=store)
+    with worker(database, server=model_server) as frozen:
+        until(lambda: len(model_server.requests) == 1)
+        frozen.process.send_signal(signal.SIGSTOP)
+        with worker(database, server=model_server) as other:
+            until(ended(store, run))
+            frozen.process.send_signal(signal.SIGCONT)
+            other.kill()
+        until(ended(store, submit(TALKER, "Hello", store=store)))
+        assert frozen.stop() == 0
+
+    (reply,) = [step.event for step in store.recorded(run).steps]
+    assert reply.message.content == "Hi."
 
 
 def test_a_worker_takes_only_runs_whose_tools_it_has(
