@@ -171,7 +171,8 @@ from .steering.deciding import Result as Result, decide_run as decide_run
 from .steering.forking import fork_run as fork_run
 from .steering.transfers import export_run as export_run, import_run as import_run
 from .stores.opening import open_store as open_store
-from .stores.run_store import RunFacts as RunFacts, RunRow as RunRow, RunStore as RunStore
+from .stores.run_rows import RunFacts as RunFacts, RunRow as RunRow
+from .stores.run_store import RunStore as RunStore
 from .telemetry import Telemetry as Telemetry
 from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest
 from .tools.agent_tools import tool_of_agent as tool_of_agent

@@ -4,7 +4,8 @@ from .claims import Claim
 from .conversations import Conversation
 from .opening import StoreLike, context_of, new_run, open_store, run_of
 from .postgres import PostgresDatabase
-from .run_store import ENDED, RunFacts, RunRow, RunStatus, RunStore
+from .run_rows import ENDED, RunFacts, RunRow, RunStatus
+from .run_store import RunStore
 from .stored_run import StoredRun, status_of
 
 __all__ = [

@@ -12,7 +12,8 @@ from gram import expect, resolved
 from ..errors import ConfigurationError, StoreError
 from ..messages import ConversationContext
 from ..records import RecordedRun
-from .run_store import RunFacts, RunStore
+from .run_rows import RunFacts
+from .run_store import RunStore
 from .stored_run import StoredRun
 
 StoreLike: TypeAlias = Union[RunStore, str, "os.PathLike[str]"]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from types import TracebackType
-from typing import Any, Final, Literal, TypeAlias
-
-from attrs import field, frozen
+from typing import Final
 
 from gram import ArgumentError, Source, expect
 
@@ -17,75 +15,11 @@ from ..records import RecordedRun, read_run
 from .claims import LEASE, Claim, Keeper, is_dead, new_owner
 from .conversations import Conversation, Turn, add_turn, gone_on, named_text
 from .database import FORMAT, TABLES, Database, Execute, Rows
-from .heads import cut, joined, names_in
+from .heads import cut, joined
+from .pruning import prune
+from .run_rows import ENDED, RunFacts, RunRow, RunStatus, found, stand
 
-RunStatus: TypeAlias = Literal[
-    "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
-]
-"""How a run stands: submitted and not begun; claimed by somebody; claimed by nobody, so that it can
-be resumed; waiting for approval; at a limit; failed or done or cancelled, for good."""
-
-ENDED: Final = ("failed", "done", "cancelled")
-"""The statuses of runs that nothing goes on with."""
-
-_COLUMNS: Final = (
-    "id, {standing}, agent, model, filename, program, parent, tenant, conversation, priority, "
-    "created, changed, input_tokens, output_tokens, reason, "
-    "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
-)
-_A_PAGE: Final = 100
 _TEXTS_ARE_USED_FOR: Final = 3600.0  # seconds after which a text is marked as used again
-_TEXTS_ARE_KEPT_FOR: Final = 86400.0  # seconds after its last use in which no text is removed
-
-
-@frozen
-class RunFacts:
-    """What is known of a run when it is made.
-
-    Attributes:
-        agent: the name of the agent or workflow.
-        model: the model, or ``""`` where several are asked.
-        filename: the name of the program's file, or ``""``.
-        program: the hash of the text of the program.
-        parent: the id of the run that it was forked of, or None.
-        tenant: whom it is done for, or None.
-        conversation: the conversation that it is a turn of, or None.
-        priority: runs with a higher one are taken first.
-    """
-
-    agent: str
-    model: str = ""
-    filename: str = ""
-    program: str = ""
-    parent: str | None = None
-    tenant: str | None = None
-    conversation: str | None = None
-    priority: int = 0
-
-
-@frozen
-class RunRow:
-    """A run as a list shows it.
-
-    Attributes:
-        id: its id.
-        status: how it stands, see `RunStatus`.
-        facts: what was known when it was made.
-        created: when it was made.
-        changed: when it was last claimed or let go.
-        usage: the tokens that it had used when it was last let go.
-        reason: what it was stopped by, or None.
-        entries: how many entries it has.
-    """
-
-    id: str
-    status: RunStatus
-    facts: RunFacts
-    created: datetime
-    changed: datetime
-    usage: Usage = field(factory=lambda: Usage(0, 0))
-    reason: str | None = None
-    entries: int = 0
 
 
 class RunStore:
@@ -396,8 +330,8 @@ class RunStore:
         Raises:
             StoreError: there is no such run, or the store cannot be read.
         """
-        for found in self._found("id = ?", [run], 1):
-            return found
+        for row in found(self.ready(), "id = ?", [run], 1):
+            return row
         raise self._no_run(run)
 
     def rows(
@@ -440,9 +374,9 @@ class RunStore:
                 where.append(sql)
                 values += [len(beginning), value] if sql.startswith("substr") else [value]
         if status:
-            where.append(f"{self._standing} IN ({', '.join('?' * len(status))})")
-            values += status
-        return self._found(" AND ".join(where), values, limit)
+            condition, given = stand(status, self._clock)
+            where, values = [*where, condition], [*values, *given]
+        return found(self.ready(), " AND ".join(where), values, limit)
 
     def prune(
         self, before: datetime, *, status: Sequence[RunStatus] = ENDED, tenant: str | None = None
@@ -457,45 +391,18 @@ class RunStore:
         Raises:
             StoreError: the store cannot be written.
         """
-        marks = ", ".join("?" * len(status))
-        values = [*status, before.timestamp(), *([tenant] if tenant is not None else [])]
-        for_tenant = " AND tenant = ?" if tenant is not None else ""
-
-        def remove(execute: Execute) -> int:
-            removed = execute(
-                f"DELETE FROM gram_runs WHERE {self._standing} IN ({marks}) AND changed < ?"
-                f"{for_tenant} AND (owner IS NULL OR leased_until < {self._clock}) RETURNING id",
-                *values,
-            )
-            for (run,) in removed:
-                execute("DELETE FROM gram_entries WHERE run = ?", run)
-            if removed:
-                heads = execute("SELECT text FROM gram_entries WHERE seq = 0")
-                used = {each for (own,) in heads for each in names_in(own)}
-                old = execute(
-                    f"SELECT sha256 FROM gram_texts WHERE used < {self._clock} - ?",
-                    _TEXTS_ARE_KEPT_FOR,
-                )
-                for (sha256,) in old:
-                    if sha256 not in used:
-                        execute("DELETE FROM gram_texts WHERE sha256 = ?", sha256)
-            return len(removed)
-
-        return self.ready().together(remove) if status else 0
+        where, values = stand(status, self._clock)
+        values.append(before.timestamp())
+        if tenant is not None:
+            values.append(tenant)
+        of_tenant = "" if tenant is None else " AND tenant = ?"
+        return prune(self.ready(), f"{where} AND changed < ?{of_tenant}", values)
 
     # --- inside
 
     @property
     def _clock(self) -> str:
         return self.database.clock
-
-    @property
-    def _standing(self) -> str:
-        """SQL for how a run stands: one whose owner is not heard of any more has stopped."""
-        return (
-            f"CASE WHEN status = 'running' AND leased_until < {self._clock} "
-            "THEN 'stopped' ELSE status END"
-        )
 
     def _make_tables(self, execute: Execute) -> None:
         execute(self.database.guard)
@@ -601,23 +508,6 @@ class RunStore:
             raise StoreError(f"{self.name}: a text that a run has is missing: {sha256}")
         return str(found[0][0])
 
-    def _found(self, where: str, values: Sequence[object], limit: int | None) -> Iterator[RunRow]:
-        """The runs for which a condition holds, the newest first, read a page at a time."""
-        after, last = "TRUE", list[object]()
-        while limit is None or limit > 0:
-            page = _A_PAGE if limit is None else min(_A_PAGE, limit)
-            rows = self._rows(
-                f"SELECT {_COLUMNS.format(standing=self._standing)} FROM gram_runs "
-                f"WHERE {where} AND {after} ORDER BY created DESC, id DESC LIMIT {page}",
-                *values,
-                *last,
-            )
-            yield from map(_row, rows)
-            if len(rows) < page:
-                return
-            limit = None if limit is None else limit - page
-            after, last = "(created, id) < (?, ?)", [rows[-1][10], rows[-1][0]]
-
     def _no_run(self, run: str) -> StoreError:
         return StoreError(
             f"{self.name}: there is no run {run}\n"
@@ -631,18 +521,3 @@ class RunStore:
         if found[0][0] == "cancelled":
             return RunTakenError(f"{self.name_of(run)} was cancelled")
         return RunTakenError(f"{self.name_of(run)} was taken over by another process")
-
-
-def _row(row: tuple[Any, ...]) -> RunRow:
-    run, status, agent, model, filename, program, parent, tenant, conversation, priority = row[:10]
-    created, changed, input_tokens, output_tokens, reason, entries = row[10:]
-    return RunRow(
-        run,
-        status,
-        RunFacts(agent, model, filename, program, parent, tenant, conversation, priority),
-        datetime.fromtimestamp(created, UTC),
-        datetime.fromtimestamp(changed, UTC),
-        Usage(input_tokens, output_tokens),
-        reason,
-        entries,
-    )

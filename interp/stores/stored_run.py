@@ -17,7 +17,8 @@ from ..redaction import redact
 from ..tools import Tool
 from .claims import Claim
 from .conversations import Turn
-from .run_store import ENDED, RunFacts, RunStatus, RunStore
+from .run_rows import ENDED, RunFacts, RunStatus
+from .run_store import RunStore
 
 
 class StoredRun:

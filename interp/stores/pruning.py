@@ -1,0 +1,57 @@
+"""Removing runs, and the texts that nothing else uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from .database import Database, Execute
+from .heads import names_in
+
+_AT_ONCE: Final = 500
+"""How many runs are removed in one go, so that others do not wait for long."""
+
+_TEXTS_ARE_KEPT_FOR: Final = 86400.0
+"""Seconds after its last use in which no text is removed: a run may be about to use it."""
+
+
+def prune(database: Database, where: str, values: Sequence[object]) -> int:
+    """Remove the runs for which a condition holds, and that nobody has; returns how many.
+
+    Args:
+        database: the database.
+        where: SQL of the condition.
+        values: its values.
+    """
+    is_free = f"(owner IS NULL OR leased_until < {database.clock})"
+
+    def remove(execute: Execute) -> int:
+        removed = execute(
+            "DELETE FROM gram_runs WHERE id IN (SELECT id FROM gram_runs "
+            f"WHERE {where} AND {is_free} LIMIT {_AT_ONCE}) AND {is_free} RETURNING id",
+            *values,
+        )
+        for (run,) in removed:
+            execute("DELETE FROM gram_entries WHERE run = ?", run)
+        return len(removed)
+
+    count = 0
+    while removed := database.together(remove):
+        count += removed
+    if count:
+        database.together(lambda execute: _remove_texts(execute, database.clock))
+    return count
+
+
+def _remove_texts(execute: Execute, clock: str) -> None:
+    """Remove the texts that have not been used for a while and that no run has."""
+    old = execute(f"SELECT sha256 FROM gram_texts WHERE used < {clock} - ?", _TEXTS_ARE_KEPT_FOR)
+    if not old:
+        return
+    heads = execute(
+        "SELECT e.text FROM gram_runs AS r JOIN gram_entries AS e ON e.run = r.id AND e.seq = 0"
+    )
+    used = {each for (own,) in heads for each in names_in(own)}
+    for (sha256,) in old:
+        if sha256 not in used:
+            execute("DELETE FROM gram_texts WHERE sha256 = ?", sha256)

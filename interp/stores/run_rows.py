@@ -1,0 +1,142 @@
+"""Runs as a list shows them, and how they are found in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from ..messages import Usage
+from .database import Database
+
+RunStatus: TypeAlias = Literal[
+    "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
+]
+"""How a run stands: submitted and not begun; claimed by somebody; claimed by nobody, so that it can
+be resumed; waiting for approval; at a limit; failed or done or cancelled, for good."""
+
+ENDED: Final = ("failed", "done", "cancelled")
+"""The statuses of runs that nothing goes on with."""
+
+_COLUMNS: Final = (
+    "id, {standing}, agent, model, filename, program, parent, tenant, conversation, priority, "
+    "created, changed, input_tokens, output_tokens, reason, "
+    "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
+)
+_A_PAGE: Final = 100
+
+
+@frozen
+class RunFacts:
+    """What is known of a run when it is made.
+
+    Attributes:
+        agent: the name of the agent or workflow.
+        model: the model, or ``""`` where several are asked.
+        filename: the name of the program's file, or ``""``.
+        program: the hash of the text of the program.
+        parent: the id of the run that it was forked of, or None.
+        tenant: whom it is done for, or None.
+        conversation: the conversation that it is a turn of, or None.
+        priority: runs with a higher one are taken first.
+    """
+
+    agent: str
+    model: str = ""
+    filename: str = ""
+    program: str = ""
+    parent: str | None = None
+    tenant: str | None = None
+    conversation: str | None = None
+    priority: int = 0
+
+
+@frozen
+class RunRow:
+    """A run as a list shows it.
+
+    Attributes:
+        id: its id.
+        status: how it stands, see `RunStatus`.
+        facts: what was known when it was made.
+        created: when it was made.
+        changed: when it was last claimed or let go.
+        usage: the tokens that it had used when it was last let go.
+        reason: what it was stopped by, or None.
+        entries: how many entries it has.
+    """
+
+    id: str
+    status: RunStatus
+    facts: RunFacts
+    created: datetime
+    changed: datetime
+    usage: Usage = field(factory=lambda: Usage(0, 0))
+    reason: str | None = None
+    entries: int = 0
+
+
+def stand(status: Sequence[RunStatus], clock: str) -> tuple[str, list[object]]:
+    """SQL for runs that stand in one of some ways, and its values.
+
+    A run whose owner is not heard of any more has stopped.
+
+    Args:
+        status: how they stand.
+        clock: SQL for the time.
+    """
+    plain = [each for each in status if each != "running"]
+    parts = [f"status IN ({', '.join('?' * len(plain))})"] if plain else []
+    if "running" in status:
+        parts.append(f"(status = 'running' AND leased_until >= {clock})")
+    if "stopped" in status:
+        parts.append(f"(status = 'running' AND leased_until < {clock})")
+    return f"({' OR '.join(parts) or 'FALSE'})", [*plain]
+
+
+def found(
+    database: Database, where: str, values: Sequence[object], limit: int | None
+) -> Iterator[RunRow]:
+    """The runs for which a condition holds, the newest first, read a page at a time.
+
+    Args:
+        database: the database.
+        where: SQL of the condition.
+        values: its values.
+        limit: how many at most; None for all.
+    """
+    standing = (
+        f"CASE WHEN status = 'running' AND leased_until < {database.clock} "
+        "THEN 'stopped' ELSE status END"
+    )
+    after, last = "TRUE", list[object]()
+    while limit is None or limit > 0:
+        page = _A_PAGE if limit is None else min(_A_PAGE, limit)
+        rows = database.execute(
+            f"SELECT {_COLUMNS.format(standing=standing)} FROM gram_runs "
+            f"WHERE {where} AND {after} ORDER BY created DESC, id DESC LIMIT {page}",
+            *values,
+            *last,
+        )
+        yield from map(_row, rows)
+        if len(rows) < page:
+            return
+        limit = None if limit is None else limit - page
+        after, last = "(created, id) < (?, ?)", [rows[-1][10], rows[-1][0]]
+
+
+def _row(row: tuple[Any, ...]) -> RunRow:
+    run, status, agent, model, filename, program, parent, tenant, conversation, priority = row[:10]
+    created, changed, input_tokens, output_tokens, reason, entries = row[10:]
+    return RunRow(
+        run,
+        status,
+        RunFacts(agent, model, filename, program, parent, tenant, conversation, priority),
+        datetime.fromtimestamp(created, UTC),
+        datetime.fromtimestamp(changed, UTC),
+        Usage(input_tokens, output_tokens),
+        reason,
+        entries,
+    )
