@@ -44,7 +44,7 @@ from .effects import (
     checked_settings,
 )
 from .forms import form_of, form_of_frame
-from .frames import Begin, Frame, New, Outcome, Status
+from .frames import AgentFrame, Begin, Frame, New, Outcome, Status
 from .limits import Limits, time_is_up
 from .readings import frame_at, pending
 from .requests import input_of, parameter_names_of
@@ -123,13 +123,13 @@ def first_state(
     """The State in which a run of a valid program begins; see `start`."""
     changes = checked_settings(settings) or pmap()
     shared = Shared(program, model, limits, policy, changes, check_results, run_id=run_id)
-    return _begun(shared, Begin((), program, _input(program, given), context))
+    return _begun(shared, Begin((), program, _input(program, given), context), [])
 
 
-def _begun(shared: Shared, begin: Begin) -> State:
+def _begun(shared: Shared, begin: Begin, ended: Endings) -> State:
     if is_agent(begin.pattern):  # what it asks is read of the State
         return State(shared, agent_frame.first_frame(shared, begin))
-    shared, frame, _ = _settled(*form_of(begin.pattern).begin(shared, begin), [])
+    shared, frame, _ = _settled(*form_of(begin.pattern).begin(shared, begin), ended)
     return State(shared, frame)
 
 
@@ -173,11 +173,31 @@ def begun_with(state: State, program: Pattern, context: ConversationContext | No
         program: the program.
         context: the conversation before, instead of the one it had.
     """
+    return _begun_again(state, program, context, [])
+
+
+def endings_at_start(state: State) -> Endings:
+    """The frames inside a run that ended as soon as it began, and how, those inside first.
+
+    Of a State that is not the first of a run there are none.
+    """
+    expect(state, State, "state", by="endings_at_start")
+    if isinstance(state.frame, AgentFrame):  # one begins nothing before its first reply
+        return []
+    ended: Endings = []
+    again = _begun_again(state, state.shared.program, None, ended)
+    return ended if again.frame == state.frame else []
+
+
+def _begun_again(
+    state: State, program: Pattern, context: ConversationContext | None, ended: Endings
+) -> State:
     shared = state.shared.changed(program=program)
     given = getattr(state.frame, "given", None)
     said = state.context[-1].content if given is None else given.value
-    before = state.context[:-1] if context is None else context
-    return _begun(shared, Begin((), program, said, before))
+    own = 2 if state.status is Status.DONE else 1  # its input, and its result if it has ended
+    before = state.context[:-own] if context is None else context
+    return _begun(shared, Begin((), program, said, before), ended)
 
 
 def step(state: State, event: Event) -> Step:

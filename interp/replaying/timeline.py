@@ -32,6 +32,7 @@ from ..machine import (
     ToolReturned,
     WorkflowFrame,
     endings,
+    endings_at_start,
     frame_at,
     newly_answered,
     pending,
@@ -97,6 +98,8 @@ class _Reader:
     def ended(self) -> Iterator[Entry]:
         """What has ended, in that order."""
         state = self._run.first
+        for frame, outcome in endings_at_start(state):
+            yield _ended(state, frame, outcome)
         for entry in self._run.entries:
             if isinstance(entry, Step):
                 self.stopped, state = None, entry.state
@@ -158,9 +161,7 @@ class _Reader:
             else:
                 assert frame is not None
                 assert outcome is not None
-                how: How = "done" if outcome.error is None else "failed"
-                entry = _frame(step.before, frame, how)
-                entry = evolve(entry, result=outcome.said, error=outcome.error)
+                entry = _ended(step.before, frame, outcome)
             if frame is not None and entry.how == "done" and _is_unfinished(frame):
                 entry = evolve(entry, error=_UNFINISHED)
             yield self._noted(evolve(entry, approval=self._approvals.get(at)))
@@ -247,10 +248,17 @@ def _kind(frame: Frame) -> Kind:
     return "agent" if isinstance(frame, AgentFrame) else "workflow"
 
 
+def _ended(state: State, frame: Frame, outcome: Outcome) -> Entry:
+    """The entry of an agent or a workflow that nobody called and that has ended."""
+    how: How = "done" if outcome.error is None else "failed"
+    error = _UNFINISHED if how == "done" and _is_unfinished(frame) else outcome.error
+    return evolve(_frame(state, frame, how), result=outcome.said, error=error)
+
+
 def _frame(state: State, frame: Frame, how: How) -> Entry:
     """The entry of an agent or a workflow, with what a State says that it was given."""
     around, name = frame_at(state, frame.place), frame.name
-    given: str | None = None
+    given: str | None = frame.given if isinstance(frame, WorkflowFrame) else None
     node = around.node_at(frame.place) if isinstance(around, WorkflowFrame) else None
     if isinstance(around, WorkflowFrame) and node is not None:
         given = around.live[node[0]].items[node[1]]

@@ -15,7 +15,9 @@ from interp import (
     ScriptedModel,
     ToolLibrary,
     Usage,
+    WorkflowError,
     ask_all,
+    deny_all,
     load_run,
     price_of,
     resume_run,
@@ -194,3 +196,47 @@ def test_what_happens_inside_is_whose_it_is(
     assert [(each.who, each.kind, each.name) for each in found.in_order] == happened
     assert {each.how for each in found.in_order} == {"done"}
     assert "researcher" in run_page(load_run(file))
+
+
+AT_ONCE = parse("""
+[outer:Workflow {description: "Maps twice."} | (items::Array)==>(::Array), inner, last,
+  (inner)-->(last)]
+[inner:Workflow {description: "Maps."} | (items::Array)==>(::Array), each, ()-[:EACH]->(each)]
+[last:Workflow {description: "Maps."} | (items::Array)==>(::Array), each, ()-[:EACH]->(each)]
+(each:Agent {instruction: "Say it.", model: "A/b"})
+""")
+
+
+def test_what_begins_and_ends_at_once_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "run.gram"
+    run(AT_ONCE, {"items": []}, agent="outer", model=ScriptedModel([]), record=file)
+
+    found = [
+        (each.at, each.kind, each.how, each.arguments, each.result) for each in of(file).entries
+    ]
+
+    assert found == [
+        (("inner",), "workflow", "done", "[]", "[]"),
+        (("last",), "workflow", "done", "[]", "[]"),
+    ]
+
+
+def test_a_step_that_is_refused_when_the_run_begins_fails_in_its_workflow(tmp_path: Path) -> None:
+    program = parse(
+        '[outer:Workflow {description: "Pays."} | inner]'
+        '[inner:Workflow {description: "Pays."} | pay]'
+        '[pay:Tool {description: "Pays."} | (x::String)==>(::String)]'
+    )
+
+    @tool
+    def pay(x: str) -> str:
+        """Pays."""
+        return x
+
+    file = tmp_path / "run.gram"
+    with pytest.raises(WorkflowError):
+        run(program, "go", ToolLibrary.of(pay), agent="outer", policy=deny_all, record=file)
+
+    (entry,) = of(file).entries
+    assert (entry.at, entry.kind, entry.how) == (("inner",), "workflow", "failed")
+    assert 'step "pay" failed' in (entry.error or "")
