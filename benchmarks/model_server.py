@@ -1,7 +1,8 @@
 """A server of Chat Completions that costs little, in a process of its own.
 
 It answers a request by the last message: a tool's result is answered with words, everything else
-with a call of the first tool that is offered. Run as a program it prints its address.
+with a call of the first tool that is offered. Run as a program it prints its address; its argument
+is how many seconds it takes to answer.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 GREETING = "Hello, Alice! Welcome."
+_SECONDS = float(next(iter(sys.argv[1:]), "0")) if __name__ == "__main__" else 0.0
 
 
 class _Connection(asyncio.Protocol):
@@ -34,7 +36,8 @@ class _Connection(asyncio.Protocol):
                 return
             body = bytes(self._received[end + 4 : end + 4 + length])
             del self._received[: end + 4 + length]
-            self._transport.write(_response(json.loads(body)))
+            answer = _response(json.loads(body))
+            asyncio.get_running_loop().call_later(_SECONDS, self._transport.write, answer)
 
 
 def _response(request: dict[str, Any]) -> bytes:
@@ -66,9 +69,13 @@ def _calling(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The address of a server that runs while the context is open."""
-    command = [sys.executable, __file__]
+def serving(seconds: float = 0.0) -> Iterator[str]:
+    """The address of a server that runs while the context is open.
+
+    Args:
+        seconds: how long it takes to answer.
+    """
+    command = [sys.executable, __file__, str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -1,0 +1,117 @@
+"""What the database does for a thousand workers and a million runs, with rows put in by SQL.
+
+    python -m benchmarks.scaling [--runs 1000000] [--claimed 8000] [--workers 1000]
+
+A Postgres server of its own, with fsync on. The workers are not there: what each asks every few
+seconds is asked here, in a store as full as theirs would be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+from benchmarks.records import AGENT
+from benchmarks.stores import keep_on_disk, say, timed
+from interp import RunStore, open_store, start
+from interp.stores import PostgresDatabase, StoredRun
+from interp.workers.queue import RunQueue
+from tests.interp.postgres import serving_postgres
+
+CLOCK = "extract(epoch FROM now())::double precision"
+RUNS = f"""
+INSERT INTO gram_runs (id, status, agent, model, filename, program, priority, created, changed,
+                       fence, owner, leased_until, input_tokens, output_tokens)
+SELECT %s || n, %s, 'greeter', 'OpenAI/gpt-5.6-luna', '', repeat('a', 64), 0,
+       {CLOCK} - n / 10.0 - %s, {CLOCK} - n / 10.0 - %s, 1, %s, {CLOCK} + %s, 120, 24
+FROM generate_series(1, %s) AS n
+"""
+HEADS = """
+INSERT INTO gram_entries (run, seq, fence, text)
+SELECT id, 0, 0, (SELECT text FROM gram_entries WHERE run = %s AND seq = 0)
+FROM gram_runs WHERE id <> %s ON CONFLICT DO NOTHING
+"""
+WORK = """
+INSERT INTO gram_work (run, queue, due) SELECT id, 'q', 0 FROM gram_runs WHERE status = 'running'
+"""
+RENEWED = """
+SELECT n_tup_upd, n_tup_hot_upd, n_dead_tup, pg_current_wal_lsn() - '0/0'::pg_lsn
+FROM pg_stat_user_tables WHERE relname = 'gram_runs'
+"""
+
+
+def filled(store: RunStore, runs: int, claimed: int) -> None:
+    """Put runs that have ended, and runs that are claimed, into a store."""
+    state, _ = start(AGENT, "go")
+    one = str(uuid4())
+    StoredRun(store, one).begin(state, [])
+    a_day = 86400.0
+    store.database.execute(RUNS, "done-", "done", a_day, a_day, None, 0.0, runs)
+    store.database.execute(RUNS, "claimed-", "running", 0.0, 0.0, "elsewhere", 3600.0, claimed)
+    store.database.execute(HEADS, one, one)
+    store.database.execute(WORK)
+    store.database.execute("VACUUM ANALYZE")
+
+
+def renewals(store: RunStore, claims: int = 500) -> None:
+    """What the renewals of claims change, while they are held for some time."""
+    state, _ = start(AGENT, "go")
+    for number in range(claims):
+        StoredRun(store, f"held-{number}").begin(state, [])
+    held = [store.claim(f"held-{number}") for number in range(claims)]
+    time.sleep(1.5)
+    ((changed, hot, _, written),) = store.database.execute(RENEWED)
+    time.sleep(20)
+    store.database.execute("SELECT pg_stat_clear_snapshot()")
+    ((changed_then, hot_then, dead, written_then),) = store.database.execute(RENEWED)
+    times = int(changed_then - changed)
+    print(
+        f"  {times} renewals of {len(held)} claims in 20 s: {int(hot_then - hot)} of them HOT, "
+        f"{int(written_then - written) / max(1, times):.0f} bytes of WAL each, "
+        f"{dead} dead rows at the end"
+    )
+
+
+def main() -> None:
+    """Fill a store, and time what workers ask of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=int, default=1_000_000)
+    parser.add_argument("--claimed", type=int, default=8000)
+    parser.add_argument("--workers", type=int, default=1000)
+    given = parser.parse_args()
+    with serving_postgres() as server, server.database() as address, open_store(address) as store:
+        keep_on_disk(address)
+        store.ready()
+        assert isinstance(store.database, PostgresDatabase)
+        queue = RunQueue(store.database)
+        renewals(store)
+        began = time.perf_counter()
+        filled(store, given.runs, given.claimed)
+        print(f"  {given.runs} runs put in, in {time.perf_counter() - began:.0f} s", flush=True)
+        for number in range(given.workers):
+            queue.seen(f"w-{number}", ["gram", "q"])
+        state, _ = start(AGENT, "go")
+        log = StoredRun(store, str(uuid4()))
+        log.begin(state, [])
+
+        def held() -> None:
+            with log.held():
+                pass
+
+        say("a claim, and letting go", timed(held, 100, 10))
+        say("a page of 100 runs", timed(lambda: list(store.rows(limit=100)), 10, 1))
+        say("a worker says that it lives", timed(lambda: queue.seen("w-7", ["gram", "q"]), 50, 5))
+        say("a look for runs of dead workers", timed(lambda: queue.without_jobs(begun=True), 20, 2))
+        say("a look for runs without jobs", timed(lambda: queue.without_jobs(begun=False), 20, 2))
+        say("a look for work that has ended", timed(queue.remove_ended, 20, 2))
+        ended = datetime.now(UTC) - timedelta(seconds=86400 + (given.runs - 10_000) / 10)
+        began, used = time.perf_counter(), time.process_time()
+        removed = store.prune(ended)
+        seconds = time.perf_counter() - began, time.process_time() - used
+        say(f"prune, {removed} of {given.runs} runs", seconds)
+
+
+if __name__ == "__main__":
+    main()
