@@ -26,7 +26,7 @@ from ..errors import ProgramError
 from ..labels import DEFINITIONS, is_agent, is_loop, is_tool, is_workflow
 from ..programs import ProgramLike, program_patterns
 from ..signatures import signature_text
-from ..workflows import arrows_in
+from ..workflows import FlowNode, arrows_in, workflow_of
 from .drawing import Drawing, Edge, EdgeKind, Group, Node, NodeKind
 
 _WORDS: Final = {"WHEN": "when", "OTHERWISE": "otherwise", "EACH": "each", "HANDOFF": "hands over"}
@@ -180,70 +180,34 @@ class _Drawer:
         self.groups.append(Group(group, flow.name, (rounds,) if rounds else (), around))
         begin, end = (self._node(kind, "", "", group) for kind in _ENDS)
         self._drawn[id(flow.pattern)] = ports = _Ports(begin.entry, end.exit)
-        steps = self._steps(flow, group)
-        for arrow in _arrows(flow.pattern):
-            self._arrow(arrow, steps, flow, group, ports)
-        self._ends(flow, steps, ports)
+        read, scope = workflow_of(flow.pattern), _inside(flow)
+        steps = {name: self._step(node, scope, group) for name, node in read.nodes.items()}
+        for arrow in read.arrows:
+            source = steps[arrow.source].exit if arrow.source else ports.entry
+            target = steps[arrow.target].entry if arrow.target else ports.exit
+            self._edge(source, target, *(_said_at(arrow.pattern) if arrow.pattern else _PLAIN))
+        for arrow in read.loop.feedback.arrows if read.loop else ():
+            if arrow.source:
+                self._edge(steps[arrow.source].exit, ports.entry, "again", "next round")
         return ports
 
-    def _steps(self, flow: _Definition, group: str) -> dict[str, _Ports]:
-        """Draw the nodes of a workflow; for what is drawn elsewhere, one that uses it."""
-        scope, steps = _inside(flow), dict[str, _Ports]()
-        for element in flow.pattern.elements:
-            name = element.value.identity
-            if _is_definition(element):
-                steps[name] = self.draw(_Definition(element, scope), group)
-            elif is_reference(element):
-                steps[name] = self._use(name, name, scope, group)
-        return steps
-
-    def _use(self, name: str, of: str, scope: _Scope, group: str) -> _Ports:
-        meant = scope.get(of)
+    def _step(self, node: FlowNode, scope: _Scope, group: str) -> _Ports:
+        """Draw a node of a workflow; for what is drawn elsewhere, one that uses it."""
+        meant = scope.get(node.definition)
         if meant is None:
-            return self._node("undefined", name, "not defined", group)
+            return self._node("undefined", node.name, "not defined", group)
+        is_again = node.name != node.definition
         known = self._drawn.get(id(meant.pattern))
-        if known is None and name == of:
+        if not is_again and (known is None or meant.pattern is node.pattern):
             return self.draw(meant, group)
         kind: NodeKind = "tool" if is_tool(meant.pattern) else "agent"
-        detail = "" if name == of else f"another use of {of}"
-        used = self._node(kind, name, detail, group)
-        if known is not None:
-            self._edge(used.exit, known.entry, "uses")
+        detail = f"another use of {node.definition}" if is_again else ""
+        used = self._node(kind, node.name, detail, group)
+        self._edge(used.exit, self._named(node.definition, scope, group).entry, "uses")
         return used
 
-    def _arrow(
-        self,
-        arrow: Pattern,
-        steps: dict[str, _Ports],
-        flow: _Definition,
-        group: str,
-        ports: _Ports,
-    ) -> None:
-        ends = []
-        for end, outside in zip(arrow.elements, ports, strict=True):
-            name = end.value.identity
-            if name and name not in steps:
-                of = next(iter(sorted(end.value.labels)), name)
-                steps[name] = self._use(name, of, _inside(flow), group)
-            ends.append(steps[name] if name else _Ports(outside, outside))
-        self._edge(ends[0].exit, ends[1].entry, *_said_at(arrow))
 
-    def _ends(self, flow: _Definition, steps: dict[str, _Ports], ports: _Ports) -> None:
-        """The arrows that are not written: from the input, to the result, to the next round."""
-        flows = [edge for edge in self.edges if edge.kind in ("flow", "handoff")]
-        taken = {edge.target for edge in flows}
-        left = {edge.source for edge in flows}
-        goes_on = {edge.source for edge in flows if edge.target != ports.exit}
-        gives = ports.exit in taken
-        for step in steps.values():
-            if step.entry not in taken:
-                self._edge(ports.entry, step.entry, "flow")
-            if step.exit not in left and not gives:
-                self._edge(step.exit, ports.exit, "flow")
-            if step.exit not in goes_on and is_loop(flow.pattern):
-                self._edge(step.exit, ports.entry, "again", "next round")
-
-
+_PLAIN: Final[tuple[EdgeKind, str]] = ("flow", "")
 _ENDS: Final[tuple[NodeKind, NodeKind]] = ("input", "result")
 
 

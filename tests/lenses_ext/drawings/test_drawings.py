@@ -85,6 +85,20 @@ def test_a_loop_goes_on_with_what_the_last_one_said() -> None:
     assert ("critic", "flow", "refine result", "") not in found
 
 
+def test_what_is_used_by_other_names_alone_is_drawn_without_arrows_of_its_own() -> None:
+    (flow,) = parse("""
+        [flow:Workflow | [writer:Agent], (first::writer)-->(second::writer)]""").patterns
+    drawing = drawing_of(flow)
+    assert arrows(drawing) == {
+        ("flow input", "flow", "first", ""),
+        ("first", "flow", "second", ""),
+        ("second", "flow", "flow result", ""),
+        ("first", "uses", "writer", ""),
+        ("second", "uses", "writer", ""),
+    }
+    assert {each.group for each in drawing.nodes} == {"g0"}
+
+
 def test_a_definition_is_drawn_once_and_what_is_not_defined_is_drawn_as_such() -> None:
     nodes = [(node.name, node.kind) for node in drawing_of(parse(PROGRAM)).nodes if node.name]
 
