@@ -6,7 +6,7 @@ is changed, so the result goes into a text with `gram.Document.replace`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import TypeAlias, Union
 
@@ -25,6 +25,7 @@ from ..language import (
 )
 from ..optics import view, with_elements
 from ..signatures import PARAMETERS, RESERVED
+from .scopes import Program
 
 Step: TypeAlias = Union[Pattern, str]
 """A node: an agent, a tool, a workflow, or the name of one that is defined elsewhere."""
@@ -138,8 +139,9 @@ def factor_agent(
         model: the model of the new agent; without it, that of the other one.
 
     Raises:
-        FocusError: it has no tool of one of these names (the message has the nearest), or something
-            else has the name of the new agent.
+        FocusError: it has no tool of one of these names (the message has the nearest), something
+            else has the name of the new agent, or what stays or is moved would not see what it
+            refers to any more.
     """
     by = "factor_agent"
     expect(agent, Pattern, "agent", by=by)
@@ -161,21 +163,25 @@ def factor_agent(
     inner = with_elements(by, inner, moved)
     place = next(at for at, each in enumerate(agent.elements) if each is moved[0])
     kept = [each for each in agent.elements if not any(each is one for one in moved)]
-    return with_elements(by, agent, (*kept[:place], inner, *kept[place:]))
+    factored = with_elements(by, agent, (*kept[:place], inner, *kept[place:]))
+    _refuse_other_meanings(by, agent, factored)
+    return factored
 
 
 def inline_agent(agent: Pattern, name: str) -> Pattern:
     """An agent with the tools of an agent inside it in that one's place.
 
-    Where the tools stood side by side, it gives back what `factor_agent` was given.
+    Where the tools stood side by side, it gives back what `factor_agent` was given. A reference or
+    a type that both agents have is kept once.
 
     Args:
         agent: the agent.
         name: the name of the agent inside it.
 
     Raises:
-        FocusError: it has no agent of this name written out (the message has the nearest), or a
-            tool of this one has the name of another element.
+        FocusError: it has no agent of this name written out (the message has the nearest), a tool
+            of this one has the name of another element, or a name that is used would not mean the
+            same any more: something else refers to the agent, say.
 
     >>> from gram import dumps, loads_one
     >>> dumps(inline_agent(loads_one("[a:Agent | [b:Agent | (t:Tool)], (u:Tool)]"), "b"))
@@ -192,15 +198,54 @@ def inline_agent(agent: Pattern, name: str) -> Pattern:
         raise FocusError(by, "elements", agent, reason, hint)
     inner = inside[name]
     signature = written_signature(inner)
-    moved = [each for each in inner.elements if each is not signature and not is_answer(each)]
-    taken = {each.value.identity for each in agent.elements if each is not inner}
+    taken = {each.value.identity: each for each in agent.elements if each is not inner}
+    moved = [
+        each
+        for each in inner.elements
+        if each is not signature and not is_answer(each) and not _is_there(each, taken)
+    ]
     for each in moved:
         if each.value.identity and each.value.identity in taken:
             reason = f'"{each.value.identity}" is the name of another element'
             raise FocusError(by, "elements", agent, reason, "rename one of the two first")
     place = next(at for at, each in enumerate(agent.elements) if each is inner)
     before, after = agent.elements[:place], agent.elements[place + 1 :]
-    return with_elements(by, agent, (*before, *moved, *after))
+    inlined = with_elements(by, agent, (*before, *moved, *after))
+    _refuse_other_meanings(by, agent, inlined)
+    return inlined
+
+
+def _is_there(element: Pattern, outside: Mapping[str, Pattern]) -> bool:
+    """Whether a reference or a type means what the agent around has under its name."""
+    name = element.value.identity
+    if not name or name not in outside:
+        return False
+    return is_reference(element) or (outside[name] == element and not is_node(element))
+
+
+def _refuse_other_meanings(by: str, before: Pattern, after: Pattern) -> None:
+    """Refuse an edit after which a name is not seen any more, or hides one from elsewhere."""
+    open_before, open_after = _open_names(before), _open_names(after)
+    for name in open_after:
+        if name not in open_before:
+            user = open_after[name]
+            reason = f'"{user}" refers to "{name}", which it would not see any more'
+            raise FocusError(by, "elements", before, reason, "move or remove that first")
+    for name in open_before:
+        if name not in open_after:
+            reason = f'"{open_before[name]}" refers to another "{name}", which would be hidden'
+            raise FocusError(by, "elements", before, reason, "take another name")
+
+
+def _open_names(agent: Pattern) -> dict[str, str]:
+    """The names that are used in an agent but not defined there, each with who uses it first."""
+    program = Program([agent])
+    found: dict[str, str] = {}
+    for holder in program.runnables.values():
+        for _, name in holder.names_used:
+            if not program.meant(name, holder.path):
+                found.setdefault(name, holder.name)
+    return found
 
 
 # --- steps

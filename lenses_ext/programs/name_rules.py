@@ -179,7 +179,7 @@ def undefined_reference(reading: Reading) -> Iterator[Finding]:
     for holder in program.runnables.values():
         if not reading.judges(holder.path):
             continue
-        for path, name in _names_used(holder):
+        for path, name in holder.names_used:
             if program.meant(name, holder.path):
                 continue
             hint = None
@@ -194,17 +194,6 @@ def undefined_reference(reading: Reading) -> Iterator[Finding]:
             yield Finding(message, path, hint=hint)
 
 
-def _names_used(holder: Definition) -> Iterator[tuple[TreePath, str]]:
-    """The names by which an agent or workflow refers to others, in elements and in arrows."""
-    known: dict[str, TreePath] = {}
-    for path, element in holder.references:
-        known.setdefault(element.value.identity, path)
-        yield path, element.value.identity
-    for path, name, _ in holder.names_in_arrows:
-        if known.setdefault(name, path) == path:  # once, where it is named first
-            yield path, name
-
-
 def _move_it(program: Program, inner: Definition) -> str:
     kind = kind_of(inner.pattern)
     owner = program.runnables[inner.scope]
@@ -216,7 +205,7 @@ def ambiguous_reference(reading: Reading) -> Iterator[Finding]:
     """A name in an agent or workflow that is defined differently in scopes around it."""
     program = reading.once(Program.of)
     for holder in program.runnables.values():
-        for path, name in _names_used(holder):
+        for path, name in holder.names_used:
             meant = program.meant(name, holder.path)
             # two in one scope are reported where they are defined, two in this agent too
             scopes = {each.scope for each in meant}

@@ -93,6 +93,17 @@ class Definition:
                 if name and not is_defined_there(end):
                     yield (*self.path, *arrow.path, index), name, arrow
 
+    @property
+    def names_used(self) -> Iterator[tuple[TreePath, str]]:
+        """The names by which it refers to others, in elements and in arrows, with their paths."""
+        known: dict[str, TreePath] = {}
+        for path, element in self.references:
+            known.setdefault(element.value.identity, path)
+            yield path, element.value.identity
+        for path, name, _ in self.names_in_arrows:
+            if known.setdefault(name, path) == path:  # once, where it is named first
+                yield path, name
+
 
 def is_defined_there(end: Pattern) -> bool:
     """Whether the end of an arrow is a definition, which is a fault, and not a name."""

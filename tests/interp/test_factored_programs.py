@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gram import Pattern
+from gram import Pattern, only_errors
 from interp import CallTool, Event, Request, ToolLibrary, run, tool
-from lenses_ext import factor_agent, inline_agent, parse
+from lenses_ext import factor_agent, inline_agent, parse, resolve, validate_program
 
 (HELPER,) = parse("""\
 [helper:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
@@ -18,6 +18,17 @@ from lenses_ext import factor_agent, inline_agent, parse
   [say:Tool {description: "Says"} | (text::Text)==>(::Text)]]
 """).patterns
 FACTORED = factor_agent(HELPER, ["read", "count"], "files", "Knows the files.", "Do as told.")
+
+WITH_REFERENCES = parse("""\
+[helper:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
+  read,
+  [say:Tool {description: "Says"} | (text::Line)==>(::Line)],
+  [count:Tool {description: "Counts"} | (text::Line)==>(::Integer)],
+  (Line:String)]
+[read:Tool {description: "Reads"} | (path::Path)==>(::Path)]
+(Path:String)
+""")
+"""The same with a tool that is only referred to, types that tools share, and tools apart."""
 
 CASES = [
     ("How long is a.txt?", [("read", {"path": "a.txt"}), ("count", {"text": "aaa"})], "3 words"),
@@ -92,6 +103,23 @@ def calls_of(agent: Pattern, case: Any) -> tuple[list[tuple[str, Any]], str]:
 def test_a_factored_program_does_the_same(case: Any) -> None:
     assert calls_of(FACTORED, case) == calls_of(HELPER, case)
     assert calls_of(HELPER, case)[0] == [(name, given) for name, given in case[1]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_a_program_with_references_and_shared_types_does_the_same(case: Any) -> None:
+    written, *others = WITH_REFERENCES.patterns
+    factored = factor_agent(written, ["read", "count"], "files", "Knows the files.", "Do as told.")
+    inlined = inline_agent(factored, "files")
+    before, between, after = (
+        resolve([agent, *others], "helper") for agent in (written, factored, inlined)
+    )
+
+    assert only_errors(validate_program([factored, *others])) == ()
+    assert {each.value.identity: each for each in after.elements} == {
+        each.value.identity: each for each in before.elements
+    }
+    assert calls_of(before, case) == calls_of(HELPER, case)
+    assert calls_of(between, case) == calls_of(after, case) == calls_of(before, case)
 
 
 def test_what_was_factored_is_inlined_back() -> None:

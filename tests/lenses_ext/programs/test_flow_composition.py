@@ -161,3 +161,113 @@ def test_tools_of_one_name_are_not_inlined_over_each_other() -> None:
 
     with pytest.raises(FocusError, match='"t" is the name of another element'):
         inline_agent(agent, "b")
+
+
+SUB = '{description: "Helps.", instruction: "x", model: "p/m"}'
+READ = '[read:Tool {description: "Reads"} | (doc::Doc)==>(::Doc)]'
+WRITE = '[write:Tool {description: "Writes"} | (doc::Doc)==>(::Doc)]'
+COUNT = '[count:Tool {description: "Counts"} | (text::Text)==>(::Integer)]'
+DOC = "[Doc:Object | (title::Text)]"
+OTHER_DOC = "[Doc:Object | (pages::Integer)]"
+
+
+def helper(*elements: str) -> str:
+    return f'[helper:Agent {{instruction: "x", model: "p/m"}} | {", ".join(elements)}]'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        helper(READ, WRITE, COUNT) + DOC,
+        helper(DOC, READ, WRITE, COUNT),
+        helper("read", "write", COUNT) + READ + WRITE + DOC,
+        helper("read", WRITE, COUNT) + READ + DOC,
+        helper(
+            READ.replace("(::Doc)]", f"(::Doc), {DOC}]"),
+            WRITE.replace("(::Doc)]", f"(::Doc), {OTHER_DOC}]"),
+        ),
+        helper("(q::Text)==>(::Text)", READ, WRITE, COUNT) + DOC,
+        helper(READ, WRITE, f"[sub:Agent {SUB} | count]") + COUNT + DOC,
+        helper(READ, WRITE, "(helper)-[:HANDOFF]->(other)") + DOC + f"[other:Agent {SUB}]",
+    ],
+    ids=[
+        "a type at the top",
+        "a type in the agent",
+        "references",
+        "a reference beside a tool",
+        "two types of one name",
+        "a signature",
+        "an agent beside",
+        "handing over",
+    ],
+)
+def test_a_program_has_no_fault_when_tools_are_factored_out_and_inlined(text: str) -> None:
+    document = parse(text)
+    agent, *others = document.patterns
+    assert only_errors(validate_program(document)) == ()
+
+    factored = factor_agent(agent, ["read", "write"], "files", "Handles files.", "Do it.")
+    assert only_errors(validate_program(document.replace([factored, *others]))) == ()
+    assert inline_agent(factored, "files") == agent
+
+
+@pytest.mark.parametrize(
+    ("elements", "names", "name", "reason"),
+    [
+        ([READ, f"[sub:Agent {SUB} | read]"], ["read"], "files", '"sub" refers to "read", which'),
+        (
+            [f"[sub:Agent {SUB}]", "(helper)-[:HANDOFF]->(sub)"],
+            ["sub"],
+            "files",
+            '"helper" refers to "sub", which it would not see any more',
+        ),
+        (["read"], ["read"], "read", '"helper" refers to another "read", which would be hidden'),
+        (
+            [READ, f"[sub:Agent {SUB} | files]"],
+            ["read"],
+            "files",
+            '"sub" refers to another "files"',
+        ),
+    ],
+)
+def test_tools_are_not_factored_away_from_what_refers_to_them(
+    elements: list[str], names: list[str], name: str, reason: str
+) -> None:
+    (agent,) = parse(helper(*elements)).patterns
+
+    with pytest.raises(FocusError, match=reason):
+        factor_agent(agent, names, name, "d", "i")
+
+
+@pytest.mark.parametrize(
+    ("elements", "inlined"),
+    [
+        (["read", f"[b:Agent {SUB} | read, {COUNT}]"], ["read", COUNT]),
+        ([READ, f"[b:Agent {SUB} | read, {COUNT}]"], [READ, COUNT]),
+        ([DOC, WRITE, f"[b:Agent {SUB} | {DOC}, {READ}]"], [DOC, WRITE, READ]),
+    ],
+    ids=["a reference in both", "a reference to a tool outside", "a type in both"],
+)
+def test_what_both_agents_have_is_inlined_once(elements: list[str], inlined: list[str]) -> None:
+    (agent,), (expected,) = (parse(helper(*each)).patterns for each in (elements, inlined))
+
+    assert inline_agent(agent, "b") == expected
+
+
+@pytest.mark.parametrize(
+    ("elements", "reason"),
+    [
+        ([f"[b:Agent {SUB}]", "(helper)-[:HANDOFF]->(b)"], '"helper" refers to "b", which'),
+        ([f"[b:Agent {SUB}]", f"[c:Agent {SUB} | b]"], '"c" refers to "b", which'),
+        ([f"[b:Agent {SUB} | [c:Agent {SUB}], (b)-[:HANDOFF]->(c)]"], '"helper" refers to "b"'),
+        ([f"[b:Agent {SUB} | {READ}]", f"[c:Agent {SUB} | read]"], '"c" refers to another "read"'),
+        ([DOC, f"[b:Agent {SUB} | {OTHER_DOC}]"], '"Doc" is the name of another element'),
+    ],
+)
+def test_an_agent_is_not_inlined_where_a_name_would_mean_something_else(
+    elements: list[str], reason: str
+) -> None:
+    (agent,) = parse(helper(*elements)).patterns
+
+    with pytest.raises(FocusError, match=reason):
+        inline_agent(agent, "b")
