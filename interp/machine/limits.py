@@ -94,7 +94,7 @@ def limit_reached(shared: Shared) -> str | None:
     """The limit, shared by all of a run, that keeps more from being begun, or None."""
     limits, counted = shared.limits, shared.counted
     if shared.calls > limits.tool_calls:
-        return f"{limits.tool_calls} tool calls (limit: tool_calls)"
+        return f"{number_of(limits.tool_calls, 'tool call')} (limit: tool_calls)"
     if shared.calls > limits.calls_per_tool:
         most, tool = max((count, name) for name, count in shared.called)
         if most > limits.calls_per_tool:
@@ -139,4 +139,5 @@ def is_under_an_agent(place: At) -> bool:
 
 def time_is_up(limits: Limits) -> str:
     """What to say of a run whose time is up."""
-    return f"{limits.run_seconds} seconds (limit: run_seconds)"
+    seconds = "second" if limits.run_seconds == 1 else "seconds"
+    return f"{limits.run_seconds} {seconds} (limit: run_seconds)"

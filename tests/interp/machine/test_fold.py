@@ -248,7 +248,7 @@ def test_the_limit_of_tool_calls_counts_all_rounds() -> None:
     state, effects = after(calls(("say", {"text": "a"}), ("nope", {})), limits=Limits(tool_calls=1))
 
     assert (state.status, effects) == (Status.LIMITED, ())
-    assert state.stopped == "1 tool calls (limit: tool_calls)"
+    assert state.stopped == "1 tool call (limit: tool_calls)"
 
 
 def _states() -> dict[Status, State]:
@@ -337,7 +337,7 @@ def test_what_the_policy_denies_is_told_to_the_model() -> None:
     ("limits", "stopped"),
     [
         ({"iterations": 0}, "0 rounds of tool calls (limit: iterations)"),
-        ({"tool_calls": 1}, "1 tool calls (limit: tool_calls)"),
+        ({"tool_calls": 1}, "1 tool call (limit: tool_calls)"),
         ({"calls_per_tool": 1}, '1 call of "say" (limit: calls_per_tool)'),
         ({"tokens": 12}, "12 of 12 tokens (limit: tokens)"),
         ({"input_tokens": 9}, "10 of 9 tokens (limit: input_tokens)"),
@@ -369,7 +369,7 @@ def test_at_a_limit_the_model_can_be_asked_for_a_last_answer_without_tools() -> 
 
     assert isinstance(effect, CallModel)
     assert effect.request.tools == ()
-    assert all("not run: the run has reached 1 tool calls" in text for text in told(state))
+    assert all("not run: the run has reached 1 tool call" in text for text in told(state))
     assert pickle.loads(pickle.dumps(state)) == state
     assert pending(resume(state)[0]) == (effect,)
 
