@@ -18,8 +18,8 @@ from ..errors import (
     said_by,
 )
 from ..execution import LiveWorld, Run
-from ..machine import begun_with
-from ..records import RecordedRun
+from ..machine import CallModel, begun_with, pending
+from ..records import RecordedRun, position_text
 from ..redaction import redact_error
 from ..stores import RunRow, RunStore, StoredRun
 from ..tools import ToolLibrary
@@ -29,6 +29,13 @@ from .shared_limits import SharedLimits
 
 _FAILURES: Final = 5
 """How often a run may fail in a way that may pass, such as a provider that is down."""
+
+_DEATHS: Final = 5
+"""How many workers may die with a run, one after the other, at the same place."""
+
+_SUSPECTED: Final = 2
+"""After how many of them a worker takes it only when it drives no other such run: the runs that
+were driven beside one that kills its workers would else be taken for what did it."""
 
 _SHORTEST: Final = 5.0
 _LONGEST: Final = 300.0
@@ -61,6 +68,7 @@ class Driver:
         self._library = library
         self._match: Match = match
         self._told = told
+        self._suspect: str | None = None
 
     async def go_on(self, run: str, limits: SharedLimits) -> None:
         """Go on with a run, unless it has ended, or it is another's turn.
@@ -89,6 +97,24 @@ class Driver:
 
     async def _drive(self, row: RunRow, limits: SharedLimits) -> None:
         log, kept = self._read(row)
+        deaths = self._queue.deaths(row.id, len(kept.steps)) if row.status == "stopped" else 0
+        if deaths >= _DEATHS:
+            place = _under_way(kept)
+            self._end(row.id, f"its worker died {deaths} times at the same place{place}")
+        elif deaths < _SUSPECTED:
+            await self._finish(row, log, kept, limits)
+        elif self._suspect is not None:
+            raise LaterError(f"run {self._suspect} is driven first", _SHORTEST)
+        else:
+            self._suspect = row.id
+            try:
+                await self._finish(row, log, kept, limits)
+            finally:
+                self._suspect = None
+
+    async def _finish(
+        self, row: RunRow, log: StoredRun, kept: RecordedRun, limits: SharedLimits
+    ) -> None:
         live = LiveWorld.of(kept.state, self._library, {"match": self._match})
         try:
             world = LimitedWorld(live, limits, row.facts.tenant)
@@ -115,11 +141,29 @@ class Driver:
             told = getattr(error, "retry_after", None)
             raise LaterError(reason, told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST))
         if self._store.row(run).status == "stopped":
-            claim = self._store.claim(run)
-            usage = self._store.recorded(run).state.usage
-            self._store.let_go(claim, "failed", usage, reason)
+            self._end(run, reason)
+
+    def _end(self, run: str, reason: str) -> None:
+        """Write that a run has failed.
+
+        Raises:
+            RunTakenError: somebody else has claimed it.
+        """
+        claim = self._store.claim(run)
+        usage = self._store.recorded(run).state.usage
+        self._store.let_go(claim, "failed", usage, reason)
 
 
 def _is_of_here(error: Exception) -> bool:
     """Whether an error is of this worker rather than of the run, such as a key that is not set."""
     return isinstance(error, ConfigurationError) or not isinstance(error, GramError)
+
+
+def _under_way(kept: RecordedRun) -> str:
+    """What had begun of a run and has no answer, as the reason of its end names it."""
+    begun = (each for each in pending(kept.state) if each.at in kept.unanswered)
+    named = ", ".join(
+        f"{'the model' if isinstance(each, CallModel) else each.name} at {position_text(each.at)}"
+        for each in begun
+    )
+    return f": {named}" if named else ""

@@ -159,6 +159,33 @@ class RunQueue:
         )
         return int(found[0]) if found else 1
 
+    def deaths(self, run: str, events: int) -> int:
+        """How many workers died with a run one after the other, and recorded no event of it.
+
+        If a worker has died with it just now, that is counted; once, however often it is asked.
+
+        Args:
+            run: the id of the run.
+            events: how many events are recorded of it.
+        """
+
+        def carry_out(connection: Connection) -> int:
+            connection.execute(
+                "INSERT INTO gram_deaths AS known (run, deaths, events, fence) "
+                "SELECT run, 1, %s, fence FROM gram_runs JOIN gram_work ON run = id "
+                f"WHERE id = %s AND status = 'running' AND leased_until < {CLOCK} "
+                "ON CONFLICT (run) DO UPDATE SET fence = excluded.fence, events = excluded.events, "
+                "deaths = 1 + CASE known.events WHEN excluded.events THEN known.deaths ELSE 0 END "
+                "WHERE known.fence < excluded.fence",
+                (events, run),
+            )
+            found = connection.execute(
+                "SELECT deaths FROM gram_deaths WHERE run = %s AND events = %s", (run, events)
+            ).fetchone()
+            return int(found[0]) if found else 0
+
+        return self._database.connected(carry_out)
+
     def remove_ended(self) -> None:
         """Take runs from the work that others have ended, and forget workers that died."""
 
@@ -274,7 +301,8 @@ def _why(is_behind: bool, due: float, is_early: bool, tools: str, has_worker: bo
 def _make_tables(connection: Connection) -> None:
     """Make the tables of the queue in a database that does not have them."""
     found = connection.execute(
-        "SELECT to_regclass('procrastinate_jobs'), to_regclass('gram_requests')"
+        "SELECT to_regclass('procrastinate_jobs'), to_regclass('gram_requests'), "
+        "to_regclass('gram_deaths')"
     ).fetchone()
     if found and None not in found:
         return

@@ -15,6 +15,15 @@ TABLES: Final = (
     )
     """,
     "CREATE INDEX IF NOT EXISTS gram_work_queue ON gram_work (queue)",
+    # How often workers died with a run since something was recorded of it.
+    """
+    CREATE TABLE IF NOT EXISTS gram_deaths (
+        run TEXT PRIMARY KEY REFERENCES gram_work ON DELETE CASCADE,
+        deaths INT NOT NULL,
+        events INT NOT NULL,
+        fence BIGINT NOT NULL
+    )
+    """,
     # A queue is for runs that need the same tools.
     """
     CREATE TABLE IF NOT EXISTS gram_queues (

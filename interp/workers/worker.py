@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from gram import GramError, expect
+from gram import GramError, expect, expect_all
 from lenses_ext import Match
 
 from ..errors import ConfigurationError, StoreError, ToolBindingError, said_by
@@ -64,6 +64,7 @@ class Worker:
         store: the store.
 
     Raises:
+        ArgumentError: an argument is of a wrong type.
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be reached.
     """
@@ -82,8 +83,15 @@ class Worker:
     ) -> None:
         expect(store, str, "store", by="Worker")
         expect(library, ToolLibrary, "library", by="Worker")
+        expect(match, str, "match", by="Worker")
         expect(at_once, int, "at_once", by="Worker")
         expect(grace, (int, float), "grace", by="Worker")
+        expect(limits, (Mapping, type(None)), "limits", by="Worker")
+        for name, limit in (limits or {}).items():
+            expect(name, str, "a name in limits", by="Worker")
+            expect(limit, SharedLimit, f"limits[{name!r}]", by="Worker")
+        schedules = expect_all(schedules, Schedule, "schedules", by="Worker")
+        expect(told, (Callable, type(None)), "told", by="Worker")
         if at_once < 1:
             raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
         if grace < 0:
