@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from gram import GramError
@@ -19,9 +20,10 @@ from ..errors import (
 )
 from ..execution import LiveWorld, Run
 from ..machine import CallModel, begun_with, pending
+from ..messages import Usage
 from ..records import RecordedRun, position_text
 from ..redaction import redact_error
-from ..stores import RunRow, RunStore, StoredRun
+from ..stores import RunRow, RunStatus, RunStore, StoredRun
 from ..tools import ToolLibrary
 from .limited_world import LaterError, LimitedWorld
 from .queue import RunQueue
@@ -41,6 +43,7 @@ _SHORTEST: Final = 5.0
 _LONGEST: Final = 300.0
 """Seconds from such a failure until the run goes on; each time twice as long."""
 
+_IS_LEFT: Final = ("queued", "stopped")
 _HAS_ENDED: Final = ("done", "failed", "limited", "cancelled")
 
 
@@ -86,10 +89,13 @@ class Driver:
                 pass  # the store says how it stands
             except RunTakenError:
                 return  # whoever has it does the rest
-            except (LaterError, StoreError):
+            except LaterError:
                 raise
-            except Exception as error:  # noqa: BLE001  # a run of a user may raise anything
-                self._failed(run, error)
+            except Exception as error:  # a run of a user may raise anything
+                if is_of_database(error):
+                    raise
+                with suppress(RunTakenError):  # whoever has it does the rest
+                    self._failed(run, error)
             row = self._store.row(run)
             self._told(row)
         if row.status in _HAS_ENDED:
@@ -100,7 +106,7 @@ class Driver:
         deaths = self._queue.deaths(row.id, len(kept.steps)) if row.status == "stopped" else 0
         if deaths >= _DEATHS:
             place = _under_way(kept)
-            self._end(row.id, f"its worker died {deaths} times at the same place{place}")
+            self.end(row.id, f"its worker died {deaths} times at the same place{place}")
         elif deaths < _SUSPECTED:
             await self._finish(row, log, kept, limits)
         elif self._suspect is not None:
@@ -135,23 +141,63 @@ class Driver:
 
     def _failed(self, run: str, error: Exception) -> None:
         """Have a run go on later that failed in a way that may pass; else end it."""
-        reason = redact_error(str(error) if isinstance(error, GramError) else said_by(error))
+        reason = reason_of(error)
         may_pass = error.retriable if isinstance(error, ModelError) else _is_of_here(error)
         if may_pass and (failures := self._queue.failed_again(run)) < _FAILURES:
+            self._say_why(run, reason)
             told = getattr(error, "retry_after", None)
             raise LaterError(reason, told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST))
-        if self._store.row(run).status == "stopped":
-            self._end(run, reason)
+        if self._store.row(run).status in _IS_LEFT:
+            self.end(run, reason)
 
-    def _end(self, run: str, reason: str) -> None:
-        """Write that a run has failed.
+    def end(self, run: str, reason: str) -> None:
+        """Write that a run has failed that nobody has claimed.
+
+        Args:
+            run: its id.
+            reason: what a list shows as its reason.
 
         Raises:
-            RunTakenError: somebody else has claimed it.
+            RunTakenError: somebody has claimed it, or ended it.
+            StoreError: the store cannot be written.
         """
-        claim = self._store.claim(run)
-        usage = self._store.recorded(run).state.usage
-        self._store.let_go(claim, "failed", usage, reason)
+        self._let_go(run, "failed", reason)
+
+    def _say_why(self, run: str, reason: str) -> None:
+        """Have a list show why a run did not go on, where that is not known yet."""
+        row = self._store.row(run)
+        if row.status in _IS_LEFT and reason not in (row.reason or ""):
+            self._let_go(run, row.status, reason)
+
+    def _let_go(self, run: str, status: RunStatus, reason: str) -> None:
+        usage = self._usage(run)
+        try:
+            claim = self._store.claim(run)
+        except RunTakenError:
+            if self._store.row(run).status not in _IS_LEFT:
+                raise
+            claim = self._store.take_over(run)  # it does not follow its conversation any more
+        self._store.let_go(claim, status, usage, reason)
+
+    def _usage(self, run: str) -> Usage:
+        """What a run has used, as far as that can be read."""
+        try:
+            return self._store.recorded(run).state.usage
+        except Exception as error:
+            if is_of_database(error):
+                raise
+            return Usage(None, None)
+
+
+def reason_of(error: Exception) -> str:
+    """What a list shows of an error, as Postgres can keep it and without keys."""
+    said = str(error) if isinstance(error, GramError) else said_by(error)
+    return redact_error(said).replace("\0", "\\0")
+
+
+def is_of_database(error: Exception) -> bool:
+    """Whether an error is of the database, rather than of what a store has in it."""
+    return isinstance(error, StoreError) and error.__cause__ is not None
 
 
 def _is_of_here(error: Exception) -> bool:

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from gram import GramError, expect, expect_all
+from gram import Pattern, expect, expect_all
 from lenses_ext import Match
 
-from ..errors import ConfigurationError, StoreError, ToolBindingError, said_by
+from ..errors import ConfigurationError, RunTakenError, StoreError, ToolBindingError, said_by
 from ..redaction import redact_error
 from ..stores import PostgresDatabase, RunRow, open_store
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
-from .driving import Driver
+from .driving import Driver, is_of_database, reason_of
 from .queue import GO_ON, TICK, WAKE, RunQueue
 from .schedules import Schedule
 from .shared_limits import SharedLimit, SharedLimits
@@ -245,9 +245,9 @@ class Worker:
         for number, name, run in found:
             self._known = max(self._known, number)
             self._unjudged.add(name)
-            if run is not None:
+            if run is not None and (agent := self._agent_of(run)):
                 self._unjudged.discard(name)
-                if self._has_tools_of(run):
+                if self._has_tools_of(run, agent):
                     self._queues.append(name)
                     self._queue.wake()
         self._queue.seen(self._name, self._queues)
@@ -259,9 +259,8 @@ class Worker:
         for run in self._queue.without_jobs(begun=False):
             if self._queue.is_work(run):
                 self._queue.put([run])
-            else:
-                queue, tools = queue_of(self.store.recorded(run).first.agent)
-                self._queue.add(run, queue, tools, None)
+            elif agent := self._agent_of(run):
+                self._queue.add(run, *queue_of(agent), None)
 
     def _submit(self, schedule: str, timestamp: int) -> None:
         """Submit the run of a schedule for a time."""
@@ -275,17 +274,27 @@ class Worker:
             **found.facts,
         )
 
-    def _has_tools_of(self, run: str) -> bool:
+    def _has_tools_of(self, run: str, agent: Pattern) -> bool:
         try:
-            agent = self.store.recorded(run).first.agent
             bind_agent_tools(agent, self._library, match=self._match)
         except ToolBindingError as error:
             LOGGER.info("leaves runs such as %s to others: %s", run, error)
-        except GramError as error:
-            LOGGER.warning("cannot read run %s: %s", run, redact_error(str(error)))
-        else:
-            return True
-        return False
+            return False
+        return True
+
+    def _agent_of(self, run: str) -> Pattern | None:
+        """The agent of a run; one that cannot be read has failed, since no worker would take it."""
+        try:
+            return self.store.recorded(run).first.agent
+        except Exception as error:
+            if is_of_database(error):
+                raise
+            reason = reason_of(error)
+            LOGGER.warning("cannot read run %s: %s", run, reason)
+            with suppress(RunTakenError):
+                self._driver.end(run, reason)
+                self._queue.ended(run)
+            return None
 
     async def _remove(self, app: procrastinate.App, stalled: Iterable[Job]) -> None:
         """Remove the jobs of workers that died; their runs get new ones."""

@@ -236,6 +236,45 @@ def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
     assert len(model_server.requests) == 5
 
 
+def test_a_run_whose_key_is_missing_says_so_while_it_waits_and_when_it_has_failed(
+    database: str, store: RunStore
+) -> None:
+    run = submit(TALKER, "Hello", store=store)
+    with worker(database):
+        until(lambda: "OPENAI_API_KEY" in (store.row(run).reason or ""))
+        assert store.row(run).status == "queued"
+        store.database.execute("UPDATE gram_work SET attempts = 4 RETURNING run")
+        until(lambda: store.row(run).status == "failed")
+
+    assert "OPENAI_API_KEY" in (store.row(run).reason or "")
+    assert store.database.execute("SELECT run FROM gram_work") == []
+
+
+NO_HEAD = """
+UPDATE gram_entries SET text = '["[:Nonsense]"]' WHERE run = ? AND seq = 0 RETURNING run
+"""
+NO_EVENT = "INSERT INTO gram_entries VALUES (?, 1, 0, '[:Nonsense]') RETURNING run"
+
+
+@pytest.mark.parametrize("spoil", [NO_HEAD, NO_EVENT])
+@pytest.mark.parametrize("conversation", [None, "talk"])
+def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
+    database: str, store: RunStore, spoil: str, conversation: str | None
+) -> None:
+    unreadable, found_later, readable = (
+        submit(GREETER, f"Hello, I am {name}", store=store, conversation=conversation)
+        for name in ("Alice", "Bob", "Carol")
+    )
+    for run in (unreadable, found_later):
+        store.database.execute(spoil, run)
+    store.database.execute("DELETE FROM gram_work WHERE run = ? RETURNING run", found_later)
+    with worker(database):
+        until(ended(store, readable))
+        until(lambda: {store.row(run).status for run in (unreadable, found_later)} == {"failed"})
+
+    assert "Nonsense" in (store.row(unreadable).reason or "")
+
+
 def test_workers_go_on_when_the_database_was_away(
     postgres: object, database: str, store: RunStore
 ) -> None:
