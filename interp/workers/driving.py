@@ -87,8 +87,11 @@ class Driver:
                 await self._drive(row, limits)
             except (ApprovalNeeded, LimitError):
                 pass  # the store says how it stands
-            except RunTakenError:
-                return  # whoever has it does the rest
+            except RunTakenError as error:
+                row = self._store.row(run)
+                if row.status not in _IS_LEFT or not self._queue.has_gone_on(run):
+                    return  # whoever has it does the rest
+                self.end(run, reason_of(error))
             except LaterError:
                 raise
             except Exception as error:  # a run of a user may raise anything

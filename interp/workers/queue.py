@@ -31,20 +31,33 @@ WAKE: Final = "gram"
 
 Connection: TypeAlias = "psycopg.Connection[Any]"
 
-_BEGUN = "('running', 'stopped', 'waiting')"
 _ENDED = "('done', 'failed', 'limited', 'cancelled')"
 _HAS_JOB = (
     "(EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = r.id AND status = 'todo') OR "
     "EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = r.id AND status = 'doing' "
     "AND worker_id IS NOT NULL))"
 )
-_IS_BEHIND = (
-    "(r.conversation IS NOT NULL AND EXISTS (SELECT 1 FROM gram_runs AS other "
-    "WHERE other.conversation = r.conversation AND other.id <> r.id "
-    f"AND (other.status IN {_BEGUN} OR "
-    "(other.status = 'queued' AND (other.created, other.id) < (r.created, r.id)))))"
+_HAS_GONE_ON = (
+    "EXISTS (SELECT 1 FROM gram_conversations AS talk WHERE talk.name = {turn}.conversation "
+    "AND talk.size <> {turn}.messages)"
 )
-"""Whether another turn of the run's conversation goes first."""
+_GO_FIRST = (
+    "FROM gram_runs AS other WHERE other.conversation = r.conversation AND other.id <> r.id AND ("
+    f"(other.status = 'running' AND other.leased_until >= {CLOCK}) OR ((other.status = 'queued' OR "
+    "(other.status IN ('running', 'stopped', 'waiting') "
+    "AND EXISTS (SELECT 1 FROM gram_work WHERE run = other.id) "
+    f"AND NOT {_HAS_GONE_ON.format(turn='other')})) "
+    "AND (other.status = 'queued', other.created, other.id) < "
+    "(r.status = 'queued', r.created, r.id)))"
+)
+"""The turns of the run's conversation that go first: one that somebody drives, and, of those that
+are to go on, what has begun before what has not. One that can never go on keeps none waiting."""
+
+_IS_BEHIND = f"(r.conversation IS NOT NULL AND EXISTS (SELECT 1 {_GO_FIRST}))"
+_BEHIND = (
+    f"(SELECT other.id {_GO_FIRST} ORDER BY other.status = 'queued', other.created, other.id "
+    "LIMIT 1)"
+)
 
 _A_PAGE: Final = 500
 
@@ -135,6 +148,17 @@ class RunQueue:
         """Whether another turn of a run's conversation goes first."""
         return bool(
             self._column(f"SELECT r.id FROM gram_runs AS r WHERE r.id = %s AND {_IS_BEHIND}", run)
+        )
+
+    def has_gone_on(self, run: str) -> bool:
+        """Whether a turn has begun, and its conversation has gone on since, so that it cannot."""
+        return bool(
+            self._column(
+                "SELECT r.id FROM gram_runs AS r WHERE r.id = %s AND r.status <> 'done' "
+                f"AND {_HAS_GONE_ON.format(turn='r')} "
+                "AND EXISTS (SELECT 1 FROM gram_entries WHERE run = r.id AND seq > 0)",
+                run,
+            )
         )
 
     def ended(self, run: str) -> None:
@@ -277,7 +301,7 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
         return {}
     found = database.connected(
         lambda connection: connection.execute(
-            f"SELECT r.id, {_IS_BEHIND}, due, due > {CLOCK}, tools, "
+            f"SELECT r.id, {_BEHIND}, due, due > {CLOCK}, tools, "
             "EXISTS (SELECT 1 FROM gram_workers "
             f"WHERE seen > {CLOCK} - %s AND queue = ANY(queues)) "
             "FROM gram_runs AS r JOIN gram_work ON run = r.id "
@@ -288,11 +312,11 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
     return {row[0]: reason for row in found if (reason := _why(*row[1:]))}
 
 
-def _why(is_behind: bool, due: float, is_early: bool, tools: str, has_worker: bool) -> str | None:
+def _why(first: str | None, due: float, is_early: bool, tools: str, has_worker: bool) -> str | None:
     if is_early:
         return f"begins at {datetime.fromtimestamp(due, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    if is_behind:
-        return "waits for another turn of its conversation"
+    if first is not None:
+        return f"waits for another turn of its conversation: run {first}"
     if not has_worker:
         return f"no worker has its tools: {tools}" if tools else "no worker is there"
     return None

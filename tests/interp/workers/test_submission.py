@@ -108,7 +108,7 @@ def test_a_run_says_why_it_waits(store: RunStore) -> None:
     reasons = why_queued(store, [first, second, later, plain])
 
     assert reasons[first] == "no worker has its tools: sayHello"
-    assert reasons[second] == "waits for another turn of its conversation"
+    assert reasons[second] == f"waits for another turn of its conversation: run {first}"
     assert reasons[later].startswith("begins at ")
     assert reasons[plain] == "no worker is there"
 

@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from interp import RunStore, ask_all, decide_run, open_store, submit
+from interp import (
+    ModelError,
+    RunStore,
+    ScriptedModel,
+    Usage,
+    ask_all,
+    decide_run,
+    open_store,
+    run as run_agent,
+    submit,
+)
+from interp.machine import pending
+from interp.records import Begun, EntryWriter
 from interp.workers import why_queued
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.worker_processes import GREETER, TALKER, TOOLS, WORKING, ended, until, worker
@@ -273,6 +285,49 @@ def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
         until(lambda: {store.row(run).status for run in (unreadable, found_later)} == {"failed"})
 
     assert "Nonsense" in (store.row(unreadable).reason or "")
+
+
+OFFLINE = "Offline/rehearsal"
+
+
+def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(
+    database: str, store: RunStore
+) -> None:
+    with pytest.raises(ModelError):
+        run_agent(TALKER, "One", model=ScriptedModel([]), store=store, conversation="talk")
+    (by_hand,) = store.rows()
+    assert by_hand.status == "stopped"
+    turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
+    with worker(database):
+        until(ended(store, turn))
+
+
+def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting(
+    database: str, store: RunStore
+) -> None:
+    late = [
+        submit(TALKER, f"Late {n}", store=store, conversation="talk", model=OFFLINE)
+        for n in range(2)
+    ]
+    for run in late:
+        (asking,) = pending(store.recorded(run).state)
+        claim = store.claim(run)
+        store.append(claim, EntryWriter().note(Begun(asking.at)))
+        store.let_go(claim, "stopped", Usage(None, None))
+    run_agent(TALKER, "By hand", model=ScriptedModel(["Yes."]), store=store, conversation="talk")
+    following = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
+    with worker(database):
+        until(ended(store, following))
+        until(lambda: {store.row(run).status for run in late} == {"failed"})
+
+    assert "has gone on since" in (store.row(late[0]).reason or "")
+
+
+def test_a_turn_that_waits_for_another_names_it(store: RunStore) -> None:
+    first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
+    assert why_queued(store, [second]) == {
+        second: f"waits for another turn of its conversation: run {first}"
+    }
 
 
 def test_workers_go_on_when_the_database_was_away(
