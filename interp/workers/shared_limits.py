@@ -8,6 +8,8 @@ minute; beginnings are spread over the minute. When a provider says when to ask 
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -16,16 +18,21 @@ from attrs import field, frozen
 
 from gram import expect
 
-from ..errors import ConfigurationError
-from .tables import CLOCK, SEEN
+from ..errors import ConfigurationError, said_by
+from ..redaction import redact_error
+from .tables import CLOCK, LONGEST_REQUEST, SEEN
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
+
+LOGGER: Final = logging.getLogger("interp.workers")
 
 TENANT: Final = "tenant:"
 """Before the name of a tenant, in the name of its limit."""
 
 _LOOK_AGAIN: Final = 0.2  # seconds, while as many requests are under way as may be
+_PAUSE: Final = 1.0  # seconds, until it is said again that a request has ended
+_PATIENCE: Final = 5.0  # seconds that a reply waits for that
 
 
 @frozen
@@ -79,6 +86,12 @@ class SharedLimits:
         self._pool = pool
         self._worker = worker
         self._numbers = count(1)
+        self._removing: set[asyncio.Task[None]] = set()
+
+    async def begin(self) -> None:
+        """Say that this worker has no requests under way, whatever it had before."""
+        async with self._pool.connection() as connection:
+            await connection.execute("DELETE FROM gram_requests WHERE worker = %s", (self._worker,))
 
     async def set(self, limits: Mapping[str, SharedLimit]) -> None:
         """Set limits by their names, for all workers; the others stay as they are."""
@@ -96,7 +109,14 @@ class SharedLimits:
 
         If it may, it counts as under way until `ended`.
         """
-        listed, number = sorted(set(names)), next(self._numbers)
+        number = next(self._numbers)
+        try:
+            return await self._ask(sorted(set(names)), number)
+        except BaseException:  # it may count as under way, and nobody else knows its number
+            self._remove(number)
+            raise
+
+    async def _ask(self, listed: list[str], number: int) -> Permission:
         async with self._pool.connection() as connection, connection.transaction():
             await connection.execute("SET LOCAL synchronous_commit = off")
             await connection.execute(
@@ -122,8 +142,8 @@ class SharedLimits:
                     counted.append(name)
                     under_way = await connection.execute(
                         "SELECT count(*) FROM gram_requests JOIN gram_workers ON id = worker "
-                        f"WHERE name = %s AND seen > {CLOCK} - %s",
-                        (name, SEEN),
+                        f"WHERE name = %s AND seen > {CLOCK} - %s AND since > {CLOCK} - %s",
+                        (name, SEEN, LONGEST_REQUEST),
                     )
                     if ((await under_way.fetchone()) or (0,))[0] >= at_once:
                         wait = max(wait, _LOOK_AGAIN)
@@ -141,14 +161,35 @@ class SharedLimits:
         return Permission(max(wait, 0.0), number, wait <= 0 and bool(counted))
 
     async def ended(self, permission: Permission) -> None:
-        """Say that a request is under way no more."""
-        if not permission.is_counted:
-            return
-        async with self._pool.connection() as connection:
-            await connection.execute(
-                "DELETE FROM gram_requests WHERE worker = %s AND number = %s",
-                (self._worker, permission.number),
-            )
+        """Say that a request is under way no more.
+
+        While that cannot be said, it is tried again beside what goes on.
+        """
+        if permission.is_counted:
+            await asyncio.wait({self._remove(permission.number)}, timeout=_PATIENCE)
+
+    def _remove(self, number: int) -> asyncio.Task[None]:
+        """Remove a request, even if whoever waits for that is cancelled."""
+        task = asyncio.create_task(self._removed(number))
+        self._removing.add(task)
+        task.add_done_callback(self._removing.discard)
+        return task
+
+    async def _removed(self, number: int) -> None:
+        while not self._pool.closed:
+            try:
+                async with self._pool.connection() as connection:
+                    await connection.execute(
+                        "DELETE FROM gram_requests WHERE worker = %s AND number = %s",
+                        (self._worker, number),
+                    )
+            except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
+                LOGGER.warning(
+                    "could not say that a request ended: %s", redact_error(said_by(error))
+                )
+                await asyncio.sleep(_PAUSE)
+            else:
+                return
 
     async def hold_back(self, name: str, seconds: float) -> None:
         """Have no worker send a request that counts for a name, for some seconds."""

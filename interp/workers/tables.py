@@ -61,6 +61,7 @@ TABLES: Final = (
         name TEXT NOT NULL,
         worker TEXT NOT NULL,
         number BIGINT NOT NULL,
+        since DOUBLE PRECISION NOT NULL DEFAULT extract(epoch FROM clock_timestamp()),
         PRIMARY KEY (name, worker, number)
     )
     """,
@@ -74,3 +75,6 @@ GUARD: Final = "SELECT pg_advisory_xact_lock(7341955621)"
 
 SEEN: Final = 15.0
 """Seconds since a worker was last heard of, after which it counts as dead."""
+
+LONGEST_REQUEST: Final = 3600.0
+"""Seconds since a request began, after which it counts as under way no more."""

@@ -178,6 +178,7 @@ class Worker:
         ) as pool:
             await pool.wait()
             limits = SharedLimits(pool, self._name)
+            await limits.begin()
             await limits.set(self._limits)
             app = procrastinate.App(connector=procrastinate.PsycopgConnector())
 

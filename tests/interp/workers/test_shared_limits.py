@@ -97,6 +97,44 @@ def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
     with_limits(database, use)
 
 
+@pytest.mark.usefixtures("queue")
+def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunStore) -> None:
+    async def use(one: SharedLimits, _: SharedLimits) -> None:
+        await one.set({"OpenAI": SharedLimit(at_once=1000)})
+
+        async def asked() -> None:
+            permission = await one.ask(["OpenAI"])
+            await one.ended(permission)
+
+        began = time.monotonic()
+        await asked()
+        took = time.monotonic() - began
+        for number in range(100):
+            task = asyncio.create_task(asked())
+            await asyncio.sleep(took * number / 80)
+            task.cancel()
+            await asyncio.wait({task})
+        for _ in range(100):  # what is removed beside it
+            if store.database.execute("SELECT number FROM gram_requests"):
+                await asyncio.sleep(0.05)
+
+    with_limits(database, use)
+    assert store.database.execute("SELECT number FROM gram_requests") == []
+
+
+def test_a_request_that_never_ends_counts_for_an_hour(
+    database: str, store: RunStore, queue: RunQueue
+) -> None:
+    async def use(one: SharedLimits, other: SharedLimits) -> None:
+        await one.set({"OpenAI": SharedLimit(at_once=1)})
+        assert (await one.ask(["OpenAI"])).wait == 0
+        assert (await other.ask(["OpenAI"])).wait > 0
+        store.database.execute("UPDATE gram_requests SET since = since - 3601 RETURNING name")
+        assert (await other.ask(["OpenAI"])).wait == 0
+
+    with_limits(database, use)
+
+
 @pytest.mark.parametrize("wrong", [{"at_once": 0}, {"per_minute": -1.0}, {"at_once": -3}])
 def test_a_limit_is_more_than_nothing(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="must be more than 0"):
