@@ -121,6 +121,10 @@ class StoreError(AgentError):
     """A store of runs cannot be opened, read or written, or does not have what was asked for."""
 
 
+class RunExistsError(StoreError):
+    """A store has a run of this id already."""
+
+
 class RunTakenError(StoreError):
     """A run of a store belongs to somebody else, so that nothing of it may be recorded here."""
 

@@ -13,6 +13,7 @@ from attrs import evolve
 
 from gram import GramError, Json
 
+from ..errors import StoreError
 from ..json_text import read_json
 from ..redaction import redact
 from ..stores import ENDED, RunStatus, RunStore, StoredRun, open_store
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from ..steering import Decision
     from ..stores import RunRow
 
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no run is older
+_LONGEST = 100 * 366 * 86400  # seconds
 _MOST = 50  # runs that a list shows unless told otherwise
 
 
@@ -56,12 +59,15 @@ def _named(store: RunStore, run: str) -> str:
     Raises:
         Refused: none does, or several do.
     """
-    found = [row.id for row in store.rows(beginning=run, limit=3)]
-    if run in found or len(found) == 1:
-        return run if run in found else found[0]
-    if found:
+    try:
+        return store.row(run).id
+    except StoreError:
+        found = [row.id for row in store.rows(beginning=run, limit=3)]
+        if not found:
+            raise
+    if len(found) > 1:
         raise Refused(f"several runs of {store.name} begin with {run}: {', '.join(found)}")
-    return store.row(run).id  # says that there is none
+    return found[0]
 
 
 class _Age(click.ParamType[datetime]):
@@ -75,12 +81,12 @@ class _Age(click.ParamType[datetime]):
             return value
         if age := re.fullmatch(r"(\d{1,6})([smhd])", value):
             seconds = int(age[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[2]]
-            return datetime.now(UTC) - timedelta(seconds=seconds)
+            return max(_FIRST, datetime.now(UTC) - timedelta(seconds=min(seconds, _LONGEST)))
         try:
-            found = datetime.fromisoformat(value)
-        except ValueError:
+            found = datetime.fromisoformat(value).astimezone(UTC)
+        except (ValueError, OverflowError):
             self.fail(f"{value} is neither an age, such as 30d or 12h, nor a date")
-        return found if found.tzinfo else found.astimezone()
+        return max(_FIRST, found)
 
 
 @command.command("list")
@@ -93,7 +99,11 @@ class _Age(click.ParamType[datetime]):
 @click.option("--conversation", metavar="NAME", help="Only turns of this conversation.")
 @click.option("--since", type=_Age(), help="Only runs made since then.")
 @click.option("--before", type=_Age(), help="Only runs made before then.")
-@click.option("--limit", type=click.IntRange(1), help=f"How many at most; {_MOST} by default.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    help=f"How many at most; {_MOST} by default, all with --json.",
+)
 @json_option
 def list_runs(store: str, as_json: bool, limit: int | None, **filters: Any) -> None:
     """List runs, the newest first: id, how it stands, agent, when it was made, what it used."""
@@ -365,7 +375,7 @@ def import_files(files: tuple[str, ...], store: str) -> None:
 @click.option(
     "--status",
     multiple=True,
-    type=click.Choice(get_args(RunStatus)),
+    type=click.Choice([each for each in get_args(RunStatus) if each != "running"]),
     default=ENDED,
     show_default=True,
     help="Only runs like this.",

@@ -54,6 +54,12 @@ def _begin(
     if state.model:
         kept.add("model")
     others = {name: value for name, value in options.items() if name not in kept}
+    conversation, store = others.pop("conversation", None), options.get("store")
+    if conversation is not None and store is not None:
+        from ..stores import new_run  # imported late: most runs are in no store
+
+        del others["store"]
+        others["record"] = new_run(store, state.run_id, conversation=str(conversation))
     return Run(state, library, **cast(RunOptions, others))
 
 

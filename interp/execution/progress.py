@@ -65,7 +65,7 @@ class Progress:
         if record is None and (store := options.get("store")) is not None:
             from ..stores import new_run  # imported late: most runs are in no store
 
-            record = new_run(store, self.state.run_id, conversation=options.get("conversation"))
+            record = new_run(store, self.state.run_id)
         is_recorded = record is not None or self._telemetry is not None
         self.is_watched = len(self._watchers) > 1 or is_recorded
         self._recorder: Recorder | None = None

@@ -11,7 +11,7 @@ from typing import Unpack
 
 from gram import expect
 
-from ..errors import AgentError
+from ..errors import AgentError, ConfigurationError
 from ..machine import State
 from ..messages import AgentResponse
 from ..tools import ToolLibrary, empty_tool_library
@@ -50,6 +50,8 @@ class Run:
         expect(state, State, "state", by="Run")
         expect(library, ToolLibrary, "library", by="Run")
         check_options(options, by="Run")
+        if options.get("conversation") is not None:
+            raise ConfigurationError("Run: a turn of a conversation begins with begin or run")
         self._progress = Progress(state, library, options)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gram import expect
 
 from ..errors import StoreError
+from ..messages import Usage
 from ..records import EntryWriter, Stopped
 from ..stores import ENDED, RunStore
 
@@ -28,4 +29,4 @@ def cancel_run(store: RunStore, run: str) -> None:
         raise StoreError(f"{store.name_of(run)} is {row.status}: nothing is left to cancel")
     claim = store.take_over(run)
     store.append(claim, EntryWriter().note(Stopped("cancelled")))
-    store.let_go(claim, "cancelled", store.recorded(run).usage, "cancelled")
+    store.let_go(claim, "cancelled", Usage(None, None), "cancelled")

@@ -43,13 +43,12 @@ def fork_run(
     new = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
     log = StoredRun(store, first.run_id, facts=new)
     of = kept if program is None else None
-    log.begin_with(EntryWriter().head(first, kept.library, of=of), first)
-    state = first
-    with log.held(lambda: state):
-        for each, after in _same(kept, first):
-            asked = each.effect.request if isinstance(each.effect, CallModel) else None
-            log.append(each.event, each.seconds, asked)
-            state = after
+    writer, entries, state = EntryWriter(), list[str](), first
+    for each, after in _same(kept, first):
+        asked = each.effect.request if isinstance(each.effect, CallModel) else None
+        entries.append(writer.event(each.event, each.seconds, asked))
+        state = after
+    log.begin_with(writer.head(first, kept.library, of=of), first, entries, state)
     return first.run_id
 
 

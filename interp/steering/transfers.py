@@ -69,7 +69,5 @@ def import_run(store: RunStore, path: PathLike) -> str:
         raise ValidationError(f"{path}: each entry has to be on a line of its own")
     run = found.first.run_id or os.urandom(8).hex()
     log = StoredRun(store, run)
-    log.begin_with(Head.of(head, found), found.first)
-    with log.held(lambda: found.state):
-        log.take(entries)
+    log.begin_with(Head.of(head, found), found.first, entries, found.state)
     return run

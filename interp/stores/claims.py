@@ -18,6 +18,7 @@ from typing import Final
 from attrs import define
 
 from ..errors import StoreError
+from .forks import anew_after_fork
 
 LEASE: Final = 15.0
 """The seconds after which a run whose owner is not heard of may be claimed by others."""
@@ -52,17 +53,20 @@ class Keeper:
 
     def __init__(self, renew: Callable[[Claim], None]) -> None:
         self._renew = renew
+        self.after_fork()
+        anew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin without claims; those of a parent are the parent's to renew."""
         self._claims: set[Claim] = set()
         self._changing = Lock()
         self._thread: Thread | None = None
-        self._process = 0
 
     def keep(self, claim: Claim) -> None:
         """Renew a claim from now on."""
         with self._changing:
             self._claims.add(claim)
-            if self._thread is None or self._process != os.getpid():
-                self._process = os.getpid()
+            if self._thread is None:
                 self._thread = Thread(target=self._go_on, name="gram-claims", daemon=True)
                 self._thread.start()
 

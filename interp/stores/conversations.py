@@ -85,7 +85,8 @@ class Conversation:
         """
         expect(before, (int, type(None)), "before", by="page")
         expect(limit, (int, type(None)), "limit", by="page")
-        end = len(self) if before is None else max(0, before)
+        size = len(self)
+        end = size if before is None else max(0, min(before, size))
         begin = 0 if limit is None else max(0, end - limit)
         texts = texts_of(self.database.execute, self.name, begin, end)
         pattern = loads_one(f"[:Conversation | {_BETWEEN.join(texts)}]") if texts else None

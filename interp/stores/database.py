@@ -46,6 +46,11 @@ class Database(Protocol):
         """Close the connection; the next statement opens a new one."""
 
 
+UNKEEPABLE: Final = (
+    "a name or number cannot be kept in a store: names are Unicode text without lone surrogates, "
+    "and numbers have at most 64 bits"
+)
+
 FORMAT: Final = 1
 """The version of the form of the tables."""
 

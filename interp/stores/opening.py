@@ -34,11 +34,11 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     """
     expect(address, (str, os.PathLike), "address", by="open_store")
     expect(must_exist, bool, "must_exist", by="open_store")
-    if isinstance(address, str) and re.match(r"postgres(ql)?://", address):
+    if isinstance(address, str) and re.match(r"(?i)postgres(ql)?://", address):
         from .postgres import PostgresDatabase  # an extra
 
         return RunStore(PostgresDatabase(address))
-    if isinstance(address, str) and (kind := re.match(r"([a-z][a-z0-9+.-]*)://", address)):
+    if isinstance(address, str) and (kind := re.match(r"(?i)([a-z][a-z0-9+.-]*)://", address)):
         raise ConfigurationError(
             f"there is no store at {kind[1]}:// addresses\n"
             "  hint: give the path of a file, or postgresql://…"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from threading import RLock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import ConfigurationError, StoreError
+from ..errors import ConfigurationError, StoreError, ValidationError
 from ..redaction import hide, redact_error
-from .database import Execute, Rows, T
+from .database import UNKEEPABLE, Execute, Rows, T
+from .forks import anew_after_fork
 
 if TYPE_CHECKING:
     import psycopg
 
 _PATIENCE: Final = 10.0  # seconds in which a database that was lost may come back
 _PAUSE: Final = 0.1  # seconds between two looks
+
+
+_left: list[object] = []
+"""Connections of parents, which must not be closed here."""
 
 
 class PostgresDatabase:
@@ -58,8 +62,8 @@ class PostgresDatabase:
         self.name = f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}"
         self.address = address
         self._connection: psycopg.Connection[Any] | None = None
-        self._process = 0
         self._using = RLock()
+        anew_after_fork(self)
 
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
@@ -80,7 +84,7 @@ class PostgresDatabase:
 
         with self._using:
             connection, self._connection = self._connection, None
-            if connection is not None and self._process == os.getpid():
+            if connection is not None:
                 with suppress(psycopg.Error):
                     connection.close()
 
@@ -104,15 +108,22 @@ class PostgresDatabase:
                         raise self._told(error) from error
                     self.close()
                     sleep(_PAUSE)
+                except (UnicodeError, OverflowError):
+                    raise ValidationError(UNKEEPABLE) from None
                 except psycopg.Error as error:
                     raise self._told(error) from error
 
+    def after_fork(self) -> None:
+        """Open a connection of its own; closing that of the parent would end it there."""
+        _left.append(self._connection)
+        self._connection = None
+        self._using = RLock()
+
     def _connected(self) -> psycopg.Connection[Any]:
-        if self._connection is None or self._process != os.getpid():  # none goes through a fork
+        if self._connection is None:
             import psycopg
 
             self._connection = psycopg.connect(self.address, autocommit=True, connect_timeout=10)
-            self._process = os.getpid()
         return self._connection
 
     def _told(self, error: psycopg.Error) -> StoreError:

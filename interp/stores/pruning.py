@@ -54,4 +54,8 @@ def _remove_texts(execute: Execute, clock: str) -> None:
     used = {each for (own,) in heads for each in names_in(own)}
     for (sha256,) in old:
         if sha256 not in used:
-            execute("DELETE FROM gram_texts WHERE sha256 = ?", sha256)
+            execute(  # unless somebody is about to use it since
+                f"DELETE FROM gram_texts WHERE sha256 = ? AND used < {clock} - ?",
+                sha256,
+                _TEXTS_ARE_KEPT_FOR,
+            )

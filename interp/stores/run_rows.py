@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
+from gram import expect
+
+from ..errors import ValidationError
 from ..messages import Usage
 from .database import Database
 
@@ -26,6 +30,33 @@ _COLUMNS: Final = (
     "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
 )
 _A_PAGE: Final = 100
+
+
+def expect_name(name: object, what: str) -> None:
+    """Refuse a name that not every database can keep.
+
+    Args:
+        name: the name, or None.
+        what: what it names.
+
+    Raises:
+        ArgumentError: it is no text.
+        ValidationError: it is empty, longer than 200 characters, or has characters that cannot be
+            kept.
+    """
+    expect(name, (str, type(None)), what, by="a store")
+    if name is not None and not _NAME.fullmatch(str(name)):
+        raise ValidationError(
+            f"a {what} of a store has 1 to 200 characters, none of them a NUL or a lone surrogate; "
+            f"found {str(name)[:50]!r}"
+        )
+
+
+_NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
+
+
+def _is_name(_: object, attribute: Any, value: object) -> None:
+    expect_name(value, attribute.name)
 
 
 @frozen
@@ -48,8 +79,8 @@ class RunFacts:
     filename: str = ""
     program: str = ""
     parent: str | None = None
-    tenant: str | None = None
-    conversation: str | None = None
+    tenant: str | None = field(default=None, validator=_is_name)
+    conversation: str | None = field(default=None, validator=_is_name)
     priority: int = 0
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from gram import ArgumentError, Source, expect
 
-from ..errors import RunTakenError, StoreError
+from ..errors import RunExistsError, RunTakenError, StoreError
 from ..messages import Message, Usage
 from ..records import RecordedRun, read_run
 from .claims import LEASE, Claim, Keeper, is_dead, new_owner
@@ -17,7 +17,7 @@ from .conversations import Conversation, Turn, add_turn, gone_on, named_text
 from .database import FORMAT, TABLES, Database, Execute, Rows
 from .heads import cut, joined
 from .pruning import prune
-from .run_rows import ENDED, RunFacts, RunRow, RunStatus, found, stand
+from .run_rows import ENDED, RunFacts, RunRow, RunStatus, expect_name, found, stand
 
 _TEXTS_ARE_USED_FOR: Final = 3600.0  # seconds after which a text is marked as used again
 
@@ -85,6 +85,8 @@ class RunStore:
         shared: Sequence[str] = (),
         turn: Turn | None = None,
         status: RunStatus = "stopped",
+        entries: Sequence[str] = (),
+        usage: Usage = Usage(None, None),
     ) -> None:
         """Make a run with its first entry.
 
@@ -95,9 +97,12 @@ class RunStore:
             shared: parts of the first entry that other runs have, too; they are kept once.
             turn: where the run stands in its conversation, if it is a turn of one.
             status: how it stands.
+            entries: the entries that follow, if it was recorded elsewhere.
+            usage: the tokens that it has used.
 
         Raises:
-            StoreError: there is a run of this id, or the store cannot be written.
+            RunExistsError: there is a run of this id.
+            StoreError: the store cannot be written.
         """
         own, texts = cut(head, shared, turn.named if turn else {})
         maker = new_owner()
@@ -107,8 +112,9 @@ class RunStore:
             made = execute(
                 "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
                 "tenant, conversation, messages, priority, owner, created, changed, fence, "
-                "leased_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                f"{self._clock}, {self._clock}, 0, 0) "
+                "leased_until, input_tokens, output_tokens) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                f"{self._clock}, {self._clock}, 0, 0, ?, ?) "
                 "ON CONFLICT (id) DO NOTHING RETURNING id",
                 run,
                 status,
@@ -122,28 +128,37 @@ class RunStore:
                 turn.before if turn else None,
                 facts.priority,
                 maker,
+                usage.input_tokens,
+                usage.output_tokens,
             )
-            if made:
+            for place, entry in enumerate([own, *entries] if made else ()):
                 execute(
-                    "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, 0, 0, ?)", run, own
+                    "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)",
+                    run,
+                    place,
+                    entry,
                 )
             return made or execute(  # made before, where its success could not be told
                 "SELECT id FROM gram_runs WHERE id = ? AND owner = ?", run, maker
             )
 
         if not self.ready().together(make):
-            raise StoreError(f"{self.name}: it has a run {run} already")
+            raise RunExistsError(f"{self.name}: it has a run {run} already")
 
-    def claim(self, run: str) -> Claim:
+    def claim(self, run: str, size: int | None = None) -> Claim:
         """Claim a run, to write to it; the claim is renewed until it is let go.
 
+        Args:
+            run: its id.
+            size: how many entries it had when it was read; None if it does not matter.
+
         Raises:
-            RunTakenError: somebody else has claimed it.
+            RunTakenError: somebody else has claimed it, or has gone on with it since it was read.
             StoreError: there is no such run, or the store cannot be written.
         """
         name = new_owner()
         is_left = f"(owner IS NULL OR owner = ? OR leased_until < {self._clock})"
-        claimed = self._claimed_in_turn(run, name, f"status <> 'cancelled' AND {is_left}", name)
+        claimed = self._claimed_in_turn(run, size, name, is_left, name)
         if not claimed:
             found = self._rows("SELECT status, owner FROM gram_runs WHERE id = ?", run)
             if not found:
@@ -153,23 +168,29 @@ class RunStore:
                 raise self._taken(run)
             if holder is None or is_dead(holder):
                 is_left = "(owner IS NULL OR owner IN (?, ?))"
-                claimed = self._claimed_in_turn(run, name, is_left, name, holder)
+                claimed = self._claimed_in_turn(run, size, name, is_left, name, holder)
         if not claimed:
             raise RunTakenError(
                 f"{self.name_of(run)}: another process goes on with it\n"
                 f"  hint: it can be taken over {LEASE:.0f} seconds after that one was last heard of"
             )
-        return self._kept(run, claimed[0][0])
+        claim = self._kept(run, claimed[0][0])
+        if size not in (None, claim.size):  # its owner has added to it just before
+            self.let_go(claim, "stopped", Usage(None, None))
+            raise self._gone_on(run)
+        return claim
 
     def take_over(self, run: str) -> Claim:
         """Claim a run even if somebody else has it, who can write nothing more to it then.
 
         Raises:
-            StoreError: there is no such run, or the store cannot be written.
+            StoreError: there is no such run, it has ended, or the store cannot be written.
         """
-        claimed = self._claimed(self.ready().execute, run, new_owner(), "TRUE")
+        marks = ", ".join("?" * len(ENDED))
+        has_not_ended = f"status NOT IN ({marks})"
+        claimed = self._claimed(self.ready().execute, run, new_owner(), has_not_ended, *ENDED)
         if not claimed:
-            raise self._no_run(run)
+            raise StoreError(f"{self.name_of(run)} is {self.row(run).status}: it has ended")
         return self._kept(run, claimed[0][0])
 
     def append(self, claim: Claim, *entries: str) -> None:
@@ -224,7 +245,7 @@ class RunStore:
         Args:
             claim: the claim.
             status: how the run stands.
-            usage: the tokens that it has used.
+            usage: the tokens that it has used; what is unknown stays as it was.
             reason: what it was stopped by, or None.
             context: the conversation at its end; a turn that is done adds what is new of it.
 
@@ -237,7 +258,8 @@ class RunStore:
         def work(execute: Execute) -> Rows:
             left = execute(
                 f"UPDATE gram_runs SET owner = NULL, leased_until = 0, changed = {self._clock}, "
-                "status = ?, input_tokens = ?, output_tokens = ?, reason = ? "
+                "status = ?, input_tokens = COALESCE(?, input_tokens), "
+                "output_tokens = COALESCE(?, output_tokens), reason = ? "
                 "WHERE id = ? AND fence = ? RETURNING conversation, messages",
                 status,
                 usage.input_tokens,
@@ -304,6 +326,7 @@ class RunStore:
     def conversation(self, name: str) -> Conversation:
         """A conversation, which is empty until its first turn is done."""
         expect(name, str, "name", by="conversation")
+        expect_name(name, "conversation")
         return Conversation(self.ready(), name)
 
     def recorded(self, run: str) -> RecordedRun:
@@ -422,10 +445,18 @@ class RunStore:
     def _rows(self, sql: str, *values: object) -> Rows:
         return self.ready().execute(sql, *values)
 
-    def _claimed_in_turn(self, run: str, owner: str, condition: str, *values: object) -> Rows:
-        """Claim a run, unless another turn of its conversation is under way or went before it."""
+    def _claimed_in_turn(
+        self, run: str, size: int | None, owner: str, condition: str, *values: object
+    ) -> Rows:
+        """Claim a run that nobody has gone on with since it was read, where it is its turn.
+
+        It is not if another turn of its conversation is under way, or went before it.
+        """
+        condition = f"status <> 'cancelled' AND {condition}"
 
         def work(execute: Execute) -> Rows:
+            if size is not None and size != self._size(execute, run):
+                raise self._gone_on(run)
             turns = execute(
                 "SELECT conversation, messages FROM gram_runs "
                 "WHERE id = ? AND messages IS NOT NULL AND status <> 'done'",
@@ -471,10 +502,21 @@ class RunStore:
         )
 
     def _kept(self, run: str, fence: int) -> Claim:
-        counted = self._rows("SELECT max(seq) + 1 FROM gram_entries WHERE run = ?", run)
-        claim = Claim(run, fence, counted[0][0])
+        claim = Claim(run, fence, self._size(self._rows, run))
         self._keeper.keep(claim)
         return claim
+
+    def _size(self, execute: Execute, run: str) -> int:
+        """How many entries a run has; it is in the store."""
+        ((size,),) = execute("SELECT max(seq) + 1 FROM gram_entries WHERE run = ?", run)
+        if size is None:
+            raise self._no_run(run)
+        return int(size)
+
+    def _gone_on(self, run: str) -> RunTakenError:
+        return RunTakenError(
+            f"{self.name_of(run)}: another process has gone on with it since it was read"
+        )
 
     def _renew(self, claim: Claim) -> None:
         renewed = self._rows(
@@ -511,7 +553,7 @@ class RunStore:
     def _no_run(self, run: str) -> StoreError:
         return StoreError(
             f"{self.name}: there is no run {run}\n"
-            f"  hint: `gram runs list --store {self.name}` shows those that there are"
+            "  hint: `gram runs list` shows those that there are"
         )
 
     def _taken(self, run: str) -> RunTakenError:

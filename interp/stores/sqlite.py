@@ -10,10 +10,15 @@ from pathlib import Path
 from threading import RLock
 from typing import Final
 
-from ..errors import StoreError
-from .database import Execute, Rows, T
+from ..errors import StoreError, ValidationError
+from .database import UNKEEPABLE, Execute, Rows, T
+from .forks import anew_after_fork
 
 _PATIENCE: Final = 10.0  # seconds in which another process may let go of the file
+
+
+_left: list[object] = []
+"""Connections of parents, which must not be closed here."""
 
 
 class SqliteDatabase:
@@ -34,8 +39,8 @@ class SqliteDatabase:
         self.name = str(path)
         self._path = path
         self._connection: sqlite3.Connection | None = None
-        self._process = 0
         self._using = RLock()
+        anew_after_fork(self)
 
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
@@ -60,17 +65,25 @@ class SqliteDatabase:
         """Close the connection; the next statement opens a new one."""
         with self._using:
             connection, self._connection = self._connection, None
-            if connection is not None and self._process == os.getpid():
+            if connection is not None:
                 with suppress(sqlite3.Error):
                     connection.close()
 
+    def after_fork(self) -> None:
+        """Open a connection of its own; that of the parent is left as it is."""
+        _left.append(self._connection)
+        self._connection = None
+        self._using = RLock()
+
     def _connected(self) -> sqlite3.Connection:
-        if self._connection is None or self._process != os.getpid():  # none goes through a fork
+        if self._connection is None:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             self._connection = sqlite3.connect(
-                self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+                self._path.absolute(),
+                timeout=_PATIENCE,
+                isolation_level=None,
+                check_same_thread=False,
             )
-            self._process = os.getpid()
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
         return self._connection
@@ -79,6 +92,8 @@ class SqliteDatabase:
     def _telling(self) -> Iterator[None]:
         try:
             yield
+        except (UnicodeError, OverflowError):
+            raise ValidationError(UNKEEPABLE) from None
         except sqlite3.Error as error:
             raise StoreError(f"{self.name}: {_told(error)}") from error
         except OSError as error:

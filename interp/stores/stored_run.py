@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from attrs import evolve
 
 from gram import expect
 
-from ..errors import AgentError, RunTakenError, StoreError
+from ..errors import AgentError, StoreError
 from ..machine import At, Event, Request, State, Status
 from ..messages import Usage
 from ..records import EntryWriter, Head, Note, RecordedRun, Stopped
@@ -77,16 +77,21 @@ class StoredRun:
         """Make the run in the store, with its first entry.
 
         Raises:
-            StoreError: the store has a run of this id, or cannot be written.
+            RunExistsError: the store has a run of this id.
+            StoreError: the store cannot be written.
         """
         self.begin_with(EntryWriter().head(state, tools), state)
 
-    def begin_with(self, head: Head, state: State) -> None:
-        """The same with a first entry that is written already.
+    def begin_with(
+        self, head: Head, state: State, entries: Sequence[str] = (), standing: State | None = None
+    ) -> None:
+        """The same with entries that are written already.
 
         Args:
-            head: the entry.
+            head: the first entry.
             state: the State that it holds.
+            entries: those that follow it.
+            standing: the State that they lead to, if there are any.
 
         Raises:
             StoreError: the store has a run of this id, or cannot be written.
@@ -101,8 +106,16 @@ class StoredRun:
         )
         turn = _turn(facts.conversation, state)
         self.store.create(
-            self.id, head.line, facts, shared=head.shared, turn=turn, status=self._status
+            self.id,
+            head.line,
+            facts,
+            shared=head.shared,
+            turn=turn,
+            status=status_of(standing) if standing else self._status,
+            entries=entries,
+            usage=standing.usage if standing else Usage(None, None),
         )
+        self._size = 1 + len(entries)
         self.has_begun = True
         self._close()
 
@@ -134,12 +147,12 @@ class StoredRun:
             ReplayError: an event does not fit the run, or answers another request than the one
                 that this version of the interpreter makes.
         """
-        log = cls(store, run, closes_store=closes_store)
-        found = store.recorded(run)
+        found, row = store.recorded(run), store.row(run)
+        log = cls(store, run, facts=row.facts, closes_store=closes_store)
         found.check_requests()
         log.has_begun, log.unanswered = True, found.unanswered
         log._size = 1 + len(found.entries)
-        if status_of(found.state) in ENDED and store.row(run).status == "stopped":
+        if status_of(found.state) in ENDED and row.status == "stopped":
             with log.held(lambda: found.state):  # whoever had it did not come to say how it stands
                 pass
         log._close()
@@ -157,25 +170,34 @@ class StoredRun:
             StoreError: the store cannot be written.
         """
         try:
-            claim = self.store.claim(self.id)
+            claim = self.store.claim(self.id, self._size)
         except AgentError:
             self._close()
             raise
+        self._claim, self._entries, self._stopped_by = claim, EntryWriter(), None
         try:
-            if claim.size != self._size:
-                raise RunTakenError(
-                    f"{self.name}: another process has gone on with it since it was read"
-                )
-            self._claim, self._entries, self._stopped_by = claim, EntryWriter(), None
+            self._write()  # what could not be written before
             yield
+        except BaseException:  # raised again, whatever becomes of the claim, which ends alone
+            with suppress(StoreError):
+                self._let_go(claim, standing)
+            raise
+        try:
+            self._let_go(claim, standing)
+        except StoreError:
+            if self._facts.conversation is not None:  # which does not have the answer
+                raise  # else what is recorded says how the run stands
+
+    def _let_go(self, claim: Claim, standing: Callable[[], State] | None) -> None:
+        """Let the run go as it stands; it stands where it is recorded."""
+        self._claim, self._size = None, claim.size
+        state = None if standing is None or self._unwritten else standing()
+        usage = state.usage if state else Usage(None, None)
+        status = status_of(state) if state else "stopped"
+        context = state.context if state else ()
+        try:
+            self.store.let_go(claim, status, usage, self._stopped_by, context=context)
         finally:
-            self._claim, self._size = None, claim.size
-            state = standing() if standing else None
-            usage = state.usage if state else Usage(None, None)
-            status = status_of(state) if state else "stopped"
-            with suppress(StoreError):  # what is recorded says how it stands; a claim ends alone
-                context = state.context if state else ()
-                self.store.let_go(claim, status, usage, self._stopped_by, context=context)
             self._close()
 
     def append(
@@ -192,10 +214,6 @@ class StoredRun:
     def append_all(self, events: Iterable[Event]) -> None:
         """Write events, all or none; see `append`."""
         self._write(*(self._entries.event(each) for each in events))
-
-    def take(self, entries: Iterable[str]) -> None:
-        """Write entries of the same run that were written elsewhere; see `append`."""
-        self._write(*entries)
 
     def note(self, note: Note) -> None:
         """Write a note; nothing is written of what was given up, once the run is let go.

@@ -10,7 +10,7 @@ from typing import Any, Final, TypedDict, Unpack, cast
 from gram import expect
 from lenses_ext import Model, ProgramLike
 
-from ..errors import ConfigurationError, StoreError
+from ..errors import ConfigurationError, RunExistsError, StoreError
 from ..execution import BeginOptions, first_state_of
 from ..machine import ApprovalPolicy, Given, Limits, State, begun_with
 from ..messages import empty_context
@@ -142,7 +142,7 @@ def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | No
     run = state.run_id
     try:
         StoredRun(store, run, facts=facts, status="queued").begin(state, ())
-    except StoreError:
+    except RunExistsError:
         _expect_same(store, state, facts)
     name, tools = queue_of(state.agent)
     queue.add(run, name, tools, None if at is None else at.timestamp())

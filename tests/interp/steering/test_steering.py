@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -229,3 +230,50 @@ def test_a_run_that_is_held_cannot_be_answered(store: RunStore) -> None:
     store.claim(run)
     with pytest.raises(RunTakenError, match="another process goes on with it"):
         decide_run(store, run, True)
+
+
+def test_a_run_that_has_ended_is_not_cancelled_just_then(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = done_run(store)
+    with monkeypatch.context() as patch:
+        patch.setattr("interp.steering.cancelling.ENDED", ())  # as if it ended after the look
+        with pytest.raises(StoreError, match="it has ended"):
+            cancel_run(store, run)
+    assert store.row(run).status == "done"
+
+
+def test_a_run_that_cannot_be_replayed_can_be_cancelled(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    store._rows("UPDATE gram_entries SET text = '(:Nonsense)' WHERE seq = 1")
+
+    cancel_run(store, run)
+
+    assert store.row(run).status == "cancelled"
+
+
+def test_an_import_that_fails_leaves_nothing(store: RunStore, tmp_path: Path) -> None:
+    run, file = done_run(store), tmp_path / "a.run.gram"
+    export_run(store, run, file)
+    store.prune(datetime.now(UTC))
+    together = store.database.together
+
+    def failing(work: Callable[[Callable[..., object]], object]) -> object:
+        def cut(carry_out: Callable[..., object]) -> object:
+            def carry_out_some(sql: str, *values: object) -> object:
+                if values[1:2] == (2,):
+                    raise StoreError("the disk is full")
+                return carry_out(sql, *values)
+
+            return work(carry_out_some)
+
+        return together(cut)
+
+    store.database.together = failing  # type: ignore[method-assign, assignment]
+    with pytest.raises(StoreError, match="the disk is full"):
+        import_run(store, file)
+    store.database.together = together  # type: ignore[method-assign]
+
+    assert list(store.rows()) == []
+    assert import_run(store, file) == run
+    assert store.row(run).status == "done"

@@ -158,6 +158,9 @@ def test_a_conversation_needs_a_store_and_is_the_context(store: RunStore) -> Non
     with pytest.raises(ConfigurationError, match="a conversation is in a store"):
         run(AGENT, "hi", LIBRARY, conversation="al")
     earlier = ConversationContext([Message(UserRole, "hi")])
+    state, _ = start(AGENT, "ho", earlier)
+    with pytest.raises(ConfigurationError, match="begins with begin or run"):
+        resume_run(state, LIBRARY, store=store, conversation="al")
     with pytest.raises(ConfigurationError, match="the context is that of the conversation"):
         run(AGENT, "hi", LIBRARY, earlier, store=store, conversation="al")
 

@@ -11,7 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from interp import ConfigurationError, RunFacts, RunStore, RunTakenError, StoreError, open_store
+from gram import GramError
+from interp import (
+    ConfigurationError,
+    RunFacts,
+    RunStore,
+    RunTakenError,
+    StoreError,
+    ValidationError,
+    open_store,
+)
 from interp.messages import Usage
 from tests.interp.postgres import PostgresServer
 
@@ -239,3 +248,43 @@ def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
         made(store, "one")
     assert "postgresql://127.0.0.1:9/db: " in str(raised.value)
     assert "pa55word9" not in str(raised.value) + repr(store)
+
+
+def _claim_in_a_fork(store: RunStore, run: str) -> int:
+    """Claim a run in a process that is forked here; returns its exit code."""
+    child = os.fork()
+    if child == 0:
+        try:
+            store.claim(run)
+            own = {claim.run for claim in store._keeper._claims}
+            os._exit(0 if own == {run} else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_is_forked_has_a_connection_and_claims_of_its_own(store: RunStore) -> None:
+    made(store, "mine", "its")
+    claim = store.claim("mine")
+
+    assert _claim_in_a_fork(store, "its") == 0
+
+    store.append(claim, "(:A)")
+    assert store.entries("mine") == ["(:Run)", "(:A)"]
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "a\udcff", "x" * 201])
+def test_a_name_that_cannot_be_kept_is_refused(store: RunStore, name: str) -> None:
+    with pytest.raises(ValidationError, match="1 to 200 characters"):
+        RunFacts("a", tenant=name)
+    with pytest.raises(ValidationError, match="1 to 200 characters"):
+        store.conversation(name)
+
+
+def test_what_no_database_can_look_for_is_refused(store: RunStore) -> None:
+    with pytest.raises(GramError):
+        store.row("a\udcff")
+    with pytest.raises(GramError):
+        list(store.rows(agent="a\udcff"))
+    assert len(store.conversation("al").page(before=10**30)) == 0

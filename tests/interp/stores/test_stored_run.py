@@ -8,6 +8,7 @@ from gram import GramError, loads_one
 from interp import (
     ApprovalNeeded,
     ConfigurationError,
+    ModelError,
     Run,
     RunStore,
     RunTakenError,
@@ -177,3 +178,41 @@ def test_a_run_that_would_be_folded_otherwise_is_refused_with_its_place(store: R
     with pytest.raises(GramError) as raised:
         resume_run(run_id, counting([]), model=ScriptedModel(["late"]), store=store)
     assert run_id in str(raised.value)
+
+
+def test_a_stale_process_ruins_nothing_however_often_it_tries(store: RunStore) -> None:
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), store=store)
+    with pytest.raises(ModelError):
+        begun.finish()
+    run_id = begun.state.run_id
+    resume_run(run_id, counting([]), model=ScriptedModel(["done"]), store=store)
+    entries, row = store.entries(run_id), store.row(run_id)
+
+    for _ in range(3):
+        with pytest.raises(RunTakenError, match="has gone on with it since it was read"):
+            begun.finish()
+
+    assert store.entries(run_id) == entries
+    assert (store.row(run_id).status, store.row(run_id).usage) == ("done", row.usage)
+
+
+def test_a_run_stands_where_it_is_recorded_not_where_it_got_to(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=store)
+    append = store.append
+
+    def failing(claim: object, *entries: str) -> None:
+        if any("ModelReplied" in entry for entry in entries):
+            raise StoreError("the store cannot be reached")
+        append(claim, *entries)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "append", failing)
+        with pytest.raises(StoreError):
+            begun.finish()
+    assert store.row(begun.state.run_id).status == "stopped"
+
+    assert begun.finish().content == "done"  # what could not be written is written first
+    assert store.row(begun.state.run_id).status == "done"
+    assert store.recorded(begun.state.run_id).content == "done"
