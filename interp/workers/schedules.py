@@ -22,7 +22,16 @@ from typing import Any, Final
 from attrs import field, frozen
 from pyrsistent import PMap, PVector
 
-from gram import Document, Pattern, decode, did_you_mean, origin, parse as parse_gram
+from gram import (
+    Document,
+    Pattern,
+    decode,
+    did_you_mean,
+    expect,
+    origin,
+    parse as parse_gram,
+    resolved,
+)
 from lenses_ext import parse
 
 from ..errors import ConfigurationError, ValidationError
@@ -69,7 +78,8 @@ def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
         ValidationError: it has something else than schedules, or one of them is wrong.
         ConfigurationError: Procrastinate is not installed.
     """
-    path = Path(path)
+    expect(path, (str, Path), "path", by="read_schedules")
+    path = resolved(Path(path))  # refuses what is no path
     document = parse_gram(decode(path.read_bytes(), str(path)), str(path))
     patterns = document.patterns[1:] if document.header is not None else document.patterns
     schedules = tuple(_schedule(each, path.parent) for each in patterns)

@@ -112,6 +112,8 @@ def test_json_has_the_answer_its_calls_and_what_they_cost(
         "tool": "sayHello",
         "arguments": {"personName": "Al"},
         "result": "Hello, Al! Nice to meet you.",
+        "agent": "hello_world_agent",
+        "at": [0, 0],
     }
     assert "refused" in bad["error"]
     assert (first["answer"], first["value"], first["truncated"]) == ("Hi.", None, False)

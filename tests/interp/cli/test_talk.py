@@ -252,7 +252,7 @@ def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
         (["--base-url", "http://x:99999"], "--base-url must start with"),
         (["--offline", "--base-url", "http://x"], "cannot be used together"),
         (["--session", "-"], "--session must be a file"),
-        (["--session", ""], "--session must be a file"),
+        (["--session", ""], "--session is empty: name a file"),
     ],
 )
 def test_a_wrong_option_is_wrong_use(arguments: list[str], message: str) -> None:
