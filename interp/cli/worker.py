@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import click
@@ -75,7 +76,9 @@ def command(
     limits = _limits(at_most, per_minute)
     from ..workers import Worker, read_schedules  # imported late: completion needs no workers
     from .inputs import read_libraries
+    from .talk import show_logs
 
+    show_logs(logging.WARNING)
     library = read_libraries(tools, mcp, openapi)
     worker = Worker(
         store,

@@ -32,6 +32,7 @@ TENANT: Final = "tenant:"
 
 _LOOK_AGAIN: Final = 0.2  # seconds, while as many requests are under way as may be
 _PAUSE: Final = 1.0  # seconds, until it is said again that a request has ended
+_MOST: Final = 2**31 - 1
 _PATIENCE: Final = 5.0  # seconds that a reply waits for that
 
 
@@ -44,7 +45,7 @@ class SharedLimit:
         per_minute: how many requests may begin in a minute; None is no limit.
 
     Raises:
-        ConfigurationError: a number is not positive.
+        ConfigurationError: a number is not positive, or too large to be kept.
     """
 
     at_once: int | None = field(default=None)
@@ -57,6 +58,8 @@ class SharedLimit:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ConfigurationError(f"{name} must be more than 0, found {value!r}")
+            if value is not None and not value <= _MOST:  # nor is NaN
+                raise ConfigurationError(f"{name} must be at most {_MOST}, found {value!r}")
 
 
 @frozen

@@ -139,7 +139,10 @@ class Worker:
                 except asyncio.CancelledError:
                     if not self._is_stopping:
                         raise
-                except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
+                except Exception as error:
+                    if _stays(error):
+                        said = redact_error(said_by(error))
+                        raise StoreError(f"{self.store.name}: {said}") from error
                     LOGGER.warning("starts again: %s", redact_error(said_by(error)))
                     await asyncio.sleep(_PAUSE)
         finally:
@@ -307,6 +310,14 @@ class Worker:
                     await app.job_manager.finish_job_by_id_async(
                         job.id, procrastinate.jobs.Status.FAILED, delete_job=True
                     )
+
+
+def _stays(error: Exception) -> bool:
+    """Whether the database refuses something, as it would again, rather than being away."""
+    from psycopg import DataError, ProgrammingError
+
+    cause = error.__cause__ if isinstance(error, StoreError) else error
+    return isinstance(cause, DataError | ProgrammingError)
 
 
 def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -141,6 +141,12 @@ def test_a_limit_is_more_than_nothing(wrong: dict[str, Any]) -> None:
         SharedLimit(**wrong)
 
 
+@pytest.mark.parametrize("wrong", [{"at_once": 2**31}, {"per_minute": float("nan")}])
+def test_a_limit_is_a_number_that_can_be_kept(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="must be at most 2147483647"):
+        SharedLimit(**wrong)
+
+
 def test_workers_keep_to_a_limit_together(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
