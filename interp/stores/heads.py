@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Final
 
+from ..errors import StoreError
+
 _SHORTEST: Final = 200
 """A shorter text costs less than its hash and its row."""
 
@@ -53,10 +55,15 @@ def joined(own: str, text_of: Callable[[str], str]) -> str:
     Args:
         own: what was kept of it.
         text_of: gives the text of a hash or name.
+
+    Raises:
+        StoreError: what was kept is no such list.
     """
-    return "".join(
-        text_of(part) if index % 2 else part for index, part in enumerate(json.loads(own))
-    )
+    try:
+        parts = json.loads(own)
+        return "".join(text_of(part) if index % 2 else part for index, part in enumerate(parts))
+    except (ValueError, TypeError):
+        raise StoreError("the first entry of the run cannot be read: it was changed") from None
 
 
 def names_in(own: str) -> list[str]:

@@ -492,7 +492,7 @@ class RunStore:
         self, execute: Execute, run: str, owner: str, condition: str, *values: object
     ) -> Rows:
         return execute(
-            "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', "
+            "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', reason = NULL, "
             f"leased_until = {self._clock} + ?, changed = {self._clock} "
             f"WHERE id = ? AND {condition} RETURNING fence",
             owner,

@@ -214,8 +214,9 @@ class RunQueue:
         """Take runs from the work that others have ended, and forget workers that died."""
 
         def carry_out(connection: Connection) -> None:
-            connection.execute(
-                f"DELETE FROM gram_work USING gram_runs WHERE id = run AND status IN {_ENDED}"
+            connection.execute(  # a look for each run of the work: kept runs may be millions
+                "DELETE FROM gram_work WHERE "
+                f"(SELECT status FROM gram_runs WHERE id = gram_work.run) IN {_ENDED}"
             )
             dead = f"SELECT id FROM gram_workers WHERE seen < {CLOCK} - %s"
             connection.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", (SEEN,))

@@ -288,3 +288,11 @@ def test_what_no_database_can_look_for_is_refused(store: RunStore) -> None:
     with pytest.raises(GramError):
         list(store.rows(agent="a\udcff"))
     assert len(store.conversation("al").page(before=10**30)) == 0
+
+
+def test_a_first_entry_that_was_changed_is_told(store: RunStore) -> None:
+    made(store, "one")
+    store._rows("UPDATE gram_entries SET text = '{broken'")
+
+    with pytest.raises(StoreError, match="cannot be read: it was changed"):
+        store.entries("one")
