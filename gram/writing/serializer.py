@@ -246,6 +246,8 @@ def write_value(value: Value, *, fences: bool = True) -> str:
     """The canonical text of a value; without fences it is one line."""
     try:
         return (_WITH_FENCES if fences else _ON_ONE_LINE).value(value)
+    except ArgumentError:
+        raise
     except TypeError:  # a dict may have other keys, and checking each costs more than writing it
         raise ArgumentError("write_value: the keys of a map must be str") from None
 
