@@ -106,7 +106,7 @@ class _Age(click.ParamType[datetime]):
 )
 @json_option
 def list_runs(store: str, as_json: bool, limit: int | None, **filters: Any) -> None:
-    """List runs, the newest first: id, how it stands, agent, when it was made, what it used."""
+    """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
     with _opened(store) as opened:
         rows = opened.rows(limit=limit or (None if as_json else _MOST + 1), **filters)
         found = _with_reasons(opened, list(rows))
@@ -216,7 +216,7 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
         going_on = resumed(log, kept, options, terminal)
         try:
             terminal.show_answer(going_on, lambda _: None)
-        except BaseException as failure:  # raised again
+        except BaseException as failure:  # how to resume is told, then it is raised again
             terminal.end_line()
             if isinstance(failure, GramError | OSError):
                 terminal.show_failure(going_on.state, failure)

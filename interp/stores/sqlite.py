@@ -55,7 +55,7 @@ class SqliteDatabase:
             try:
                 found = work(lambda sql, *values: connection.execute(sql, values).fetchall())
                 connection.execute("COMMIT")
-            except BaseException:
+            except BaseException:  # nothing of it is kept, then it is raised again
                 with suppress(sqlite3.Error):  # some failures have ended it already
                     connection.execute("ROLLBACK")
                 raise

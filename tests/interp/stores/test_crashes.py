@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -247,10 +248,9 @@ def cutting(server: PostgresServer, folder: Path) -> Iterator[tuple[Path, thread
 
 
 def test_a_connection_that_is_lost_inside_a_commit_loses_and_doubles_nothing(
-    postgres: PostgresServer, database: str, tmp_path_factory: pytest.TempPathFactory
+    postgres: PostgresServer, database: str
 ) -> None:
-    short = Path(f"/tmp/gram-cut-{os.getpid()}")
-    short.mkdir()
+    short = Path(tempfile.mkdtemp(prefix="gram-cut-"))  # the path of a socket has to be short
     try:
         with cutting(postgres, short) as (folder, cut):
             address = database.replace(str(postgres.folder), str(folder))
