@@ -6,25 +6,20 @@ one, and nothing with a lower one is written any more.
 
 from __future__ import annotations
 
-import os
-import socket
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
-from threading import Lock, Thread
-from time import sleep
+from collections.abc import Sequence
 from typing import Final
 
 from attrs import define
 
-from ..errors import StoreError
-from .forks import anew_after_fork
+from ..errors import RunTakenError, StoreError
+from ..messages import Message, Usage
+from .conversations import add_turn, gone_on
+from .database import Database, Execute, Rows
+from .owners import is_dead, new_owner
+from .run_rows import ENDED, RunStatus, name_of, no_run
 
 LEASE: Final = 15.0
 """The seconds after which a run whose owner is not heard of may be claimed by others."""
-
-RENEWAL: Final = 5.0
-"""The seconds between two signs of life of an owner."""
 
 
 @define(eq=False)
@@ -44,80 +39,164 @@ class Claim:
     is_lost: bool = False
 
 
-class Keeper:
-    """Renews the claims of one process, in a thread of its own while there are any.
+def claim(database: Database, run: str, size: int | None) -> Claim:
+    """Claim a run that nobody has, see `RunStore.claim`."""
+    name = new_owner()
+    is_left = f"(owner IS NULL OR owner = ? OR leased_until < {database.clock})"
+    if claimed := _claimed_in_turn(database, run, size, name, is_left, name):
+        return claimed
+    found = database.execute("SELECT status, owner FROM gram_runs WHERE id = ?", run)
+    if not found:
+        raise no_run(database, run)
+    status, holder = found[0]
+    if status == "cancelled":
+        raise taken(database, run)
+    if holder is None or is_dead(holder):
+        is_left = "(owner IS NULL OR owner IN (?, ?))"
+        if claimed := _claimed_in_turn(database, run, size, name, is_left, name, holder):
+            return claimed
+    raise RunTakenError(
+        f"{name_of(database, run)}: another process goes on with it\n"
+        f"  hint: it can be taken over {LEASE:.0f} seconds after that one was last heard of"
+    )
 
-    Args:
-        renew: renews a claim, or marks it as lost.
+
+def take_over(database: Database, run: str) -> Claim:
+    """Claim a run even if somebody else has it, see `RunStore.take_over`."""
+    has_not_ended = f"status NOT IN ({', '.join('?' * len(ENDED))})"
+    claimed = database.together(
+        lambda execute: _claimed(execute, database, run, new_owner(), has_not_ended, *ENDED)
+    )
+    if claimed is None:
+        found = database.execute("SELECT status FROM gram_runs WHERE id = ?", run)
+        if not found:
+            raise no_run(database, run)
+        raise StoreError(f"{name_of(database, run)} is {found[0][0]}: it has ended")
+    return claimed
+
+
+def renew(database: Database, claim: Claim) -> bool:
+    """Renew a claim; False if somebody else has claimed the run since."""
+    renewed = database.execute(
+        f"UPDATE gram_runs SET leased_until = {database.clock} + ? "
+        "WHERE id = ? AND fence = ? RETURNING id",
+        LEASE,
+        claim.run,
+        claim.fence,
+    )
+    claim.is_lost = not renewed
+    return bool(renewed)
+
+
+def let_go(
+    database: Database,
+    claim: Claim,
+    status: RunStatus,
+    usage: Usage,
+    reason: str | None = None,
+    context: Sequence[Message] = (),
+) -> None:
+    """Give a claim up, see `RunStore.let_go`."""
+
+    def work(execute: Execute) -> Rows:
+        left = execute(
+            f"UPDATE gram_runs SET owner = NULL, leased_until = 0, changed = {database.clock}, "
+            "status = ?, input_tokens = COALESCE(?, input_tokens), "
+            "output_tokens = COALESCE(?, output_tokens), reason = ? "
+            "WHERE id = ? AND fence = ? RETURNING conversation, messages",
+            status,
+            usage.input_tokens,
+            usage.output_tokens,
+            reason,
+            claim.run,
+            claim.fence,
+        )
+        if left and status == "done" and left[0][1] is not None:
+            conversation, before = left[0]
+            add_turn(execute, conversation, claim.run, before, context[before:])
+        return left
+
+    if not database.together(work):
+        raise taken(database, claim.run)
+
+
+def taken(database: Database, run: str) -> RunTakenError:
+    """What is told of a run that its owner may write to no more."""
+    found = database.execute("SELECT status FROM gram_runs WHERE id = ?", run)
+    name = name_of(database, run)
+    if not found:
+        return RunTakenError(f"{name} was removed")
+    if found[0][0] == "cancelled":
+        return RunTakenError(f"{name} was cancelled")
+    return RunTakenError(f"{name} was taken over by another process")
+
+
+def _claimed_in_turn(
+    database: Database, run: str, size: int | None, owner: str, condition: str, *values: object
+) -> Claim | None:
+    """Claim a run that nobody has gone on with since it was read, where it is its turn.
+
+    It is not if another turn of its conversation is under way, or went before it.
+
+    Raises:
+        RunTakenError: somebody has gone on with it, or it is not its turn.
     """
+    condition = f"status <> 'cancelled' AND {condition}"
 
-    def __init__(self, renew: Callable[[Claim], None]) -> None:
-        self._renew = renew
-        self.after_fork()
-        anew_after_fork(self)
+    def work(execute: Execute) -> Claim | None:
+        turns = execute(
+            "SELECT conversation, messages FROM gram_runs "
+            "WHERE id = ? AND messages IS NOT NULL AND status <> 'done'",
+            run,
+        )
+        for conversation, before in turns:
+            _expect_turn(execute, database, run, conversation, before)
+        found = _claimed(execute, database, run, owner, condition, *values)
+        if found and size not in (None, found.size):
+            raise RunTakenError(
+                f"{name_of(database, run)}: another process has gone on with it since it was read"
+            )
+        return found
 
-    def after_fork(self) -> None:
-        """Begin without claims; those of a parent are the parent's to renew."""
-        self._claims: set[Claim] = set()
-        self._changing = Lock()
-        self._thread: Thread | None = None
-
-    def keep(self, claim: Claim) -> None:
-        """Renew a claim from now on."""
-        with self._changing:
-            self._claims.add(claim)
-            if self._thread is None:
-                self._thread = Thread(target=self._go_on, name="gram-claims", daemon=True)
-                self._thread.start()
-
-    def let_go(self, claim: Claim) -> None:
-        """Renew a claim no more."""
-        with self._changing:
-            self._claims.discard(claim)  # the thread stays for the next, until it finds none
-
-    def _go_on(self) -> None:
-        while True:
-            sleep(RENEWAL)
-            with self._changing:
-                if not self._claims:
-                    self._thread = None
-                    return
-                claims = tuple(self._claims)
-            for claim in claims:
-                with suppress(StoreError):  # the next entry or renewal may reach the store again
-                    self._renew(claim)
+    return database.together(work)
 
 
-def new_owner() -> str:
-    """A name for a claim of this process, from which others on this machine tell if it lives.
-
-    A process is told by its id and the time it was started at, in its own space of ids.
-    """
-    return "/".join([_machine(), str(os.getpid()), _started(os.getpid()), os.urandom(4).hex()])
-
-
-def is_dead(named: str) -> bool:
-    """Whether an owner is known to be dead: a process of this machine that is no more."""
-    machine, pid, started, *_ = [*named.split("/"), "", ""]
-    if machine != _machine() or not pid.isdecimal() or not started:
-        return False  # elsewhere; only its lease tells
-    return _started(int(pid)) != started
-
-
-def _machine() -> str:
-    """This machine, since its start, and the space of process ids that this process sees."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        return f"{socket.gethostname()}:{boot}:{Path('/proc/self/ns/pid').readlink()}"
-    except OSError:  # not on Linux
-        return f"{socket.gethostname()}:?"
+def _expect_turn(
+    execute: Execute, database: Database, run: str, conversation: str, before: int
+) -> None:
+    ((size,),) = execute(
+        "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
+        "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size",
+        conversation,
+    )
+    if size != before:
+        raise RunTakenError(f"{name_of(database, run)}: {gone_on(conversation)}")
+    others = execute(
+        "SELECT id FROM gram_runs WHERE conversation = ? AND id <> ? "
+        f"AND status = 'running' AND leased_until >= {database.clock}",
+        conversation,
+        run,
+    )
+    if others:
+        raise RunTakenError(
+            f"{name_of(database, run)}: another turn of the conversation {conversation} is under "
+            f"way: run {others[0][0]}"
+        )
 
 
-def _started(pid: int) -> str:
-    """When a process was started, as the system counts; ``""`` if there is no such process."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace")
-    except OSError:
-        return ""
-    after_name = told.rpartition(")")[2].split()
-    return "" if after_name[0] in "ZX" else after_name[19]
+def _claimed(
+    execute: Execute, database: Database, run: str, owner: str, condition: str, *values: object
+) -> Claim | None:
+    claimed = execute(
+        "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', reason = NULL, "
+        f"leased_until = {database.clock} + ?, changed = {database.clock} "
+        f"WHERE id = ? AND {condition} RETURNING fence",
+        owner,
+        LEASE,
+        run,
+        *values,
+    )
+    if not claimed:
+        return None
+    ((size,),) = execute("SELECT max(seq) + 1 FROM gram_entries WHERE run = ?", run)
+    return Claim(run, claimed[0][0], size or 0)

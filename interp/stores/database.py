@@ -1,4 +1,4 @@
-"""What a store needs of a database, and the tables that it makes in it.
+"""What a store needs of a database.
 
 The SQL of a store is written once. It uses ``?`` for values, and what both databases know; the
 rest is here: the clock, and the lock of a row.
@@ -49,68 +49,4 @@ class Database(Protocol):
 UNKEEPABLE: Final = (
     "a name or number cannot be kept in a store: names are Unicode text without lone surrogates, "
     "and numbers have at most 64 bits"
-)
-
-FORMAT: Final = 1
-"""The version of the form of the tables."""
-
-TABLES: Final = (
-    "CREATE TABLE IF NOT EXISTS gram_store (format BIGINT NOT NULL PRIMARY KEY)",
-    """
-    CREATE TABLE IF NOT EXISTS gram_runs (
-        id TEXT NOT NULL PRIMARY KEY,
-        status TEXT NOT NULL,
-        agent TEXT NOT NULL,
-        model TEXT NOT NULL,
-        filename TEXT NOT NULL,
-        program TEXT NOT NULL,
-        parent TEXT,
-        tenant TEXT,
-        conversation TEXT,
-        messages BIGINT,
-        priority BIGINT NOT NULL,
-        created DOUBLE PRECISION NOT NULL,
-        changed DOUBLE PRECISION NOT NULL,
-        fence BIGINT NOT NULL,
-        owner TEXT,
-        leased_until DOUBLE PRECISION NOT NULL,
-        input_tokens BIGINT,
-        output_tokens BIGINT,
-        reason TEXT
-    )
-    """,
-    "CREATE INDEX IF NOT EXISTS gram_runs_created ON gram_runs (created, id)",
-    "CREATE INDEX IF NOT EXISTS gram_runs_status ON gram_runs (status, created)",
-    """
-    CREATE TABLE IF NOT EXISTS gram_entries (
-        run TEXT NOT NULL,
-        seq BIGINT NOT NULL,
-        fence BIGINT NOT NULL,
-        text TEXT NOT NULL,
-        PRIMARY KEY (run, seq)
-    )
-    """,
-    "CREATE INDEX IF NOT EXISTS gram_runs_turns ON gram_runs (conversation, created)",
-    """
-    CREATE TABLE IF NOT EXISTS gram_conversations (
-        name TEXT NOT NULL PRIMARY KEY,
-        size BIGINT NOT NULL,
-        run TEXT NOT NULL
-    )
-    """,
-    """
-    CREATE TABLE IF NOT EXISTS gram_messages (
-        conversation TEXT NOT NULL,
-        seq BIGINT NOT NULL,
-        text TEXT NOT NULL,
-        PRIMARY KEY (conversation, seq)
-    )
-    """,
-    """
-    CREATE TABLE IF NOT EXISTS gram_texts (
-        sha256 TEXT NOT NULL PRIMARY KEY,
-        text TEXT NOT NULL,
-        used DOUBLE PRECISION NOT NULL
-    )
-    """,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from gram import expect
 
-from ..errors import ValidationError
+from ..errors import StoreError, ValidationError
 from ..messages import Usage
 from .database import Database
 
@@ -109,6 +109,19 @@ class RunRow:
     entries: int = 0
 
 
+def name_of(database: Database, run: str) -> str:
+    """How messages name a run."""
+    return f"run {run} of {database.name}"
+
+
+def no_run(database: Database, run: str) -> StoreError:
+    """What is told of a run that is not in a store."""
+    return StoreError(
+        f"{database.name}: there is no run {run}\n"
+        "  hint: `gram runs list` shows those that there are"
+    )
+
+
 def stand(status: Sequence[RunStatus], clock: str) -> tuple[str, list[object]]:
     """SQL for runs that stand in one of some ways, and its values.
 
@@ -127,17 +140,51 @@ def stand(status: Sequence[RunStatus], clock: str) -> tuple[str, list[object]]:
     return f"({' OR '.join(parts) or 'FALSE'})", [*plain]
 
 
-def found(
-    database: Database, where: str, values: Sequence[object], limit: int | None
+def row_of(database: Database, run: str) -> RunRow:
+    """A run as a list shows it.
+
+    Raises:
+        StoreError: there is no such run, or the store cannot be read.
+    """
+    for row in _found(database, "id = ?", [run], 1):
+        return row
+    raise no_run(database, run)
+
+
+def rows_of(
+    database: Database,
+    status: Sequence[RunStatus],
+    columns: Mapping[str, str | None],
+    since: datetime | None,
+    before: datetime | None,
+    beginning: str,
+    limit: int | None,
 ) -> Iterator[RunRow]:
-    """The runs for which a condition holds, the newest first, read a page at a time.
+    """The runs for which some conditions hold, see `RunStore.rows`.
 
     Args:
-        database: the database.
-        where: SQL of the condition.
-        values: its values.
-        limit: how many at most; None for all.
+        columns: the values of columns, None for any.
     """
+    where, values = ["TRUE"], list[object]()
+    for sql, value in (
+        *((f"{column} = ?", value) for column, value in columns.items()),
+        ("created >= ?", since.timestamp() if since else None),
+        ("created < ?", before.timestamp() if before else None),
+        ("substr(id, 1, ?) = ?", beginning or None),
+    ):
+        if value is not None:
+            where.append(sql)
+            values += [len(beginning), value] if sql.startswith("substr") else [value]
+    if status:
+        condition, given = stand(status, database.clock)
+        where, values = [*where, condition], [*values, *given]
+    return _found(database, " AND ".join(where), values, limit)
+
+
+def _found(
+    database: Database, where: str, values: Sequence[object], limit: int | None
+) -> Iterator[RunRow]:
+    """The runs for which a condition holds, the newest first, read a page at a time."""
     standing = (
         f"CASE WHEN status = 'running' AND leased_until < {database.clock} "
         "THEN 'stopped' ELSE status END"

@@ -245,7 +245,7 @@ def test_a_run_that_has_ended_is_not_cancelled_just_then(
 
 def test_a_run_that_cannot_be_replayed_can_be_cancelled(store: RunStore) -> None:
     run = waiting_run(store, 1)
-    store._rows("UPDATE gram_entries SET text = '(:Nonsense)' WHERE seq = 1")
+    store.ready().execute("UPDATE gram_entries SET text = '(:Nonsense)' WHERE seq = 1")
 
     cancel_run(store, run)
 

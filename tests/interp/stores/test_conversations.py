@@ -66,7 +66,7 @@ def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None
     rows = list(store.rows(conversation="al"))
     assert [len(store.recorded(row.id).first.context) for row in rows] == [11, 9, 7, 5, 3, 1]
     assert all(store.recorded(row.id).state.context[-1].content in words for row in rows)
-    heads = store._rows("SELECT text FROM gram_entries WHERE seq = 0")
+    heads = store.ready().execute("SELECT text FROM gram_entries WHERE seq = 0")
     assert not any("answer 0" in text for (text,) in heads)
 
 
@@ -138,7 +138,7 @@ def test_an_answer_that_its_owner_did_not_come_to_add_is_added_on_resuming(
         )
         begun.finish()
     assert said(store) == []
-    store._rows("UPDATE gram_runs SET leased_until = 1")
+    store.ready().execute("UPDATE gram_runs SET leased_until = 1")
 
     assert resume_run(begun.state.run_id, LIBRARY, store=store).content == "hello"
     assert said(store) == ["hi", "hello"]

@@ -130,7 +130,7 @@ def test_an_owner_that_was_stopped_and_goes_on_later_records_nothing(
     os.kill(old.pid or 0, signal.SIGSTOP)
     with pytest.raises(RunTakenError, match="another process goes on with it"):
         drive(address, run, tmp_path / "log")
-    store._rows(
+    store.ready().execute(
         "UPDATE gram_runs SET leased_until = leased_until - ?", LEASE
     )  # as if it had passed
 
@@ -167,12 +167,12 @@ def test_a_full_disk_keeps_what_was_recorded_and_the_run_goes_on_later(tmp_path:
         run = submitted(store)
         worker = Worker(log, Crash())
         log_of_run, kept = StoredRun.of(store, run)
-        pages = store._rows("PRAGMA page_count")[0][0]
-        store._rows(f"PRAGMA max_page_count = {pages}")
+        pages = store.ready().execute("PRAGMA page_count")[0][0]
+        store.ready().execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StoreError, match=r"full\.db: the disk is full"):
             _finish(store, kept.state, worker, log_of_run)
         whole = store.entries(run)
-        store._rows(f"PRAGMA max_page_count = {pages + 1000}")
+        store.ready().execute(f"PRAGMA max_page_count = {pages + 1000}")
         begun, done = len(lines(log)), answered(store, run)
 
         drive(address, run, log)

@@ -49,7 +49,7 @@ def test_what_runs_share_is_kept_once_and_comes_back(store: RunStore) -> None:
         store.create(str(n), head, FACTS, shared=[program])
 
     assert [store.entries(str(n)) for n in range(3)] == [[head] for head in heads]
-    assert store._rows("SELECT count(*) FROM gram_texts") == [(1,)]
+    assert store.ready().execute("SELECT count(*) FROM gram_texts") == [(1,)]
 
 
 def test_a_run_is_made_once(store: RunStore) -> None:
@@ -94,7 +94,7 @@ def test_an_owner_that_is_not_heard_of_any_more_is_not_waited_for(store: RunStor
     claim = store.claim("one")
     assert store.row("one").status == "running"
 
-    store._rows("UPDATE gram_runs SET leased_until = leased_until - 60")
+    store.ready().execute("UPDATE gram_runs SET leased_until = leased_until - 60")
 
     assert store.row("one").status == "stopped"
     assert store.claim("one").fence > claim.fence
@@ -123,7 +123,7 @@ def test_a_claim_is_renewed_while_it_is_held(
 ) -> None:
     made(store, "one")
     claim = store.claim("one")
-    store._rows("UPDATE gram_runs SET leased_until = 1")
+    store.ready().execute("UPDATE gram_runs SET leased_until = 1")
 
     store._renew(claim)
 
@@ -170,14 +170,14 @@ def test_only_runs_that_have_ended_are_pruned_with_the_texts_that_only_they_used
     for each in texts:
         store.create(each, texts[each], FACTS, shared=[texts[each]])
     store.let_go(store.claim("a"), "done", Usage(0, 0))
-    store._rows("UPDATE gram_texts SET used = 0")
+    store.ready().execute("UPDATE gram_texts SET used = 0")
 
     assert store.prune(datetime.now(UTC) - timedelta(hours=1)) == 0
     assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
 
     assert sorted(row.id for row in store.rows()) == ["b", "c"]
     assert store.entries("b") == [texts["b"]]
-    assert store._rows("SELECT count(*) FROM gram_texts") == [(2,)]
+    assert store.ready().execute("SELECT count(*) FROM gram_texts") == [(2,)]
 
 
 def test_a_run_that_is_not_there_is_named(store: RunStore) -> None:
@@ -188,7 +188,7 @@ def test_a_run_that_is_not_there_is_named(store: RunStore) -> None:
 
 def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> None:
     made(store, "one")
-    store._rows("UPDATE gram_store SET format = 99")
+    store.ready().execute("UPDATE gram_store SET format = 99")
 
     with open_store(address) as later, pytest.raises(StoreError, match="has format 99"):
         later.row("one")
@@ -292,7 +292,7 @@ def test_what_no_database_can_look_for_is_refused(store: RunStore) -> None:
 
 def test_a_first_entry_that_was_changed_is_told(store: RunStore) -> None:
     made(store, "one")
-    store._rows("UPDATE gram_entries SET text = '{broken'")
+    store.ready().execute("UPDATE gram_entries SET text = '{broken'")
 
     with pytest.raises(StoreError, match="cannot be read: it was changed"):
         store.entries("one")

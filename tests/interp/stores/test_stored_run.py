@@ -170,10 +170,10 @@ def test_a_run_that_would_be_folded_otherwise_is_refused_with_its_place(store: R
     with pytest.raises(KeyboardInterrupt):
         begun.finish()
     run_id = begun.state.run_id
-    (head,) = store._rows("SELECT text FROM gram_entries WHERE seq = 0")[0]
+    (head,) = store.ready().execute("SELECT text FROM gram_entries WHERE seq = 0")[0]
     other = head.replace("Count.", "Tell.")
-    store._rows("UPDATE gram_entries SET text = ? WHERE seq = 0", other)
-    store._rows("UPDATE gram_texts SET text = replace(text, 'Count.', 'Tell.')")
+    store.ready().execute("UPDATE gram_entries SET text = ? WHERE seq = 0", other)
+    store.ready().execute("UPDATE gram_texts SET text = replace(text, 'Count.', 'Tell.')")
 
     with pytest.raises(GramError) as raised:
         resume_run(run_id, counting([]), model=ScriptedModel(["late"]), store=store)
