@@ -28,20 +28,17 @@ text, except inside a fence, where they are content.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
-
 from ..errors import expect
-from ..reading import Trivia, line_break, parse_constructs, read_trivia, text_start, tokens
+from ..reading import Trivia, line_break, matches, parse_again, read_trivia, text_start
 from ..source import BOM
-from ..trees import Pattern, read_from
+from ..trees import read_from
 from .document import Document, parse
-from .layout import INDENT, TIGHT, Group, Joint, Role, layout_of
+from .layout import INDENT, Group, Joint, Role
+from .layout_builder import LayoutBuilder
 
 WIDTH = 100
 
 _NOTHING = Trivia((), ends_blank=False)
-_NO_GROUPS: Sequence[Group] = ()
 _CLOSERS = {")", "]", "}"}
 _HANGING = {*_CLOSERS, ",", "|"}
 
@@ -91,32 +88,31 @@ class _Formatter:
             place = read_from(pattern)
             assert place is not None, "what was parsed has places"
             _, start, end = place
-            self._read(pattern, start, end, text[before:start])
+            self._read(start, end, text[before:start])
             self._write_tokens()
             before = end
         self._write_end(read_trivia(text[before:]))
         return "".join(self.written)
 
-    def _read(self, pattern: Pattern, start: int, end: int, lead: str) -> None:
+    def _read(self, start: int, end: int, lead: str) -> None:
         """Take up a top-level pattern: its tokens, groups, joints, and the trivia before it."""
         text = self.document.text
-        read = list(tokens(text, start, end))
-        items = parse_constructs(self.document.source, [pattern], start, end, read=read)
-        layout = layout_of(text, items)
-        read.pop()  # the end
-        self.starts = [token.start for token in read]
-        self.spellings = [text[token.start : token.end] for token in read]
-        self.joints = [layout.joints.get(start, TIGHT) for start in self.starts]
-        self.groups = [layout.groups.get(start, _NO_GROUPS) for start in self.starts]
-        self.trivia = self._trivia(lead, [token.end for token in read])
+        read = list(matches(text, start, end))
+        found = [match for _, match in read[:-1]]  # the last is the end
+        starts = [match.start(1) for match in found]
+        self.spellings: list[str] = [match[1] for match in found]
+        layout = LayoutBuilder(text, starts, self.spellings)
+        parse_again(((terminal, number) for number, (terminal, _) in enumerate(read)), layout)
+        self.joints, self.groups = layout.joints, layout.groups
+        self.trivia = self._trivia(lead, starts)
 
-    def _trivia(self, lead: str, ends: list[int]) -> list[Trivia]:
+    def _trivia(self, lead: str, starts: list[int]) -> list[Trivia]:
         """The trivia before each token; what is before a comma or bar counts as after it."""
         text, known = self.document.text, self.known
         trivia: list[Trivia] = []
-        end, moved = self.starts[0], lead
-        for spelling, start, next_end in zip(self.spellings, self.starts, ends, strict=True):
-            gap, end = moved + text[end:start], next_end
+        end, moved = starts[0], lead
+        for start, spelling in zip(starts, self.spellings, strict=True):
+            gap, end = moved + text[end:start], start + len(spelling)
             moved = gap if spelling in (",", "|") else ""
             if moved:
                 gap = ""
@@ -127,11 +123,11 @@ class _Formatter:
 
     def _write_tokens(self) -> None:
         index = 0
-        while index < len(self.starts):
+        while index < len(self.spellings):
             self._leave_groups(index)
             self._write_joint(index)
-            flat = next((each for each in self.groups[index] if self._enter(each, index)), None)
-            end = index + 1 if flat is None else self._end_of(flat, index)
+            group = self.groups[index]
+            end = index + 1 if group is None or not self._enter(group, index) else group.end
             self._write(self._on_one_line(index, end))
             index = end
         self.open.clear()
@@ -139,7 +135,7 @@ class _Formatter:
     # --- groups
 
     def _leave_groups(self, index: int) -> None:
-        while self.open and self.open[-1].end <= self.starts[index]:
+        while self.open and self.open[-1].end <= index:
             self.open.pop()
 
     def _enter(self, group: Group, index: int) -> bool:
@@ -152,10 +148,6 @@ class _Formatter:
         group.mode = "inner" if stays else "broken"
         self.open.append(group)
         return False
-
-    def _end_of(self, group: Group, first: int) -> int:
-        """The index of the first token behind a group."""
-        return bisect_left(self.starts, group.end, first)
 
     def _on_one_line(self, first: int, end: int) -> str:
         """Some tokens with what is between them when the line is not broken."""
@@ -175,9 +167,9 @@ class _Formatter:
         ``by_hops`` breaks the line before each arrow.
         """
         column = self.column
-        for index in range(first, len(self.starts)):
+        for index in range(first, len(self.spellings)):
             joint = self.joints[index]
-            inside = self.starts[index] < group.end
+            inside = index < group.end
             if not inside and self._ends_line(index):
                 return True
             if inside and self._breaks_inside(index, first):
@@ -193,10 +185,11 @@ class _Formatter:
 
     def _breaks_inside(self, index: int, first: int) -> bool:
         """Whether a group that begins at token ``first`` has a line break at this one anyway."""
+        group = self.groups[index]
         return (
             "\n" in self.spellings[index]
             or (index > first and bool(self.trivia[index].comments))
-            or any(group.keeps_lines for group in self.groups[index])
+            or (group is not None and group.keeps_lines)
         )
 
     def _ends_line(self, index: int) -> bool:

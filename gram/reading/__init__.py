@@ -1,9 +1,9 @@
 """From text to constructs and trees, and the errors of text."""
 
 from . import syntax
-from .lexer import END, Known, tokens
+from .lexer import END, Known, matches, tokens
 from .literals import QUOTES, needs_fence, quote, refence, write_fence
-from .parser import construct_of, parse_constructs, parse_trees
+from .parser import construct_of, parse_again, parse_constructs, parse_trees
 from .scalars import scalar_of
 from .spans import Spans, spans_of
 from .syntax import Construct, Item, Value

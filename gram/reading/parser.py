@@ -85,12 +85,7 @@ class _NotKnownError(Exception):
 
 
 def parse_constructs(
-    source: Source,
-    patterns: Sequence[Pattern],
-    start: int = 0,
-    end: int | None = None,
-    *,
-    read: Iterable[Token] | None = None,
+    source: Source, patterns: Sequence[Pattern], start: int = 0, end: int | None = None
 ) -> tuple[Item, ...]:
     """The top-level constructs of ``text[start:end]``, which says these patterns.
 
@@ -100,19 +95,27 @@ def parse_constructs(
         source: the text.
         patterns: what it says.
         start, end: the part of it to read.
-        read: the tokens of this part, when they are known already.
     """
-
-    def refused(stop: Stop) -> Exception:
-        return AssertionError(f"only texts that say patterns have constructs: {stop.problem}")
-
-    known = tokens(source.text, start, end) if read is None else read
-    named = ((token.type, token) for token in known)
-    builder = ConstructBuilder(source.text)
-    items: tuple[Item, ...] = _parse(grammar(), _states(), named, builder, refused)
+    read = ((token.type, token) for token in tokens(source.text, start, end))
+    items: tuple[Item, ...] = parse_again(read, ConstructBuilder(source.text))
     for item, pattern in zip(items, patterns, strict=True):
         item.stand_for(pattern)
     return items
+
+
+def parse_again(read: Iterable[tuple[str, Any]], builder: object) -> Any:
+    """What another builder makes of a text that was read before, so that it has no error.
+
+    Args:
+        read: its tokens, `END` last: the terminal of each, and what the builder is given for it.
+        builder: has a method for each rule of the grammar, or None for a rule of one part that it
+            leaves as it is.
+    """
+
+    def refused(stop: Stop) -> Exception:
+        return AssertionError(f"only texts without errors are read again: {stop.problem}")
+
+    return _parse(grammar(), _states(), read, builder, refused)
 
 
 class Stop(NamedTuple):

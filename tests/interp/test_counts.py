@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from gram import Pattern, format_text
-from gram.documents import formatting, layout
-from gram.documents.layout import Layout
-from gram.reading import Item, parser, phrases
+from gram.documents import formatting
+from gram.documents.layout_builder import LayoutBuilder
+from gram.reading import parser, phrases
 from gram.reading.tree_builder import TreeBuilder
 from interp.program_checks import check_program
 from interp.providers import table
@@ -188,21 +188,21 @@ def test_layout_reads_each_thing_once(counts: Counter[str]) -> None:
     format_text(agents(30))
 
     assert counts["TreeBuilder"] == 1
-    assert counts["ConstructBuilder"] == 30  # one pattern at a time
+    assert counts["LayoutBuilder"] == 30  # one pattern at a time
+    assert counts["ConstructBuilder"] == 0
 
 
 def test_layout_holds_one_pattern_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
-    laid_out = layout.layout_of
 
-    def counted(text: str, items: Sequence[Item]) -> Layout:
-        made = laid_out(text, items)
-        held.append(len(made.joints))
-        return made
+    class Counted(LayoutBuilder):
+        def start(self, parts: list[int]) -> None:
+            super().start(parts)
+            held.append(len(self.joints))
 
-    monkeypatch.setattr(formatting, "layout_of", counted)
+    monkeypatch.setattr(formatting, "LayoutBuilder", Counted)
 
     format_text(agents(30))
 
     assert len(held) == 30
-    assert max(held) == min(held) < 20
+    assert max(held) == min(held) < 40
