@@ -21,6 +21,32 @@ def price_of(model: Model, usage: Usage) -> Decimal | None:
     """
     expect(model, Model, "model", by="price_of")
     expect(usage, Usage, "usage", by="price_of")
+    return _price(model.name, usage, model.provider)
+
+
+def price_of_reply(
+    model: Model, usage: Usage, *, served_model: str = "", server: str = ""
+) -> Decimal | None:
+    """What a reply cost, in US dollars; None if that is unknown.
+
+    The price of the model that answered counts, if it has one, else that of the model asked.
+
+    Args:
+        model: the model that was asked.
+        usage: the tokens of the reply.
+        served_model: the model that answered, as its provider names it; "" if it did not say.
+        server: the address of the server that answered, if it is not the provider's own; it has
+            prices only where it is known as the server of a provider.
+
+    Raises:
+        ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
+    """
+    names = filter(None, (served_model, model.name))
+    prices = (_price(each, usage, model.provider, server) for each in names)
+    return next((each for each in prices if each is not None), None)
+
+
+def _price(model: str, usage: Usage, provider: str, server: str = "") -> Decimal | None:
     try:
         import genai_prices  # loads pydantic
     except ImportError:
@@ -31,9 +57,10 @@ def price_of(model: Model, usage: Usage) -> Decimal | None:
         return None
     tokens = genai_prices.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
     try:
-        found = genai_prices.calc_price(
-            tokens, model_ref=model.name, provider_id=model.provider.lower()
-        )
+        if server:
+            found = genai_prices.calc_price(tokens, model_ref=model, provider_api_url=server)
+        else:
+            found = genai_prices.calc_price(tokens, model_ref=model, provider_id=provider.lower())
     except LookupError:
         return None
     price: Decimal = found.total_price

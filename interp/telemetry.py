@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 from time import time_ns
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from attrs import define
 
@@ -62,6 +63,8 @@ _INPUT_TOKENS = "gen_ai.usage.input_tokens"
 _OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
 _TOOL = "gen_ai.tool.name"
 _TOOL_TYPE = "gen_ai.tool.type"
+_SERVER = "server.address"
+_PORT = "server.port"
 _ERROR = "error.type"
 
 _INSTRUCTIONS = "gen_ai.system_instructions"
@@ -183,6 +186,7 @@ class Telemetry:
                 _set_usage(span, event.usage)
                 if event.served_model:
                     span.set_attribute(_SERVED_MODEL, event.served_model)
+                _set_server(span, event.server)
                 if event.finish_reason:
                     span.set_attribute(_FINISH_REASONS, [event.finish_reason])
                 if self._content:
@@ -365,6 +369,13 @@ def _set_usage(span: Span, usage: Usage) -> None:
     for name, count in ((_INPUT_TOKENS, usage.input_tokens), (_OUTPUT_TOKENS, usage.output_tokens)):
         if count is not None:
             span.set_attribute(name, count)
+
+
+def _set_server(span: Span, address: str) -> None:
+    if address:
+        parts = urlsplit(address)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        span.set_attributes({_SERVER: parts.hostname or "", _PORT: port or 0})
 
 
 def _messages(messages: Any, finish_reason: str = "") -> str:

@@ -138,7 +138,7 @@ class CaseRun:
         """
         if self.options.debug or is_verbose():
             show_logs(logging.DEBUG if self.options.debug else logging.WARNING)
-        spending, stdout = Spending(self.options.base_url), sys.stdout
+        spending, stdout = Spending(), sys.stdout
         options = {**self.options.of_new_run, "observe": spending.count}
 
         async def run(each: Planned) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
 from decimal import Decimal
 
 from lenses_ext import Model
@@ -10,26 +10,21 @@ from lenses_ext import Model
 from ..errors import ConfigurationError
 from ..machine import CallModel, Effect, Event, ModelReplied
 from ..messages import Usage
-from ..prices import price_of, shown_price
-from ..providers import find_provider
+from ..prices import price_of_reply, shown_price
+from ..redaction import redact
 
 
 class Spending:
-    """Counts tokens, of each model for itself.
+    """Counts tokens, of each model at each server for itself."""
 
-    Args:
-        base_url: the address that the user gave for all models, or None.
-    """
-
-    def __init__(self, base_url: str | None = None) -> None:
-        self._base_url = base_url
-        self._used: dict[Model, Usage] = {}
+    def __init__(self) -> None:
+        self._used: dict[tuple[Model, str, str], Usage] = {}
 
     def count(self, effect: Effect, event: Event) -> None:
         """Count the tokens of a reply; an observer of runs."""
         if isinstance(event, ModelReplied) and isinstance(effect, CallModel):
-            model = effect.request.model
-            self._used[model] = self._used.get(model, Usage(0, 0)) + event.usage
+            whose = effect.request.model, event.served_model, event.server
+            self._used[whose] = self._used.get(whose, Usage(0, 0)) + event.usage
 
     def text(self) -> str:
         """The tokens used so far, those of failed turns too, and what they cost if it is known."""
@@ -42,16 +37,15 @@ class Spending:
 
     def _price(self) -> str:
         try:
-            prices = [price_of(*each) for each in self._used.items() if self._has_price(each[0])]
+            prices = list(self._prices())
         except ConfigurationError as error:
             return f" ({error})"
         known = [price for price in prices if price is not None]
-        if len(known) < len(self._used):
-            return ""
-        return f", about ${shown_price(sum(known, Decimal(0)))}" if known else ""
+        if len(known) == len(prices):
+            return f", about ${shown_price(sum(known, Decimal(0)))}" if known else ""
+        servers = dict.fromkeys(server for _, _, server in self._used if server)
+        return f", cost unknown at {' and '.join(map(redact, servers))}" if servers else ""
 
-    def _has_price(self, model: Model) -> bool:
-        """Whether a model is asked at its provider's own address, which takes a key."""
-        provider = find_provider(model)
-        is_own = provider is not None and not os.environ.get(provider.base_url_variable)
-        return is_own and provider is not None and bool(provider.key) and not self._base_url
+    def _prices(self) -> Iterator[Decimal | None]:
+        for (model, served, server), usage in self._used.items():
+            yield price_of_reply(model, usage, served_model=served, server=server)

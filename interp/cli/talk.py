@@ -74,7 +74,7 @@ class Talk:
         self.library = options.library()
         with hint_at_tools(options.named_tools, options.mcp):
             bind_agent_tools(self.agent, self.library, match=options.match)
-        self._spending = Spending(options.base_url)
+        self._spending = Spending()
         self.options = options
         self._record, self._store, self._is_chat = record, store, is_chat
         is_kept = record is not None or store is not None

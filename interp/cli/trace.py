@@ -117,7 +117,7 @@ def summary(found: Timeline) -> str:
         found.status.value + (f" ({_reason(found.stopped)})" if found.stopped else ""),
         f"{counted(found.requests, 'request')}, {counted(found.calls, 'call')}",
         _tokens(found.usage),
-        "" if found.cost is None else f"${shown_price(found.cost)}",
+        _cost(found),
         "" if found.seconds is None else f"{found.seconds:.2f} s",
     ]
     return redact(" · ".join(filter(None, parts)))
@@ -173,7 +173,7 @@ def _frame(entry: Entry) -> list[tuple[str, str]]:
     """What an agent or a workflow came to: its name and summary stay visible, its texts are cut."""
     parts = [counted(entry.requests or 0, "request"), counted(entry.tool_calls or 0, "call")]
     parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
-    parts += [] if entry.cost is None else [f"${shown_price(entry.cost)}"]
+    parts += filter(None, [_cost(entry)])
     line = f"{redact(entry.name)} ({', '.join(parts)})"
     if entry.is_open:
         return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
@@ -203,10 +203,17 @@ def _request(entry: Entry) -> list[tuple[str, str]]:
         return [("model: ", ""), (f"error: {_short(entry.error or '')}", "failed")]
     said = f'"{_short(entry.result)}"' if entry.result else ""
     calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
-    price = "" if entry.cost is None else f", ${shown_price(entry.cost)}"
-    used = "" if entry.usage is None else f"({_tokens(entry.usage)}{price})"
+    spent = [] if entry.usage is None else [_tokens(entry.usage), _cost(entry)]
+    used = f"({', '.join(filter(None, spent))})" if spent else ""
+    where = f"from {_short(entry.server)}" if entry.server else ""
     cut = [(f" ({entry.error})", "failed")] if entry.error else []
-    return [(" ".join(filter(None, ("model:", said, calls, used))), ""), *cut]
+    return [(" ".join(filter(None, ("model:", said, calls, used, where))), ""), *cut]
+
+
+def _cost(found: Entry | Timeline) -> str:
+    if found.cost is None:
+        return "cost unknown" if found.was_asked_elsewhere else ""
+    return f"${shown_price(found.cost)}"
 
 
 def _tokens(usage: Usage) -> str:

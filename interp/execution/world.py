@@ -254,7 +254,7 @@ def _replied(effect: CallModel, reply: Any) -> ModelReplied:
     """The event of a reply in any form that models give."""
     read = read_reply(reply, effect.request)
     said = (read.message, read.usage, read.truncated, read.finish_reason, read.served_model)
-    return ModelReplied(effect.at, *said)
+    return ModelReplied(effect.at, *said, read.server)
 
 
 def _decided(ask: Ask, answer: Answer) -> Decided:

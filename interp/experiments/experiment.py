@@ -14,11 +14,11 @@ from ..call_text import counted
 from ..json_text import Json
 from ..messages import Usage
 from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
-from .metrics import MEASURES
+from .metrics import MEASURES, score_of
 from .pair_tests import ALPHA, smallest_p
 from .plan import Plan, PlannedMetric
 from .power import POWER, cases_needed
-from .trials import Score, Trial
+from .trials import Trial
 
 _DIFFERENCES = (0.05, 0.1, 0.2)
 """The differences of a rate whose number of cases is told, where the plan names none."""
@@ -284,14 +284,6 @@ class Experiment:
         from .report import fragment
 
         return {"text/plain": self.table(), "text/html": fragment(self)}
-
-
-def score_of(trial: Trial, metric: str) -> Score:
-    """What a metric says of a trial; what every run is measured by need not be in the plan."""
-    if metric in trial.scores:
-        return trial.scores[metric]
-    value = MEASURES[metric].measure(trial)
-    return Score(None if value is None else float(value))
 
 
 def before_running(plan: Plan) -> Iterator[str]:

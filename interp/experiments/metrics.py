@@ -76,7 +76,7 @@ class Metric:
             return _score(found)
         except AssertionError as error:
             return Score(False, str(error) or "an assertion failed")
-        except Exception as error:  # noqa: BLE001  # user code may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # user code may raise anything
             return Score(None, said_by(error))
 
     @property
@@ -209,7 +209,9 @@ def _output_tokens(trial: Trial) -> int | None:
     return trial.usage.output_tokens
 
 
-def _cost(trial: Trial) -> float | None:
+def _cost(trial: Trial) -> float | Score:
+    if trial.cost is None:
+        return Score(None, "the cost is unknown: the server that answered has no known price")
     return trial.cost
 
 
@@ -230,6 +232,14 @@ MEASURES: Mapping[str, Metric] = {
     }.items()
 }
 """What every run has been measured by: a run that failed was paid for, too."""
+
+
+def score_of(trial: Trial, metric: str) -> Score:
+    """What a metric says of a trial; what every run is measured by need not be in the plan."""
+    if metric in trial.scores:
+        return trial.scores[metric]
+    return _score(MEASURES[metric].measure(trial))
+
 
 NAMES = ("passed", "exact", "schema", *MEASURES)
 """The names of the metrics that are built in."""

@@ -9,7 +9,7 @@ from lenses_ext import Model
 from ..errors import ConfigurationError
 from ..machine import CallModel, Effect, Event, ModelReplied, State
 from ..messages import Usage
-from ..prices import price_of
+from ..prices import price_of_reply
 
 
 @frozen
@@ -39,18 +39,17 @@ class Replies:
         Args:
             model: the model whose price a run without replies would have.
         """
-        asked = [(each, reply.served_model, reply.usage) for each, reply in self.found]
-        costs = [_cost(*each) for each in asked or [(model, "", Usage(0, 0))]]
+        asked = [
+            (each, reply.usage, reply.served_model, reply.server) for each, reply in self.found
+        ]
+        costs = [_cost(*each) for each in asked or [(model, Usage(0, 0), "", "")]]
         known = [each for each in costs if each is not None]
         return sum(known) if len(known) == len(costs) else None
 
 
-def _cost(model: Model, served: str, usage: Usage) -> float | None:
-    """The price of the model that answered counts, if it has one, else that of the model asked."""
-    asked = [*([Model(model.provider, served)] if served else []), model]
+def _cost(model: Model, usage: Usage, served: str, server: str) -> float | None:
     try:
-        prices = (price_of(each, usage) for each in asked)
-        found = next((each for each in prices if each is not None), None)
+        found = price_of_reply(model, usage, served_model=served, server=server)
     except ConfigurationError:  # prices are not installed
         return None
     return None if found is None else float(found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from attrs import asdict
@@ -11,6 +12,7 @@ from ..json_text import Json
 from ..messages import Usage
 from .comparing import Comparison, Estimate
 from .intervals import Interval
+from .metrics import score_of
 
 if TYPE_CHECKING:
     from .experiment import Experiment
@@ -54,6 +56,7 @@ def arm_rows(experiment: Experiment) -> list[list[str]]:
     for metric, found in by_metric.items():
         cells = [estimated(found[arm]) if arm in found else "" for arm in plan.arms]
         rows.append([marked(metric, plan.primary), *cells])
+    rows += _without_estimate(experiment, by_metric)
     failed = [
         sum(each.arm == arm and each.failure is not None for each in experiment.trials)
         for arm in plan.arms
@@ -62,6 +65,25 @@ def arm_rows(experiment: Experiment) -> list[list[str]]:
     if any(experiment.models.values()):
         rows.append(["served by", *(", ".join(experiment.models[arm]) for arm in plan.arms)])
     return rows
+
+
+def _without_estimate(experiment: Experiment, measured: Collection[str]) -> Iterator[list[str]]:
+    """A row for each metric that some arm has no score for, such as an unknown cost."""
+    plan = experiment.plan
+    wanted = [each.name for each in plan.metrics]
+    if any(each.cost is not None for each in experiment.trials):
+        wanted += [] if "cost" in wanted else ["cost"]
+    for metric in wanted:
+        if metric in measured or not experiment.trials:
+            continue
+        cells = []
+        for arm in plan.arms:
+            mine = [score_of(each, metric).value for each in experiment.trials if each.arm == arm]
+            known = [each for each in mine if each is not None]
+            is_known = known and len(known) == len(mine)
+            mean = number(fmean(known), metric, is_rate=False) if is_known else "unknown"
+            cells.append(mean if mine else "")
+        yield [marked(metric, plan.primary), *cells]
 
 
 def comparison_rows(experiment: Experiment) -> list[list[str]]:
@@ -119,10 +141,19 @@ def number(value: float, metric: str, *, is_rate: bool, sign: bool = False) -> s
     if is_rate:
         return f"{100 * value:{plus}.1f} {'points' if sign else '%'}"
     if metric == "cost":
-        return f"{value:{plus}.4g} USD"
+        return f"{_digits(value, 4, plus)} USD"
     if metric == "seconds":
-        return f"{value:{plus}.3g} s"
-    return f"{value:{plus}.4g}"
+        return f"{_digits(value, 3, plus)} s"
+    return _digits(value, 4, plus)
+
+
+def _digits(value: float, most: int, plus: str = "") -> str:
+    """A number with so many digits that count, or all before its point.
+
+    >>> _digits(1001.25, 3), _digits(0.012345, 3), _digits(2, 3, "+")
+    ('1001', '0.0123', '+2')
+    """
+    return f"{value:{plus}.0f}" if abs(value) >= 10**most - 0.5 else f"{value:{plus}.{most}g}"
 
 
 def interval_text(
@@ -134,7 +165,7 @@ def interval_text(
     plus = "+" if sign else ""
     if is_rate:
         return f" [{100 * interval.low:{plus}.1f}, {100 * interval.high:{plus}.1f}]"
-    return f" [{interval.low:{plus}.3g}, {interval.high:{plus}.3g}]"
+    return f" [{_digits(interval.low, 3, plus)}, {_digits(interval.high, 3, plus)}]"
 
 
 def p_text(p: float) -> str:

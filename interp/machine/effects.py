@@ -108,6 +108,7 @@ class ModelReplied:
         truncated: the reply was cut off at its length limit, so its calls may be incomplete.
         finish_reason: why the model stopped, in its provider's word; "" if it does not say.
         served_model: the model that replied, as its provider names it; "" if it does not say.
+        server: the address of the server that replied, if it is not the provider's own.
     """
 
     at: At
@@ -116,6 +117,7 @@ class ModelReplied:
     truncated: bool = False
     finish_reason: str = ""
     served_model: str = ""
+    server: str = ""
 
 
 @frozen

@@ -42,6 +42,7 @@ class Reply:
         truncated: It was cut off at its length limit.
         finish_reason: Why the model stopped, in its provider's word; "" if it does not say.
         served_model: The model that replied, as its provider names it; "" if it does not say.
+        server: The address of the server that replied, if it is not the provider's own.
     """
 
     message: Message
@@ -49,6 +50,7 @@ class Reply:
     truncated: bool = False
     finish_reason: str = ""
     served_model: str = ""
+    server: str = ""
 
 
 def read_reply(data: object, request: Request | None = None, *, server: str | None = None) -> Reply:

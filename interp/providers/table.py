@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
+from urllib.parse import urlsplit
 
 from gram import did_you_mean
 from lenses_ext import Model
@@ -78,6 +79,19 @@ def find_provider(model: Model) -> Provider | None:
         return rows[-1]
     unlisted = provider_without_row(model.provider)
     return unlisted if os.environ.get(unlisted.base_url_variable) else None
+
+
+def is_own_server(model: Model, url: str) -> bool:
+    """Whether an address is that of a built-in row: the provider's own server, at its prices.
+
+    >>> is_own_server(Model("OpenAI", "m"), "https://api.openai.com/v1/")
+    True
+    >>> is_own_server(Model("OpenAI", "m"), "http://localhost:8000/v1")
+    False
+    """
+    wanted = model.provider.lower()
+    rows = [row for name, row in PROVIDERS.items() if name.lower() == wanted]
+    return bool(rows) and urlsplit(url).netloc == urlsplit(rows[0].base_url).netloc
 
 
 def provider_without_row(name: str) -> Provider:

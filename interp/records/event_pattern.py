@@ -130,6 +130,8 @@ def _write_reply(event: ModelReplied) -> Parts:
         properties["finish"] = write_text(event.finish_reason)
     if event.served_model:
         properties["served"] = write_text(event.served_model)
+    if event.server:
+        properties["server"] = write_text(event.server)
     return properties, (message_node(event.message),)
 
 
@@ -144,6 +146,7 @@ def _read_reply(read: Reader, at: At) -> Event:
         read.flag("truncated"),
         read.text("finish", ""),
         read.text("served", ""),
+        read.text("server", ""),
     )
 
 
@@ -208,7 +211,7 @@ def _read_change(read: Reader, at: At) -> Event:
 
 _TYPES: Mapping[type[Event], _Form] = {
     ModelReplied: _Form(
-        ("usage", "truncated", "finish", "served", REQUEST), _write_reply, _read_reply
+        ("usage", "truncated", "finish", "served", "server", REQUEST), _write_reply, _read_reply
     ),
     ToolReturned: _Form(
         ("result",), lambda event: ({"result": write_json_text(event.result)}, ()), _read_result

@@ -52,6 +52,7 @@ class Entry:
         cost: what that cost in US dollars; None if it is not known.
         finish_reason: why the model stopped, in its provider's word; "" if it did not say.
         served_model: the model that answered, as its provider names it; "" if it did not say.
+        server: the address of the server that answered, if it is not the provider's own.
         retries: why the request was sent again, each time.
         requests: how many replies there were inside; None for what has no inside.
         tool_calls: how many calls of tools were answered inside; None for what has no inside.
@@ -75,6 +76,7 @@ class Entry:
     cost: Decimal | None = None
     finish_reason: str = ""
     served_model: str = ""
+    server: str = ""
     retries: tuple[str, ...] = ()
     requests: int | None = None
     tool_calls: int | None = None
@@ -85,6 +87,12 @@ class Entry:
     def is_open(self) -> bool:
         """Whether it has not ended."""
         return self.how in ("asked", "running", "waiting")
+
+    @property
+    def was_asked_elsewhere(self) -> bool:
+        """Whether the cost is unknown because another server than the provider's own answered."""
+        inside = any(each.was_asked_elsewhere for each in self.children)
+        return self.cost is None and (bool(self.server) or inside)
 
     @property
     def is_frame(self) -> bool:
@@ -111,6 +119,7 @@ class Entry:
             "cost": None if self.cost is None else float(self.cost),
             "finish_reason": self.finish_reason,
             "served_model": self.served_model,
+            "server": self.server,
             "retries": list(self.retries),
             "requests": self.requests,
             "tool_calls": self.tool_calls,
@@ -171,6 +180,11 @@ class Timeline:
         from .. import run_form  # only needed in notebooks
 
         return run_form(self)
+
+    @property
+    def was_asked_elsewhere(self) -> bool:
+        """Whether the cost is unknown because another server than the provider's own answered."""
+        return any(each.was_asked_elsewhere for each in self.entries)
 
     @property
     def waits_for(self) -> tuple[Entry, ...]:

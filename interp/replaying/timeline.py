@@ -38,9 +38,8 @@ from ..machine import (
     pending,
 )
 from ..messages import ToolInvocation, Usage, UserRole
-from ..prices import price_of
+from ..prices import price_of_reply
 from ..programs import names_of_models
-from ..providers import find_provider
 from ..records import Begun, Failed, Note, RecordedRun, Retried, Step
 from .entries import Entry, How, Kind, Position, Timeline
 from .nesting import nested, totals
@@ -217,6 +216,7 @@ def _reply(step: Step, event: ModelReplied) -> Entry:
         usage=event.usage,
         finish_reason=event.finish_reason,
         served_model=event.served_model,
+        server=event.server,
     )
 
 
@@ -299,17 +299,13 @@ def _changes(event: Resumed, before: State) -> str | None:
 def _priced(entries: Iterable[Entry]) -> Iterator[Entry]:
     """The entries with what their replies cost, as far as it is known."""
     for entry in entries:
-        if entry.usage is not None and (cost := _cost(Model.parse(entry.name), entry.usage)):
-            yield evolve(entry, cost=cost)
-        else:
-            yield entry
+        cost = None if entry.usage is None else _cost(entry, entry.usage)
+        yield entry if cost is None else evolve(entry, cost=cost)
 
 
-def _cost(model: Model, usage: Usage) -> Decimal | None:
-    provider = find_provider(model)
-    if provider is None or not provider.key:  # what is asked without a key costs nothing known
-        return None
+def _cost(reply: Entry, usage: Usage) -> Decimal | None:
+    model = Model.parse(reply.name)
     try:
-        return price_of(model, usage)
+        return price_of_reply(model, usage, served_model=reply.served_model, server=reply.server)
     except ConfigurationError:  # prices are not installed
         return None

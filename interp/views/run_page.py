@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from decimal import Decimal
 
 from attrs import frozen
 
@@ -74,7 +73,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
         "calls": str(found.calls),
         "input tokens": _count(found.usage.input_tokens),
         "output tokens": _count(found.usage.output_tokens),
-        "cost": _dollars(found.cost),
+        "cost": _dollars(found),
         "time": _seconds(found.seconds),
         "began": f"{found.started:%Y-%m-%d %H:%M:%S %Z}" if found.started else None,
         "program": clean(found.program),
@@ -198,7 +197,8 @@ class _View:
             "calls": _count(entry.tool_calls),
             "input tokens": _count(usage.input_tokens),
             "output tokens": _count(usage.output_tokens),
-            "cost": _dollars(entry.cost),
+            "cost": _dollars(entry),
+            "server": self.clean(entry.server),
             "ended because": self.clean(entry.finish_reason),
             "began after": _seconds(entry.started),
             "asked for approval": {None: "", True: "allowed", False: "denied"}[entry.approval],
@@ -256,8 +256,10 @@ def _count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
-def _dollars(cost: Decimal | None) -> str:
-    return "" if cost is None else f"${shown_price(cost)}"
+def _dollars(found: Entry | Timeline) -> str:
+    if found.cost is None:
+        return "unknown" if found.was_asked_elsewhere else ""
+    return f"${shown_price(found.cost)}"
 
 
 def _seconds(seconds: float | None) -> str:

@@ -10,6 +10,7 @@ from interp import ConfigurationError, Usage, price_of
 from interp.cli.spending import Spending
 from interp.machine import CallModel, ModelReplied, Request
 from interp.messages import AssistantRole, Message, empty_context
+from interp.prices import price_of_reply
 from lenses_ext import Model
 
 LUNA = Model("OpenAI", "gpt-5.6-luna")
@@ -35,27 +36,32 @@ def test_what_is_not_known_has_no_price(model: Model, usage: Usage) -> None:
     assert price_of(model, usage) is None
 
 
-def spending(base_url: str | None = None) -> Spending:
-    spent = Spending(base_url)
+def spending(server: str = "") -> Spending:
+    spent = Spending()
     request = Request(LUNA, "x", empty_context)
-    reply = ModelReplied((0,), Message(AssistantRole, "hi"), usage=Usage(1_000_000, 0))
+    said = Message(AssistantRole, "hi")
+    reply = ModelReplied((0,), said, usage=Usage(1_000_000, 0), server=server)
     spent.count(CallModel((0,), request), reply)
     return spent
 
 
-def test_the_price_is_told_where_the_provider_itself_is_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+def test_the_price_is_told_where_the_provider_itself_is_asked() -> None:
+    text = spending("http://localhost:1/v1").text()
 
     assert "1000000 input and 0 output tokens, 1000000 in all, about $" in spending().text()
-    assert "$" not in spending("http://localhost:1/v1").text()
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
-    assert "$" not in spending().text()
+    assert text.endswith("1000000 in all, cost unknown at http://localhost:1/v1")
+
+
+def test_a_server_that_is_known_has_the_prices_of_its_provider() -> None:
+    usage, model = Usage(1000, 1000), Model("Mine", "gpt-5-mini")
+
+    assert price_of_reply(model, usage) is None
+    found = price_of_reply(model, usage, server="https://api.openai.com/v1")
+    assert found == price_of(Model("OpenAI", "gpt-5-mini"), usage)
+    assert price_of_reply(LUNA, usage, server="http://localhost:8000/v1") is None
 
 
 def test_without_the_extra_it_says_how_to_get_prices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setitem(__import__("sys").modules, "genai_prices", None)
 
     with pytest.raises(ConfigurationError, match=r"pip install 'gram-agents\[prices\]'"):

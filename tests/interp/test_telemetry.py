@@ -30,6 +30,8 @@ from interp import (
     run,
     tool,
 )
+from interp.messages import AssistantRole, Message
+from interp.models.reply_reading import Reply
 from lenses_ext import parse
 from tests.interp.execution.test_recording import AGENT, CALLS, counting
 from tests.interp.model_server import completion, tool_calls
@@ -61,6 +63,14 @@ def spans() -> Spans:
 
 def attributes(span: ReadableSpan) -> dict[str, object]:
     return dict(span.attributes or {})
+
+
+def test_a_span_has_the_server_that_is_not_the_providers_own(spans: Spans) -> None:
+    said = Reply(Message(AssistantRole, "hi"), server="https://proxy.test/v1")
+    run(AGENT, "go", counting([]), model=ScriptedModel([said]), telemetry=Telemetry(spans.provider))
+
+    found = attributes(spans.named("chat b"))
+    assert (found["server.address"], found["server.port"]) == ("proxy.test", 443)
 
 
 def test_a_run_is_a_span_with_its_requests_and_calls_inside(spans: Spans) -> None:

@@ -26,10 +26,11 @@ from interp import (
     timeline,
     tool,
 )
+from interp.cli.trace import summary
 from interp.replaying import Entry, Timeline
 from lenses_ext import parse
 from tests.interp.execution.test_recording import AGENT, CALLS, counting
-from tests.interp.model_server import tool_calls
+from tests.interp.model_server import ModelServer, tool_calls
 
 
 @pytest.fixture
@@ -138,6 +139,27 @@ def test_the_cost_of_a_run_is_that_of_its_replies(file: Path) -> None:
 
     assert found.usage == Usage(1000, 500)
     assert found.cost == price_of(Model("OpenAI", "gpt-5"), Usage(1000, 500))
+
+
+@pytest.mark.parametrize("address", ["{url}", "{url}?k=abcdef99"])
+def test_a_cost_is_unknown_where_another_server_than_the_providers_answered(
+    file: Path, model_server: ModelServer, address: str
+) -> None:
+    program = parse('[a:Agent {instruction: "Say.", model: "OpenAI/gpt-5-mini"}]')
+    model_server.will_say("hi")
+    elsewhere = address.format(url=model_server.url.replace("//", "//me:secret99x@"))
+    model_server.takes_any_path = True
+    run(program, "go", base_url=elsewhere, record=file)
+
+    found, text = timeline(load_run(file)), file.read_text(encoding="utf-8")
+    (reply,) = found.entries
+
+    assert (reply.server, reply.cost, found.cost) == (model_server.url, None, None)
+    assert summary(found).count("cost unknown") == 1
+    assert "unknown" in run_page(load_run(file))
+    assert "secret99x" not in text
+    assert "abcdef99" not in text
+    load_run(file).check_requests()
 
 
 TEAM = """
