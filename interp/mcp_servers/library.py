@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from functools import reduce
 from importlib.util import find_spec
+from operator import add
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from gram import expect
+from lenses_ext import is_plainly_valid
 
-from ..errors import ConfigurationError, ToolError
-from ..json_text import Json
+from ..contracts import require_schema
+from ..errors import ConfigurationError, ValidationError
+from ..json_text import Json, write_json
 from ..threads import call_in_thread
 from ..tools import Tool, ToolLibrary
 from .progress import OnProgress
@@ -73,12 +77,41 @@ class McpTool(Tool):
     """A tool of an MCP server; its ``place`` names the server.
 
     Unless the server says that it only reads, or that to repeat it changes nothing, it is ``once``.
+    The texts of its schemas are not written: a program uses few of the tools of a server.
     """
+
+    _listed: Any = field(default=None, hash=False)  # a `types.Tool`
+
+    def __init__(
+        self, listed: types.Tool, invoke: Callable[[dict[str, Json]], Any], place: str
+    ) -> None:
+        name = listed.name
+        description = visible(listed.description or "").strip()
+        description = description or visible(listed.title or "") or name
+        once = not _may_be_repeated(listed.annotations)
+        self.__attrs_init__(
+            name, description, _UNWRITTEN, invoke, _UNWRITTEN, place, invoke, once, None, listed
+        )
+
+    @property
+    def schema(self) -> dict[str, Json]:
+        """The JSON Schema of the parameters, a fresh copy."""
+        found: dict[str, Json] = write_json(self._listed.input_schema).value
+        return found
+
+    @property
+    def result_schema(self) -> dict[str, Json] | None:
+        """The JSON Schema of the result, a fresh copy, or None."""
+        found: dict[str, Json] | None = write_json(self._listed.output_schema).value
+        return found
 
     @property
     def source(self) -> str:
         """What messages call the server."""
         return (self.place or "").removeprefix('the MCP server "').removesuffix('"')
+
+
+_UNWRITTEN = write_json(None)
 
 
 class McpLibrary:
@@ -147,11 +180,11 @@ def library_of(connections: Iterable[Connection]) -> ToolLibrary:
     Raises:
         ConfigurationError: a tool has a schema that is none.
     """
-    library = ToolLibrary()
-    for each in connections:
-        tools = {name: _tool(listed, each) for name, listed in each.tools.items()}
-        library = library + ToolLibrary(tools)
-    return library
+    libraries = [
+        ToolLibrary({name: _tool(listed, each) for name, listed in each.tools.items()})
+        for each in connections
+    ]
+    return reduce(add, libraries)
 
 
 def _tool(listed: types.Tool, connection: Connection) -> Tool:
@@ -160,18 +193,17 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
     async def invoke(arguments: dict[str, Json]) -> Json:
         return await connection.acall(name, arguments)
 
+    for schema in (listed.input_schema, listed.output_schema):
+        if schema is not None and not is_plainly_valid(schema):
+            _require_valid(schema, listed, connection)
+    return McpTool(listed, invoke, str(connection.server))
+
+
+def _require_valid(schema: dict[str, Json], listed: types.Tool, connection: Connection) -> None:
     try:
-        return McpTool(
-            name,
-            visible(listed.description or "").strip() or visible(listed.title or "") or name,
-            listed.input_schema,
-            invoke,
-            result_schema=listed.output_schema,
-            place=str(connection.server),
-            once=not _may_be_repeated(listed.annotations),
-        )
-    except ToolError as error:
-        reason = said(str(error).splitlines()[0])
+        require_schema(schema)
+    except ValidationError as error:
+        reason = said(f'tool "{visible(listed.name)}": {str(error).splitlines()[0]}')
         raise ConfigurationError(f"{connection.server}: {reason}") from None
 
 

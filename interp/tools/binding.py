@@ -7,7 +7,9 @@ declared type. Errors have the places of both the specification and the function
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from functools import partial
 from typing import get_args
 
 from gram import Pattern, did_you_mean, expect, origin
@@ -24,6 +26,7 @@ from lenses_ext import (
 )
 
 from ..errors import ConfigurationError, ToolBindingError
+from ..json_text import Json
 from ..programs import the_agent, tools_to_bind
 from .implementation import Tool
 from .library import ToolLibrary
@@ -132,11 +135,14 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
     if match == "name":
         return
     found: list[tuple[str, str | None]] = []
+    as_text = _schema_texts(spec)
     for part, result, written, implemented in (
-        ("", False, view(tool_spec_schema, spec), tool.schema),
-        ("result ", True, result_schema(spec), tool.result_schema),
+        ("", False, partial(view, tool_spec_schema), tool.schema),
+        ("result ", True, result_schema, tool.result_schema),
     ):
-        for each in differences(written, implemented, match=match, result=result):
+        if as_text[result] == _sorted_text(implemented):
+            continue  # as in most tools: nobody has to look inside
+        for each in differences(written(spec), implemented, match=match, result=result):
             found.append((f"{part}{each}", each.hint))
     if match == "full":
         description = _normalised(view(tool_spec_description, spec))
@@ -150,6 +156,17 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
     for text, hint in found:
         line = f'{_place(spec)}tool "{tool.name}" differs: {text}{where}'
         yield f"{line}; {hint}" if hint else line
+
+
+_schema_texts: Memo[Pattern, tuple[str, str]] = Memo(
+    lambda spec: (_sorted_text(view(tool_spec_schema, spec)), _sorted_text(result_schema(spec)))
+)
+"""The schemas of a specification's parameters and of its result, as text."""
+
+
+def _sorted_text(schema: Json) -> str:
+    """JSON text in which the order of keys does not show."""
+    return json.dumps(schema, sort_keys=True)
 
 
 def _place(spec: Pattern) -> str:

@@ -80,30 +80,74 @@ def is_plainly_valid(schema: Schema) -> bool:
 def _is_plain(schema: object) -> bool:
     if not isinstance(schema, dict):
         return isinstance(schema, bool)
-    return all(key in _PLAIN and _PLAIN[key](value) for key, value in schema.items())
+    for key, value in schema.items():
+        judge = _PLAIN.get(key)
+        if judge is None or not judge(value):
+            return False
+    return True
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-_PLAIN: Mapping[str, Callable[[Any], bool]] = {
-    "default": lambda value: True,
-    "title": _is_text,
-    "description": _is_text,
-    "type": lambda value: _is_text(value) and value in {*_KINDS, "integer", "number"},
-    "enum": lambda value: isinstance(value, list),
-    "required": lambda value: isinstance(value, list) and _are_distinct_texts(value),
-    "properties": lambda value: isinstance(value, dict) and all(map(_is_plain, value.values())),
-    "additionalProperties": _is_plain,
-    "items": _is_plain,
-}
-"""What the keywords hold that are soon judged."""
+def _is_boolean(value: object) -> bool:
+    return isinstance(value, bool)
 
 
-def _are_distinct_texts(values: list[object]) -> bool:
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_type(value: object) -> bool:
+    if isinstance(value, list):
+        return bool(value) and _are_distinct_texts(value) and _TYPES.issuperset(value)
+    return isinstance(value, str) and value in _TYPES
+
+
+def _is_map_of_plain(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_plain, value.values()))
+
+
+def _is_list_of_plain(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_plain, value))
+
+
+def _are_distinct_texts(values: object) -> bool:
+    if not isinstance(values, list):
+        return False
     texts = [each for each in values if isinstance(each, str)]
     return len(set(texts)) == len(values)
+
+
+_TYPES = {*_KINDS, "integer", "number"}
+_PLAIN: Mapping[str, Callable[[Any], bool]] = {
+    "type": _is_type,
+    "required": _are_distinct_texts,
+    "enum": _is_list,
+    "examples": _is_list,
+    "additionalProperties": _is_plain,
+    "items": _is_plain,
+    **dict.fromkeys(("default", "const"), lambda value: True),
+    **dict.fromkeys(("title", "description", "format", "$comment", "$schema"), _is_text),
+    **dict.fromkeys(("deprecated", "readOnly", "writeOnly", "uniqueItems"), _is_boolean),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    **dict.fromkeys(
+        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
+        _is_count,
+    ),
+    **dict.fromkeys(("properties", "$defs", "definitions"), _is_map_of_plain),
+    **dict.fromkeys(("anyOf", "oneOf", "allOf"), _is_list_of_plain),
+}
+"""What the keywords hold that are soon judged."""
 
 
 def default_misfits(

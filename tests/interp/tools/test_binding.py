@@ -276,7 +276,7 @@ def test_the_tool_of_the_data_model_binds_to_the_built_in_library() -> None:
     assert explain_binding(written, hello_world_tool_library) is None
 
 
-def test_a_comparison_is_made_once_for_a_specification_and_a_tool(
+def test_a_comparison_is_made_once_and_only_where_schemas_are_written_differently(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compared = []
@@ -287,11 +287,14 @@ def test_a_comparison_is_made_once_for_a_specification_and_a_tool(
         return differences(*args, **options)
 
     monkeypatch.setattr(binding, "differences", counted)
-    spec = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)")
     tools = library()
 
-    assert bind_tool(spec, tools) is bind_tool(spec, tools) is tools["add"]
-    assert len(compared) == 2  # of the parameters and of the result
+    same = create_tool_specification("add", "Adds", "(x::Integer)==>(::Any)")
+    assert bind_tool(same, tools) is tools["add"]
+    assert compared == []
+    narrower = create_tool_specification("add", "Adds", "(x::Integer {minimum: 1})==>(::Any)")
+    assert bind_tool(narrower, tools) is bind_tool(narrower, tools) is tools["add"]
+    assert len(compared) == 1  # of the parameters
 
 
 def test_by_default_everything_has_to_agree() -> None:

@@ -16,7 +16,8 @@ def schemas() -> st.SearchStrategy[Any]:
 
     def of(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         right: dict[str, st.SearchStrategy[Any]] = {
-            "type": st.sampled_from([*TYPES, "text"]),
+            "type": st.sampled_from([*TYPES, "text"])
+            | st.lists(st.sampled_from([*TYPES, "text"]), max_size=2),
             "title": st.text(max_size=3),
             "description": st.text(max_size=3),
             "default": st.integers() | st.text(max_size=3),
@@ -25,6 +26,13 @@ def schemas() -> st.SearchStrategy[Any]:
             "properties": st.dictionaries(st.sampled_from("ab"), below, max_size=2),
             "additionalProperties": st.booleans() | below,
             "items": below,
+            "anyOf": st.lists(below, max_size=2),
+            "$defs": st.dictionaries(st.sampled_from("ab"), below, max_size=2),
+            "minimum": st.integers(-1, 1) | st.floats(),
+            "minLength": st.integers(-1, 1) | st.sampled_from([True, 1.5]),
+            "uniqueItems": st.booleans(),
+            "const": st.integers(),
+            "examples": st.lists(st.integers(), max_size=1),
         }
         either = {key: st.one_of(each, each, each, wrong) for key, each in right.items()}
         return st.fixed_dictionaries({}, optional=either)
@@ -58,6 +66,14 @@ def test_the_schemas_of_most_tools_are_plainly_valid(kind: str) -> None:
         {"properties": {"a": 1}},
         {"additionalProperties": "no"},
         {"items": {"type": "txt"}},
+        {"type": []},
+        {"type": ["string", "string"]},
+        {"anyOf": []},
+        {"anyOf": [{"type": "txt"}]},
+        {"minimum": True},
+        {"minLength": -1},
+        {"uniqueItems": 1},
+        {"$defs": {"a": 1}},
     ],
     ids=str,
 )
