@@ -43,6 +43,7 @@ from .execution.observations import (
     SaidBeforeCalls as SaidBeforeCalls,
     TextDelta as TextDelta,
     ToolFinished as ToolFinished,
+    ToolProgress as ToolProgress,
     ToolStarted as ToolStarted,
 )
 from .execution.options import RunOptions as RunOptions

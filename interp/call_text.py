@@ -28,6 +28,16 @@ def _as_word(name: str) -> str:
     return name if name.replace("-", "_").isidentifier() else write_json(name)
 
 
+def progress_text(done: float, total: float | None, message: str) -> str:
+    """How far a call is.
+
+    >>> progress_text(2, 10, "pages"), progress_text(0.5, None, "")
+    ('2 of 10: pages', '0.5')
+    """
+    of = "" if total is None else f" of {total:g}"
+    return f"{done:g}{of}{message and f': {message}'}"
+
+
 def shortened(text: str, most: int) -> str:
     """A text that is cut to a number of characters.
 

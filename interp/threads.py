@@ -43,10 +43,12 @@ class _Work:
     Args:
         function: it gets a function to give items with, which waits while the reader is far
             behind and raises when the reader has stopped.
+        may_drop: that function drops items in place of waiting and raising.
     """
 
-    def __init__(self, function: Callable[[_Give], Any]) -> None:
+    def __init__(self, function: Callable[[_Give], Any], *, may_drop: bool = False) -> None:
         self._function = function
+        self._taken = self._offer if may_drop else self._give
         self._context = contextvars.copy_context()
         self._context.run(_inside.set, self)
         self._entries: SimpleQueue[tuple[Any, _Outcome | None]] = SimpleQueue()
@@ -72,7 +74,7 @@ class _Work:
     def run(self) -> None:
         """Run the function to its end; called in the thread."""
         try:
-            self._outcome = self._context.run(self._function, self._give), None
+            self._outcome = self._context.run(self._function, self._taken), None
         except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
             self._outcome = None, error
 
@@ -85,6 +87,12 @@ class _Work:
             raise _ReaderStoppedError
         self._entries.put((item, None))
         self.tell()
+
+    def _offer(self, item: Any) -> None:
+        """Give an item unless the reader is far behind; from any thread, without waiting."""
+        if not self._is_abandoned and self._entries.qsize() < _BUFFERED:
+            self._entries.put((item, None))
+            self.tell()
 
     def end(self) -> None:
         """Tell the reader how the function has ended."""
@@ -257,12 +265,18 @@ def in_thread(function: Callable[[], T], seconds: float | None, run: TimeLimit) 
 
 
 def read_from_thread(
-    produce: Callable[[Callable[[Item], None]], T], run: Clock
+    produce: Callable[[Callable[[Item], None]], T], run: Clock, *, may_drop: bool = False
 ) -> Generator[Item, None, T]:
     """Yield the items that a function gives while it runs, in one thread and context of its own.
 
     The function gets one argument: a function to give items with. That waits while the reader is
     far behind, and raises when the reader has stopped.
+
+    Args:
+        produce: the function.
+        run: the clock of the run.
+        may_drop: the function to give items with never waits and never raises, and may be called
+            from any thread: what comes while the reader is far behind is dropped.
 
     Returns:
         What the function returns.
@@ -270,7 +284,7 @@ def read_from_thread(
     Raises:
         TookTooLongError: the time of the run is up.
     """
-    work = _Work(produce)
+    work = _Work(produce, may_drop=may_drop)
     try:
         work.begin()
         while True:

@@ -15,6 +15,7 @@ from ..execution import (
     Run,
     TextDelta,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
 from ..json_text import read_json
@@ -60,6 +61,9 @@ class JsonAnswers(Terminal):
                     what = {"tool": call.name, "arguments": _value(call.arguments)}
                     caller = frame_at(run.state, call.at).name
                     self._tell("call", {**what, "agent": caller, "at": list(call.at)})
+                case ToolProgress():
+                    what = {"tool": each.name, "at": list(each.at), "done": each.done}
+                    self._tell("progress", {**what, "total": each.total, "message": each.message})
                 case ToolFinished():
                     self.calls.append(each.invocation)
                     self._tell("result", _call(each.invocation))

@@ -12,9 +12,8 @@ from typing import TypeAlias
 import click
 
 from ..machine import ApprovalPolicy, ApprovalRule
-from ..mcp_servers import McpLibrary, McpProgress, McpTool, mcp_library
+from ..mcp_servers import McpLibrary, McpTool, mcp_library
 from ..tools import ToolLibrary
-from .spinner import show_beside
 
 _FILE = re.compile(r"(.+\.json)(?::(.+))?")
 
@@ -60,9 +59,5 @@ def _opening(given: str) -> McpLibrary:
     except ValueError:
         words = []
     if len(words) == 1 and (match := _FILE.fullmatch(words[0])) and "://" not in given:
-        return mcp_library(Path(match[1]), match[2], on_progress=_show)
-    return mcp_library(given, on_progress=_show)
-
-
-def _show(progress: McpProgress) -> None:
-    show_beside(str(progress))
+        return mcp_library(Path(match[1]), match[2])
+    return mcp_library(given)

@@ -21,19 +21,6 @@ _SECONDS_A_FRAME: Final = 0.1
 _ERASE: Final = "\r\x1b[K"
 
 
-_lines: list[_Line] = []
-"""The lines that are shown; one, while there is one terminal."""
-
-
-def show_beside(text: str) -> None:
-    """Show a text behind what is waited for, until that ends; called from any thread.
-
-    Without a line, nothing is shown.
-    """
-    for line in _lines:
-        line.beside = _shown(text)
-
-
 class Spinner:
     """Shows what is waited for, on standard error, while there is a terminal for it.
 
@@ -55,12 +42,15 @@ class Spinner:
         is_terminal = err is not None and err.isatty() and os.environ.get("TERM") != "dumb"
         if self._is_wanted and is_terminal:
             self._shown = _Line(text, err)
-            _lines.append(self._shown)
+
+    def show_beside(self, text: str) -> None:
+        """Show a text behind what is waited for, until that ends."""
+        if self._shown is not None:
+            self._shown.beside = _shown(text)
 
     def stop(self) -> None:
         """Erase the line."""
         if self._shown is not None:
-            _lines.remove(self._shown)
             self._shown.close()
             self._shown = None
 

@@ -21,6 +21,7 @@ from ..execution import (
     SaidBeforeCalls,
     TextDelta,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
 from ..machine import (
@@ -159,6 +160,9 @@ class Terminal:
         said_at: At = ()
         self._spinner.start(model)
         for each in self.watched(run, words=is_shown_as_said):
+            if isinstance(each, ToolProgress):
+                self._spinner.show_beside(str(each))
+                continue
             self._spinner.stop()
             match each:
                 case TextDelta() | SaidBeforeCalls() if not says_result(run.state, each.at):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from functools import partial
 from typing import Any
 
 from ..clocks import Clock, stopped
@@ -14,6 +15,7 @@ from ..tools import providing
 from .observations import (
     Observation,
     TextDelta,
+    ToolProgress,
     ToolStarted,
     finished,
     observations,
@@ -36,7 +38,8 @@ async def adrive(run: Progress, *, words: bool, is_read: bool = True) -> AsyncIt
         words: whether to show the words of the model.
         is_read: whether somebody reads what is shown; the end is always shown.
     """
-    said: asyncio.Queue[TextDelta] = asyncio.Queue(_BUFFERED)
+    said: asyncio.Queue[TextDelta | ToolProgress] = asyncio.Queue(_BUFFERED)
+    show = partial(_offer, asyncio.get_running_loop(), said) if is_read else None
     running: dict[asyncio.Task[Event], Effect] = {}
     with run.taken_up() as (clock, world, waiting):
         try:
@@ -50,15 +53,16 @@ async def adrive(run: Progress, *, words: bool, is_read: bool = True) -> AsyncIt
                     if isinstance(effect, CallTool):
                         yield ToolStarted(effect)
                     report = said.put if words else None
-                    with providing(run.tool_context(effect)):
+                    with providing(run.tool_context(effect, show)):
                         running[asyncio.create_task(world.aperform(effect, report))] = effect
                 if not running and waiting and not run.failure:
                     continue  # some were not wanted any more
                 if not running:
                     break
-                if words:
-                    async for delta in _until_one_ends(running, said, clock):
-                        yield delta
+                if words or any(map(run.may_report, running.values())):
+                    async for each in _until_one_ends(running, said, clock):
+                        if isinstance(each, TextDelta) or _is_under_way(each, running.values()):
+                            yield each
                 elif clock.left != 0:
                     await _one_ends(running, running, clock)
                 ended = [task for task in running if task.done()]
@@ -67,8 +71,8 @@ async def adrive(run: Progress, *, words: bool, is_read: bool = True) -> AsyncIt
                     event, new = _ended(run, running.pop(task), task)
                     waiting += new
                     if event and is_read:
-                        for each in observations(before, event, run.state):
-                            yield each
+                        for seen in observations(before, event, run.state):
+                            yield seen
                 if not ended:
                     effect = next(iter(running.values()))
                     await _stop(run, running, _GRACE)
@@ -81,6 +85,27 @@ async def adrive(run: Progress, *, words: bool, is_read: bool = True) -> AsyncIt
         if run.failure:
             raise run.failure
         yield finished(run.state)
+
+
+def _is_under_way(progress: ToolProgress, effects: Iterable[Effect]) -> bool:
+    """Whether the call that reports has not ended."""
+    return any(effect.at == progress.at for effect in effects)
+
+
+def _offer(
+    loop: asyncio.AbstractEventLoop,
+    said: asyncio.Queue[TextDelta | ToolProgress],
+    each: ToolProgress,
+) -> None:
+    """Show how far a tool is, unless the reader is far behind; from any thread."""
+
+    def put() -> None:
+        with suppress(asyncio.QueueFull):
+            said.put_nowait(each)
+
+    if not said.full():
+        with suppress(RuntimeError):  # the loop has ended meanwhile: nobody reads
+            loop.call_soon_threadsafe(put)
 
 
 def _ended(
@@ -117,8 +142,10 @@ async def _stop(run: Progress, running: dict[asyncio.Task[Event], Effect], secon
 
 
 async def _until_one_ends(
-    running: dict[asyncio.Task[Event], Effect], said: asyncio.Queue[TextDelta], clock: Clock
-) -> AsyncIterator[TextDelta]:
+    running: dict[asyncio.Task[Event], Effect],
+    said: asyncio.Queue[TextDelta | ToolProgress],
+    clock: Clock,
+) -> AsyncIterator[TextDelta | ToolProgress]:
     """Yield what is said until something that is under way ends, or the time is up."""
     tasks = set(running)
     while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from ..clocks import Clock, TookTooLongError
 from ..errors import ApprovalNeeded
@@ -12,6 +12,7 @@ from ..tools import providing
 from .observations import (
     Observation,
     TextDelta,
+    ToolProgress,
     ToolStarted,
     finished,
     observations,
@@ -49,7 +50,7 @@ def drive(run: Progress, *, words: bool, is_read: bool = True) -> Iterator[Obser
                 if isinstance(effect, CallTool):
                     yield ToolStarted(effect)
                 try:
-                    event = yield from _perform(run, world, effect, clock, words)
+                    event = yield from _perform(run, world, effect, clock, words, is_read)
                 except ApprovalNeeded:  # it stays open; the others go on
                     continue
                 except TookTooLongError:
@@ -68,15 +69,20 @@ def drive(run: Progress, *, words: bool, is_read: bool = True) -> Iterator[Obser
 
 
 def _perform(
-    run: Progress, world: World, effect: Effect, clock: Clock, words: bool
-) -> Generator[TextDelta, None, Event]:
-    """Have an effect performed; yields the words of a model, and returns the event."""
+    run: Progress, world: World, effect: Effect, clock: Clock, words: bool, is_read: bool
+) -> Generator[TextDelta | ToolProgress, None, Event]:
+    """Have an effect performed; yields the words of a model and how far a tool is.
+
+    Returns the event.
+    """
     if isinstance(effect, Ask):
         with clock.standing_still():
             return world.perform(effect, None)
     if clock.left == 0:
         raise TookTooLongError
     if isinstance(effect, CallTool):
+        if is_read and run.may_report(effect) and run.state.limits.tool_seconds is not None:
+            return (yield from _watched(run, world, effect, clock))
         with providing(run.tool_context(effect)):
             return world.perform(effect, None)
     if clock.left is None and not words:
@@ -86,6 +92,18 @@ def _perform(
         return world.perform(effect, give if words else None)
 
     return (yield from read_from_thread(perform, clock))
+
+
+def _watched(
+    run: Progress, world: World, effect: CallTool, clock: Clock
+) -> Generator[ToolProgress, None, Event]:
+    """Have a tool called in a thread of its own; yields how far it is."""
+
+    def perform(show: Callable[[ToolProgress], None]) -> Event:
+        with providing(run.tool_context(effect, show)):
+            return world.perform(effect, None)
+
+    return (yield from read_from_thread(perform, clock, may_drop=True))
 
 
 def _go_on_unattended(run: Progress, waiting: list[Effect], seconds: float, clock: Clock) -> None:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, Union
 
 from attrs import field, frozen
 
-from ..call_text import call_text, short_repr
+from ..call_text import call_text, progress_text, short_repr
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
 from ..machine import (
@@ -54,6 +54,28 @@ class ToolStarted:
     """A tool is about to be run."""
 
     call: CallTool
+
+
+@frozen
+class ToolProgress:
+    """How far a call is, as its tool reports it while it runs.
+
+    Attributes:
+        at: the position of the call.
+        name: the name of the tool.
+        done: how much is done, in units that the tool chooses.
+        total: how much there is to do, or None if the tool does not know.
+        message: what the tool says beside it.
+    """
+
+    at: At
+    name: str
+    done: float
+    total: float | None = None
+    message: str = ""
+
+    def __str__(self) -> str:
+        return progress_text(self.done, self.total, self.message)
 
 
 @frozen
@@ -113,6 +135,7 @@ Observation: TypeAlias = Union[
     TextDelta,
     SaidBeforeCalls,
     ToolStarted,
+    ToolProgress,
     ToolFinished,
     AgentStarted,
     AgentFinished,

@@ -29,6 +29,7 @@ from ..machine import (
 )
 from ..tools import Tool, ToolContext, ToolLibrary
 from .logs import log_event
+from .observations import ToolProgress
 from .options import RunOptions, Watcher, named_model
 from .remembering import Remembering
 from .timing import Timed
@@ -174,13 +175,31 @@ class Progress:
                 self.failure = self.failure or failure
         return effects
 
-    def tool_context(self, effect: Effect) -> ToolContext | None:
-        """What a tool may know of the run that calls it."""
+    def may_report(self, effect: Effect) -> bool:
+        """Whether an effect is the call of a tool that may report how far it is."""
+        tool = self._tools.get(effect.name) if isinstance(effect, CallTool) else None
+        return tool is not None and tool.may_report
+
+    def tool_context(
+        self, effect: Effect, show: Callable[[ToolProgress], object] | None = None
+    ) -> ToolContext | None:
+        """What a tool may know of the run that calls it.
+
+        Args:
+            effect: the call.
+            show: takes how far the call is, from any thread; None if nobody watches.
+        """
         if not isinstance(effect, CallTool):
             return None
+        at, name = effect.at, effect.name
+
+        def watch(done: float, total: float | None, message: str) -> None:
+            assert show is not None, "it is given to somebody who shows it"
+            show(ToolProgress(at, name, done, total, message))
+
         key = "/".join([self.state.run_id, *map(str, effect.at)])
         frame = frame_at(self.state, effect.at)
-        return ToolContext(frame.name, effect.name, frame.context, key)
+        return ToolContext(frame.name, name, frame.context, key, watch if show else None)
 
 
 def _change(state: State, options: RunOptions) -> Resumed | None:

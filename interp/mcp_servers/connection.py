@@ -11,10 +11,12 @@ import asyncio
 import logging
 from concurrent.futures import Future
 from contextlib import ExitStack
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ToolError, said_by
 from ..json_text import Json
+from ..tools import ToolContext, current_context
 from .listing import listed_tools
 from .progress import McpProgress, OnProgress, progress_of
 from .results import result_of
@@ -94,8 +96,11 @@ class Connection:
         Raises:
             ToolError: the tool failed, or the server did.
         """
+        context = current_context.get()
         try:
-            future: Future[Json] = self._portal.start_task_soon(self._call, name, arguments)
+            future: Future[Json] = self._portal.start_task_soon(
+                self._call, name, arguments, context
+            )
         except RuntimeError:
             raise ToolError(f"the connection to {self.server} is closed") from None
         return await asyncio.wrap_future(future)
@@ -110,7 +115,9 @@ class Connection:
             if task is not None:
                 await _cancelled(task)
 
-    async def _call(self, name: str, arguments: dict[str, Json]) -> Json:
+    async def _call(
+        self, name: str, arguments: dict[str, Json], context: ToolContext | None
+    ) -> Json:
         from mcp import MCPError
 
         if self._client is None and self._restart is not None:
@@ -120,7 +127,8 @@ class Connection:
             raise ToolError(f"{self.server} has ended, and is not started once more")
 
         async def take(progress: float, total: float | None, message: str | None) -> None:
-            self._take(progress_of(name, progress, total, message))
+            if isfinite(progress) and isfinite(total or 0):
+                self._take(progress_of(name, progress, total, message), context)
 
         try:
             answer = await client.call_tool(name, arguments, progress_callback=take)
@@ -200,8 +208,10 @@ class Connection:
             if lines:
                 lines.writer.close()
 
-    def _take(self, progress: McpProgress) -> None:
+    def _take(self, progress: McpProgress, context: ToolContext | None) -> None:
         _log.debug("%s: %s: %s", self.server, visible(progress.tool), progress)
+        if context is not None:
+            context.report_progress(progress.done, progress.total, progress.message)
         if self._on_progress is None:
             return
         try:

@@ -90,7 +90,17 @@ class McpTool(Tool):
         description = description or visible(listed.title or "") or name
         once = not _may_be_repeated(listed.annotations)
         self.__attrs_init__(
-            name, description, _UNWRITTEN, invoke, _UNWRITTEN, place, invoke, once, None, listed
+            name,
+            description,
+            _UNWRITTEN,
+            invoke,
+            _UNWRITTEN,
+            place,
+            invoke,
+            once,
+            None,
+            True,
+            listed,
         )
 
     @property

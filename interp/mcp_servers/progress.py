@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
+from ..call_text import progress_text
 from .untrusted import said
 
 LONGEST_PROGRESS: Final = 200
@@ -30,8 +31,7 @@ class McpProgress:
     message: str = ""
 
     def __str__(self) -> str:
-        of = "" if self.total is None else f" of {self.total:g}"
-        return f"{self.done:g}{of}{self.message and f': {self.message}'}"
+        return progress_text(self.done, self.total, self.message)
 
 
 OnProgress: TypeAlias = Callable[[McpProgress], object]

@@ -5,7 +5,7 @@ from .binding import bind_agent_tools, explain_binding
 from .implementation import Tool
 from .invocation import acall_tool, call_tool, invoke_tool
 from .library import ToolLibrary, empty_tool_library
-from .tool_context import ToolContext, providing
+from .tool_context import ToolContext, current_context, providing
 
 __all__ = [
     "Tool",
@@ -14,6 +14,7 @@ __all__ = [
     "acall_tool",
     "bind_agent_tools",
     "call_tool",
+    "current_context",
     "empty_tool_library",
     "explain_binding",
     "invoke_tool",

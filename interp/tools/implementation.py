@@ -42,6 +42,7 @@ class Tool:
         once: a call of it is never repeated by itself: when a recorded run is resumed and the call
             had begun, the run asks before it is run again.
         agent: the agent or workflow that it is, see `tool_of_agent`; None for a function.
+        may_report: whether a call may report how far it is, see `ToolContext`.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -57,6 +58,7 @@ class Tool:
     function: Callable[..., Any]
     once: bool
     agent: Pattern | None
+    may_report: bool
 
     def __init__(
         self,
@@ -70,9 +72,11 @@ class Tool:
         function: Callable[..., Any] | None = None,
         once: bool = False,
         agent: Pattern | None = None,
+        may_report: bool = False,
     ) -> None:
         _require_name(name)
         expect(once, bool, "once", by=f'Tool "{name}"')
+        expect(may_report, bool, "may_report", by=f'Tool "{name}"')
         expect(description, str, "description", by=f'Tool "{name}"')
         expect(schema, Mapping, "schema", by=f'Tool "{name}"')
         if not callable(invoke):
@@ -84,8 +88,9 @@ class Tool:
             result = write_json(None) if result_schema is None else require_schema(result_schema)
         except (ValidationError, NotJson) as error:
             raise ToolError(f'tool "{name}": {error}') from None
+        does = function or invoke
         self.__attrs_init__(
-            name, description, parameters, invoke, result, place, function or invoke, once, agent
+            name, description, parameters, invoke, result, place, does, once, agent, may_report
         )
 
     @property

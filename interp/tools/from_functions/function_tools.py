@@ -189,6 +189,7 @@ def _tool_of(
         place=place,
         function=function,
         once=once,
+        may_report=bool(contexts),
     )
 
 

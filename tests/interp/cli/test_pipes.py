@@ -19,6 +19,17 @@ TYPED = """\
 """
 
 
+REPORTING = '''
+from interp import ToolContext, tool
+
+@tool
+def sayHello(context: ToolContext, personName: str = "world") -> str:
+    """Returns a friendly greeting message for the given name"""
+    context.report_progress(1, 2, "half")
+    return f"Hello, {personName}!"
+'''
+
+
 @pytest.fixture
 def report(tmp_path: Path) -> str:
     """A file with a text."""
@@ -145,15 +156,19 @@ def test_json_tells_what_a_run_did_until_it_failed(model_server: ModelServer) ->
 
 
 def test_json_is_a_line_for_each_thing_that_happens_when_it_streams(
-    model_server: ModelServer,
+    model_server: ModelServer, tmp_path: Path
 ) -> None:
     model_server.will_say(tool_calls(("a", "sayHello", {"personName": "Al"})), "Hi, Al.")
+    tools = tmp_path / "tools.py"
+    tools.write_text(REPORTING)
 
-    done = gram("run", HELLO, "hi", "--json", "--stream", **at(model_server))
+    done = gram("run", HELLO, "hi", "--json", "--stream", "--tools", str(tools), **at(model_server))
 
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [each["type"] for each in lines if each["type"] != "text"]
-    assert kinds == ["call", "result", "answer"]
+    assert kinds == ["call", "progress", "result", "answer"]
+    said = {"done": 1, "total": 2, "message": "half"}
+    assert {"type": "progress", "tool": "sayHello", "at": [0, 0], **said} in lines
     assert "".join(each["text"] for each in lines if each["type"] == "text") == "Hi, Al."
     assert lines[-1]["answer"] == "Hi, Al."
     assert model_server.requests[0]["stream"] is True

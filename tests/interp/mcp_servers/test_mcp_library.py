@@ -28,12 +28,14 @@ from interp import (
     ToolCall,
     ToolError,
     ToolLibrary,
+    ToolProgress,
     arun,
     bind_agent_tools,
     create_agent_pattern,
     invoke_tool,
     mcp_library,
     run,
+    stream,
     tool_spec_from_function,
 )
 from interp.redaction import redact
@@ -131,6 +133,14 @@ def test_progress_is_told_while_a_call_goes_on(caplog: pytest.LogCaptureFixture)
     assert told[1].message.startswith("\\u{1b}[2Ja bbb")
     assert len(told[1].message) < 250
     assert 'the MCP server "good": progress: 1 of 2: half' in caplog.text
+
+
+def test_progress_is_seen_in_a_stream(library: ToolLibrary) -> None:
+    seen = stream(agent_with(library, "progress"), "hi", library, model=calling("progress"))
+
+    assert [each for each in seen if isinstance(each, ToolProgress)] == [
+        ToolProgress((0, 0), "progress", 1, 2, "half")
+    ]
 
 
 def test_a_function_for_progress_that_raises_does_not_end_the_call(
