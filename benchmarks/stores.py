@@ -90,17 +90,22 @@ def recording(store: RunStore) -> None:
     reply = ModelReplied((3,), Message(AssistantRole, "a word " * 40), Usage(10, 5), False, "stop")
     result = ToolReturned((3, 0), json.dumps({"text": "a word " * 40}))
 
+    def model() -> None:
+        log.note(Begun((3,)), may_be_lost=True)
+        log.append(reply, 0.5)
+
     def tool() -> None:
-        log.note(Begun((3, 0)))
+        log.note(Begun((3, 0)), may_be_lost=True)
         log.append(result, 0.5)
 
-    def model() -> None:
-        log.note(Begun((3,)))
-        log.append(reply, 0.5)
+    def once() -> None:
+        log.note(Begun((3, 0)))
+        log.append(result, 0.5)
 
     with log.held():
         say("an effect: a request of the model", timed(model, 300, 20))
         say("an effect: a call of a tool", timed(tool, 300, 20))
+        say("an effect: a call of a tool marked once", timed(once, 300, 20))
 
 
 def claiming(store: RunStore) -> None:

@@ -82,7 +82,7 @@ class Progress:
         if record is not None:
             from .recording import recorder_of  # imported late: most runs are not recorded
 
-            self._recorder = recorder_of(record, self.state, self._tools.values(), change)
+            self._recorder = recorder_of(record, self.state, self._tools, change)
         if self.failure:
             raise self.failure
 

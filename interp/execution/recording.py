@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 
 from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
-from ..machine import Ask, At, CallModel, Effect, Event, Resumed, State, Status
+from ..machine import Ask, At, CallModel, CallTool, Effect, Event, Resumed, State, Status
 from ..models import noticing_retries
 from ..records import Begun, Failed, Note, PathLike, Retried, RunFile, RunLog, Stopped
 from ..redaction import redact_error
@@ -24,13 +24,15 @@ class Recorder:
 
     Args:
         log: a file, or what a store keeps of one run.
+        tools: the tools of the run by their names, as far as they are known.
 
     Attributes:
         unanswered: the positions of what has begun, and has no answer.
     """
 
-    def __init__(self, log: RunLog) -> None:
+    def __init__(self, log: RunLog, tools: Mapping[str, Tool]) -> None:
         self._log = log
+        self._tools = tools
         self._began: dict[At, float] = {}
         self.unanswered = set(log.unanswered)
 
@@ -74,7 +76,7 @@ class Recorder:
             self._began[at] = began
             yield
             return
-        self._note(Begun(at))
+        self._note(Begun(at), may_be_lost=self._may_be_repeated(effect))
         self.unanswered.add(at)
         self._began[at] = began = monotonic()
 
@@ -89,8 +91,15 @@ class Recorder:
                 self._note(Failed(at, _told(error), monotonic() - began))
             raise
 
-    def _note(self, note: Note) -> None:
-        self._recorded(lambda: self._log.note(note))
+    def _may_be_repeated(self, effect: Effect) -> bool:
+        """Whether an effect is made again where it is not known if it was made."""
+        if isinstance(effect, CallTool):
+            tool = self._tools.get(effect.name)
+            return tool is not None and not tool.once
+        return isinstance(effect, CallModel)
+
+    def _note(self, note: Note, *, may_be_lost: bool = False) -> None:
+        self._recorded(lambda: self._log.note(note, may_be_lost=may_be_lost))
 
     def _recorded(self, write: Callable[[], Any]) -> None:
         try:
@@ -103,7 +112,7 @@ class Recorder:
 
 
 def recorder_of(
-    record: PathLike | RunLog, state: State, tools: Iterable[Tool], change: Resumed | None
+    record: PathLike | RunLog, state: State, tools: Mapping[str, Tool], change: Resumed | None
 ) -> Recorder:
     """What records a run from now on.
 
@@ -117,9 +126,9 @@ def recorder_of(
         OSError, StoreError: the new log exists, or the log cannot be written.
     """
     log = RunFile(record) if isinstance(record, (str, os.PathLike)) else record
-    recorder = Recorder(log)
+    recorder = Recorder(log, tools)
     if not log.has_begun:
-        log.begin(state, tools)
+        log.begin(state, tools.values())
     elif change:
         with recorder.held(lambda: state):
             recorder.write(None, change)

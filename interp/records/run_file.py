@@ -146,8 +146,12 @@ class RunFile:
         """
         self._write(self._entries.event(event, seconds, request))
 
-    def note(self, note: Note) -> None:
+    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
         """Write a note; nothing is written of what was given up, once the file is let go.
+
+        Args:
+            note: the note.
+            may_be_lost: not needed: nothing that is written to a file waits for the disk.
 
         Raises:
             OSError: the file cannot be written.

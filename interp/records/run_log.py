@@ -58,8 +58,13 @@ class RunLog(Protocol):
             OSError, StoreError: it cannot be written.
         """
 
-    def note(self, note: Note) -> None:
+    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
         """Write a note; nothing is written of what was given up, once the log is let go.
+
+        Args:
+            note: the note.
+            may_be_lost: whether it may be lost when the machine that has the log crashes, so that
+                nothing has to wait for its disk.
 
         Raises:
             OSError, StoreError: it cannot be written.

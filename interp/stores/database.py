@@ -25,12 +25,16 @@ class Database(Protocol):
         clock: SQL for the time in seconds since 1970, the same for all who use the database.
         row_lock: SQL after a SELECT that keeps others from changing its row until the end.
         guard: SQL that lets only one make the tables at a time.
+        has_table: SQL that gives a row if there is a table of a name.
+        unwaited: SQL in a FROM that has the end of a statement not wait for the disk.
     """
 
     name: str
     clock: str
     row_lock: str
     guard: str
+    has_table: str
+    unwaited: str
 
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement; it may be carried out twice if the connection is lost.

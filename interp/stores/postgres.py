@@ -44,6 +44,8 @@ class PostgresDatabase:
     clock = "extract(epoch FROM clock_timestamp())::double precision"
     row_lock = " FOR UPDATE"
     guard = "SELECT pg_advisory_xact_lock(7341955620)"
+    has_table = "SELECT 1 WHERE to_regclass(?) IS NOT NULL"
+    unwaited = ", set_config('synchronous_commit', 'off', true) AS commits"
 
     def __init__(self, address: str) -> None:
         try:

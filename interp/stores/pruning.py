@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from .database import Database, Execute
-from .heads import names_in
 
 _AT_ONCE: Final = 500
 """How many runs are removed in one go, so that others do not wait for long."""
@@ -33,29 +32,16 @@ def prune(database: Database, where: str, values: Sequence[object]) -> int:
         )
         for (run,) in removed:
             execute("DELETE FROM gram_entries WHERE run = ?", run)
+            execute("DELETE FROM gram_uses WHERE run = ?", run)
         return len(removed)
 
     count = 0
     while removed := database.together(remove):
         count += removed
     if count:
-        database.together(lambda execute: _remove_texts(execute, database.clock))
+        database.execute(
+            f"DELETE FROM gram_texts WHERE used < {database.clock} - ? AND NOT EXISTS "
+            "(SELECT 1 FROM gram_uses WHERE gram_uses.sha256 = gram_texts.sha256)",
+            _TEXTS_ARE_KEPT_FOR,
+        )
     return count
-
-
-def _remove_texts(execute: Execute, clock: str) -> None:
-    """Remove the texts that have not been used for a while and that no run has."""
-    old = execute(f"SELECT sha256 FROM gram_texts WHERE used < {clock} - ?", _TEXTS_ARE_KEPT_FOR)
-    if not old:
-        return
-    heads = execute(
-        "SELECT e.text FROM gram_runs AS r JOIN gram_entries AS e ON e.run = r.id AND e.seq = 0"
-    )
-    used = {each for (own,) in heads for each in names_in(own)}
-    for (sha256,) in old:
-        if sha256 not in used:
-            execute(  # unless somebody is about to use it since
-                f"DELETE FROM gram_texts WHERE sha256 = ? AND used < {clock} - ?",
-                sha256,
-                _TEXTS_ARE_KEPT_FOR,
-            )

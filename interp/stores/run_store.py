@@ -136,14 +136,20 @@ class RunStore:
         """
         return self._kept(claims.take_over(self.ready(), run))
 
-    def append(self, claim: Claim, *entries: str) -> None:
-        """Write entries, all or none.
+    def append(self, claim: Claim, *entries: str, may_be_lost: bool = False) -> None:
+        """Write entries, all or none; one thread at a time for each claim.
+
+        Args:
+            claim: the claim of the run.
+            entries: the entries.
+            may_be_lost: whether they may be lost when the server of the database crashes, so that
+                nothing waits for its disk.
 
         Raises:
             RunTakenError: somebody else has claimed the run since.
             StoreError: the store cannot be written.
         """
-        writing.append(self.ready(), claim, entries)
+        writing.append(self.ready(), claim, entries, may_be_lost)
 
     def let_go(
         self,

@@ -34,6 +34,8 @@ class SqliteDatabase:
     clock = "((julianday('now') - 2440587.5) * 86400.0)"
     row_lock = ""  # a statement that writes has the whole file
     guard = "SELECT 1"  # a transaction has the whole file
+    has_table = "SELECT 1 FROM sqlite_master WHERE name = ?"
+    unwaited = ""  # nothing waits for the disk
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from threading import Lock
 
 from attrs import evolve
 
@@ -64,6 +65,7 @@ class StoredRun:
         self._entries = EntryWriter()
         self._unwritten: list[str] = []
         self._stopped_by: str | None = None
+        self._writing = Lock()
 
     def __repr__(self) -> str:
         return f"StoredRun({self.store!r}, {self.id!r})"
@@ -215,8 +217,8 @@ class StoredRun:
         """Write events, all or none; see `append`."""
         self._write(*(self._entries.event(each) for each in events))
 
-    def note(self, note: Note) -> None:
-        """Write a note; nothing is written of what was given up, once the run is let go.
+    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
+        """Write a note, see `RunLog.note`.
 
         Raises:
             RunTakenError: somebody else has claimed the run since.
@@ -225,18 +227,20 @@ class StoredRun:
         if isinstance(note, Stopped):
             self._stopped_by = _kept(note.error)
         if self._claim is not None:
-            self._write(self._entries.note(note))
+            self._write(self._entries.note(note), may_be_lost=may_be_lost)
 
     def _close(self) -> None:
         """Close the store until it is needed again, if nobody else uses it."""
         if self._closes_store:
             self.store.close()
 
-    def _write(self, *entries: str) -> None:
-        self._unwritten += entries
-        if self._claim is not None and self._unwritten:
-            self.store.append(self._claim, *self._unwritten)
-            self._unwritten = []
+    def _write(self, *entries: str, may_be_lost: bool = False) -> None:
+        with self._writing:  # calls that run at once are noted by their threads
+            self._unwritten += entries
+            if self._claim is not None and self._unwritten:
+                may_be_lost = may_be_lost and len(self._unwritten) == 1
+                self.store.append(self._claim, *self._unwritten, may_be_lost=may_be_lost)
+                self._unwritten = []
 
 
 def _turn(conversation: str | None, state: State) -> Turn | None:

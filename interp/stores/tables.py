@@ -1,19 +1,23 @@
-"""The tables of a store, and the version of their form."""
+"""The tables of a store, and how those of an older store are brought up to date.
+
+The form of the tables has a number. A store of a lower one is changed when it is opened, in one
+transaction; one of a higher one is refused.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
 from ..errors import StoreError
 from .database import Database, Execute
+from .heads import hashes_in
 
-FORMAT: Final = 1
-"""The version of the form of the tables."""
-
-TABLES: Final = (
-    "CREATE TABLE IF NOT EXISTS gram_store (format BIGINT NOT NULL PRIMARY KEY)",
+_FIRST: Final = (
+    "CREATE TABLE gram_store (format BIGINT NOT NULL PRIMARY KEY)",
     """
-    CREATE TABLE IF NOT EXISTS gram_runs (
+    CREATE TABLE gram_runs (
         id TEXT NOT NULL PRIMARY KEY,
         status TEXT NOT NULL,
         agent TEXT NOT NULL,
@@ -35,10 +39,10 @@ TABLES: Final = (
         reason TEXT
     )
     """,
-    "CREATE INDEX IF NOT EXISTS gram_runs_created ON gram_runs (created, id)",
-    "CREATE INDEX IF NOT EXISTS gram_runs_status ON gram_runs (status, created)",
+    "CREATE INDEX gram_runs_created ON gram_runs (created, id)",
+    "CREATE INDEX gram_runs_status ON gram_runs (status, created)",
     """
-    CREATE TABLE IF NOT EXISTS gram_entries (
+    CREATE TABLE gram_entries (
         run TEXT NOT NULL,
         seq BIGINT NOT NULL,
         fence BIGINT NOT NULL,
@@ -46,16 +50,16 @@ TABLES: Final = (
         PRIMARY KEY (run, seq)
     )
     """,
-    "CREATE INDEX IF NOT EXISTS gram_runs_turns ON gram_runs (conversation, created)",
+    "CREATE INDEX gram_runs_turns ON gram_runs (conversation, created)",
     """
-    CREATE TABLE IF NOT EXISTS gram_conversations (
+    CREATE TABLE gram_conversations (
         name TEXT NOT NULL PRIMARY KEY,
         size BIGINT NOT NULL,
         run TEXT NOT NULL
     )
     """,
     """
-    CREATE TABLE IF NOT EXISTS gram_messages (
+    CREATE TABLE gram_messages (
         conversation TEXT NOT NULL,
         seq BIGINT NOT NULL,
         text TEXT NOT NULL,
@@ -63,7 +67,7 @@ TABLES: Final = (
     )
     """,
     """
-    CREATE TABLE IF NOT EXISTS gram_texts (
+    CREATE TABLE gram_texts (
         sha256 TEXT NOT NULL PRIMARY KEY,
         text TEXT NOT NULL,
         used DOUBLE PRECISION NOT NULL
@@ -72,26 +76,89 @@ TABLES: Final = (
 )
 
 
+_SECOND: Final = (
+    """
+    CREATE TABLE gram_uses (
+        run TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        PRIMARY KEY (run, sha256)
+    )
+    """,
+    "CREATE INDEX gram_uses_text ON gram_uses (sha256)",
+    "CREATE INDEX gram_texts_used ON gram_texts (used, sha256)",
+    "DROP INDEX gram_runs_status",
+    "DROP INDEX gram_runs_turns",
+    "CREATE INDEX gram_runs_status ON gram_runs (status, created, id)",
+    "CREATE INDEX gram_runs_turns ON gram_runs (conversation, created, id)",
+    "CREATE INDEX gram_runs_agent ON gram_runs (agent, created, id)",
+    "CREATE INDEX gram_runs_tenant ON gram_runs (tenant, created, id)",
+)
+
+_A_PAGE: Final = 1000
+
+
+def _make_first(execute: Execute) -> None:
+    for statement in _FIRST:
+        execute(statement)
+
+
+def _make_second(execute: Execute) -> None:
+    """Say which runs use a text, so that pruning does not look at all runs; and more indexes."""
+    for statement in _SECOND:
+        execute(statement)
+    last = ""
+    while heads := execute(
+        "SELECT run, text FROM gram_entries WHERE seq = 0 AND run > ? "
+        f"ORDER BY run LIMIT {_A_PAGE}",
+        last,
+    ):
+        for run, own in heads:
+            with suppress(ValueError, TypeError):  # it was changed; it cannot be read anyway
+                add_uses(execute, run, hashes_in(own))
+        last = heads[-1][0]
+
+
+_STEPS: Final = (_make_first, _make_second)
+"""What leads from each form to the next; the first makes the tables."""
+
+FORMAT: Final = len(_STEPS)
+"""The number of the form that this version uses."""
+
+
 def make_tables(database: Database) -> None:
-    """Make the tables of a store in a database that does not have them.
+    """Make the tables of a store in a database, or bring those of an older one up to date.
 
     Raises:
-        StoreError: the database cannot be used, or holds a store of another format.
+        StoreError: the database cannot be used, or holds a store of a later format.
     """
+    if _format(database.execute, database) != FORMAT:
+        database.together(lambda execute: _bring_up_to_date(execute, database))
 
-    def make(execute: Execute) -> None:
-        execute(database.guard)
-        for statement in TABLES:
-            execute(statement)
-        execute(
-            "INSERT INTO gram_store (format) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM gram_store)",
-            FORMAT,
+
+def _bring_up_to_date(execute: Execute, database: Database) -> None:
+    execute(database.guard)
+    found = _format(execute, database)
+    if found > FORMAT:
+        raise StoreError(
+            f"{database.name}: the store has format {found}, and this version knows {FORMAT}\n"
+            "  hint: it was written by a later version of this package"
         )
-        (found,) = execute("SELECT max(format) FROM gram_store")[0]
-        if found != FORMAT:
-            raise StoreError(
-                f"{database.name}: the store has format {found}, and this version knows {FORMAT}\n"
-                "  hint: it was written by another version of this package"
-            )
+    for step in _STEPS[found:]:
+        step(execute)
+    execute("DELETE FROM gram_store")
+    execute("INSERT INTO gram_store (format) VALUES (?)", FORMAT)
 
-    database.together(make)
+
+def _format(execute: Execute, database: Database) -> int:
+    """The format of the store in a database; 0 if there is none."""
+    if not execute(database.has_table, "gram_store"):
+        return 0
+    return int(execute("SELECT max(format) FROM gram_store")[0][0] or 0)
+
+
+def add_uses(execute: Execute, run: str, hashes: Iterable[str]) -> None:
+    """Say that the first entry of a run has texts that are kept by their hashes."""
+    for sha256 in hashes:
+        execute(
+            "INSERT INTO gram_uses (run, sha256) VALUES (?, ?) ON CONFLICT DO NOTHING", run, sha256
+        )

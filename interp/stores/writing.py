@@ -13,6 +13,7 @@ from .database import Database, Execute, Rows
 from .heads import cut
 from .owners import new_owner
 from .run_rows import RunFacts, RunStatus
+from .tables import add_uses
 
 _TEXTS_ARE_USED_FOR: Final = 3600.0  # seconds after which a text is marked as used again
 
@@ -33,7 +34,6 @@ def create(
     maker = new_owner()
 
     def make(execute: Execute) -> Rows:
-        _keep_texts(execute, database, texts)
         made = execute(
             "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
             "tenant, conversation, messages, priority, owner, created, changed, fence, "
@@ -56,6 +56,8 @@ def create(
             usage.input_tokens,
             usage.output_tokens,
         )
+        if made:
+            _keep_texts(execute, database, run, texts)
         for place, entry in enumerate([own, *entries] if made else ()):
             execute(
                 "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)",
@@ -78,7 +80,6 @@ def begin_anew(
     own, texts = cut(head, shared, turn.named if turn else {})
 
     def replace(execute: Execute) -> Rows:
-        _keep_texts(execute, database, texts)
         replaced = execute(
             "UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0 AND fence = 0 "
             "AND EXISTS (SELECT 1 FROM gram_runs "
@@ -88,6 +89,8 @@ def begin_anew(
             own,
             *[run] * 3,
         )
+        if replaced:
+            _keep_texts(execute, database, run, texts)
         if replaced and turn:
             execute("UPDATE gram_runs SET messages = ? WHERE id = ?", turn.before, run)
         return replaced
@@ -95,15 +98,35 @@ def begin_anew(
     return bool(database.together(replace))
 
 
-def append(database: Database, claim: Claim, entries: Sequence[str]) -> None:
+def append(
+    database: Database, claim: Claim, entries: Sequence[str], may_be_lost: bool = False
+) -> None:
     """Write entries, all or none, see `RunStore.append`."""
+    insert = (
+        "INSERT INTO gram_entries (run, seq, fence, text) "
+        f"SELECT id, ?, fence, ? FROM gram_runs{database.unwaited if may_be_lost else ''} "
+        f"WHERE id = ? AND fence = ?{database.row_lock} "
+        "ON CONFLICT (run, seq) DO NOTHING RETURNING seq"
+    )
+
+    def is_appended(execute: Execute, place: int, entry: str) -> bool:
+        written = execute(insert, place, entry, claim.run, claim.fence) or execute(
+            # written before, where its success could not be told
+            "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ? AND text = ?",
+            claim.run,
+            place,
+            claim.fence,
+            entry,
+        )
+        return bool(written)
+
     if len(entries) == 1:
-        is_written = _is_appended(database.execute, database, claim, claim.size, entries[0])
+        is_written = is_appended(database.execute, claim.size, entries[0])
     else:
         is_written = database.together(
             lambda execute: all(
-                _is_appended(execute, database, claim, claim.size + index, entry)
-                for index, entry in enumerate(entries)
+                is_appended(execute, place, entry)
+                for place, entry in enumerate(entries, claim.size)
             )
         )
     if not is_written:
@@ -112,27 +135,8 @@ def append(database: Database, claim: Claim, entries: Sequence[str]) -> None:
     claim.size += len(entries)
 
 
-def _is_appended(
-    execute: Execute, database: Database, claim: Claim, place: int, entry: str
-) -> bool:
-    written = execute(
-        "INSERT INTO gram_entries (run, seq, fence, text) "
-        "SELECT id, ?, fence, ? FROM gram_runs WHERE id = ? AND fence = ?"
-        f"{database.row_lock} ON CONFLICT (run, seq) DO NOTHING RETURNING seq",
-        place,
-        entry,
-        claim.run,
-        claim.fence,
-    ) or execute(  # written before, where its success could not be told
-        "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ?",
-        claim.run,
-        place,
-        claim.fence,
-    )
-    return bool(written)
-
-
-def _keep_texts(execute: Execute, database: Database, texts: Mapping[str, str]) -> None:
+def _keep_texts(execute: Execute, database: Database, run: str, texts: Mapping[str, str]) -> None:
+    """Keep the texts that the first entry of a run shares with others."""
     for sha256, text in sorted(texts.items()):  # in one order, so that nobody waits in a circle
         execute(
             f"INSERT INTO gram_texts (sha256, text, used) VALUES (?, ?, {database.clock}) "
@@ -142,3 +146,4 @@ def _keep_texts(execute: Execute, database: Database, texts: Mapping[str, str]) 
             text,
             _TEXTS_ARE_USED_FOR,
         )
+    add_uses(execute, run, texts)

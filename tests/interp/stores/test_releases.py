@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,14 @@ def test_what_was_left_is_gone_on_with(kept: Path) -> None:
             )
             assert answer.content == "Hi."
             assert len(answer.tools_used) == 1
+
+
+def test_pruning_it_leaves_what_other_runs_use(kept: Path) -> None:
+    with open_store(kept) as store:
+        whole = {row.id: store.entries(row.id) for row in store.rows()}
+        store.ready().execute("UPDATE gram_texts SET used = 0")
+        store.prune(datetime.now(UTC), status=["done"])
+
+        left = [row.id for row in store.rows()]
+        assert 0 < len(left) < len(whole)
+        assert {run: store.entries(run) for run in left} == {run: whole[run] for run in left}

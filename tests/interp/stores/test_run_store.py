@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sqlite3
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,10 +20,15 @@ from interp import (
     RunTakenError,
     StoreError,
     ValidationError,
+    load,
     open_store,
+    start,
 )
 from interp.messages import Usage
+from interp.records import Begun
+from interp.stores import StoredRun
 from tests.interp.postgres import PostgresServer
+from tests.paths import EXAMPLES
 
 FACTS = RunFacts("counter", "A/b", "a.gram", "hash")
 
@@ -130,6 +136,16 @@ def test_a_claim_is_renewed_while_it_is_held(
     assert store.row("one").status == "running"
 
 
+def test_what_several_threads_write_at_once_is_all_kept(store: RunStore) -> None:
+    log = StoredRun(store, "one")
+    log.begin(start(load(EXAMPLES / "hello_world.gram"), "hello")[0], [])
+    with log.held(), ThreadPoolExecutor(4) as threads:
+        for n in range(40):
+            threads.submit(log.note, Begun((n,)), may_be_lost=n % 2 == 0)
+
+    assert len(store.entries("one")) == 41
+
+
 def test_a_statement_that_is_carried_out_twice_does_the_same(store: RunStore) -> None:
     made(store, "one")
     claim = store.claim("one")
@@ -186,7 +202,20 @@ def test_a_run_that_is_not_there_is_named(store: RunStore) -> None:
             look("nobody")
 
 
-def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> None:
+def test_a_text_that_another_run_uses_is_not_pruned(store: RunStore) -> None:
+    text = "t" * 300
+    for run in ("a", "b"):
+        store.create(run, f"{text}{run}", FACTS, shared=[text])
+    store.let_go(store.claim("a"), "done", Usage(0, 0))
+    store.ready().execute("UPDATE gram_texts SET used = 0")
+
+    assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
+
+    assert store.entries("b") == [f"{text}b"]
+    assert store.ready().execute("SELECT run, count(*) FROM gram_uses GROUP BY run") == [("b", 1)]
+
+
+def test_a_store_of_a_later_format_is_refused(store: RunStore, address: str) -> None:
     made(store, "one")
     store.ready().execute("UPDATE gram_store SET format = 99")
 
