@@ -113,7 +113,7 @@ def let_go(
         )
         if left and status == "done" and left[0][1] is not None:
             conversation, before = left[0]
-            add_turn(execute, conversation, claim.run, before, context[before:])
+            add_turn(execute, database.clock, conversation, claim.run, before, context[before:])
         return left
 
     if not database.together(work):

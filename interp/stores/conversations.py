@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Final
 
 from attrs import frozen
@@ -14,6 +15,7 @@ from ..messages import ConversationContext, Message
 from ..records import context_from_pattern, message_node
 from ..redaction import redactor
 from .database import Database, Execute
+from .removing import remove_entries, remove_unused_texts
 
 _NAME: Final = "messages:"
 _BETWEEN: Final = ", "
@@ -55,10 +57,12 @@ class Conversation:
     Attributes:
         database: the database of the store.
         name: its name.
+        changed: when its last turn was done, as a list of conversations found it; else None.
     """
 
     database: Database
     name: str
+    changed: datetime | None = None
 
     def __len__(self) -> int:
         found = self.database.execute(
@@ -92,6 +96,61 @@ class Conversation:
         pattern = loads_one(f"[:Conversation | {_BETWEEN.join(texts)}]") if texts else None
         return context_from_pattern(pattern) if pattern else ConversationContext()
 
+    def remove(self) -> None:
+        """Remove the conversation, with the runs that are its turns, for good.
+
+        Raises:
+            StoreError: a turn of it is queued or under way, or the store cannot be written.
+        """
+
+        def work(execute: Execute) -> None:
+            execute(  # new turns wait until it is removed
+                "UPDATE gram_conversations SET size = size WHERE name = ?", self.name
+            )
+            turns = execute(
+                "SELECT id, status = 'queued' OR (status = 'running' AND leased_until >= "
+                f"{self.database.clock}) FROM gram_runs WHERE conversation = ?",
+                self.name,
+            )
+            for run, is_in_use in turns:
+                if is_in_use:
+                    raise StoreError(
+                        f"{self.database.name}: a turn of the conversation {self.name} is queued "
+                        f"or under way: run {run}\n  hint: cancel it first"
+                    )
+            execute("DELETE FROM gram_runs WHERE conversation = ?", self.name)
+            remove_entries(execute, [run for run, _ in turns])
+            execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
+            execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
+
+        self.database.together(work)
+        remove_unused_texts(self.database)
+
+
+def conversations_of(
+    database: Database, before: datetime | None, beginning: str, limit: int | None
+) -> Iterator[Conversation]:
+    """The conversations of a store, see `RunStore.conversations`."""
+    until = None if before is None else before.timestamp()
+    after, last = "TRUE", list[object]()
+    while limit is None or limit > 0:
+        page = _A_PAGE if limit is None else min(_A_PAGE, limit)
+        found = database.execute(
+            "SELECT name, changed FROM gram_conversations WHERE size > 0 AND changed < "
+            f"COALESCE(?, changed + 1) AND substr(name, 1, ?) = ? AND {after} "
+            f"ORDER BY changed DESC, name DESC LIMIT {page}",
+            until,
+            len(beginning),
+            beginning,
+            *last,
+        )
+        for name, changed in found:
+            yield Conversation(database, name, datetime.fromtimestamp(changed, UTC))
+        if len(found) < page:
+            return
+        limit = None if limit is None else limit - page
+        after, last = "(changed, name) < (?, ?)", [found[-1][1], found[-1][0]]
+
 
 def texts_of(execute: Execute, conversation: str, begin: int, end: int) -> list[str]:
     """The messages of a conversation from one on to before another, as lines."""
@@ -109,16 +168,26 @@ def named_text(execute: Execute, conversation: str | None, name: str) -> str | N
     """The messages that a name in a first entry stands for; None for the name of something else."""
     if conversation is None or not name.startswith(_NAME):
         return None
-    return _BETWEEN.join(texts_of(execute, conversation, 0, int(name.removeprefix(_NAME))))
+    size = int(name.removeprefix(_NAME))
+    texts = texts_of(execute, conversation, 0, size)
+    if len(texts) < size:
+        raise StoreError(f"the conversation {conversation} was removed, which the run is a turn of")
+    return _BETWEEN.join(texts)
 
 
 def add_turn(
-    execute: Execute, conversation: str, run: str, before: int, messages: Iterable[Message]
+    execute: Execute,
+    clock: str,
+    conversation: str,
+    run: str,
+    before: int,
+    messages: Iterable[Message],
 ) -> None:
     """Add what was said in a turn to its conversation, once.
 
     Args:
         execute: carries out statements, all or none.
+        clock: SQL for the time.
         conversation: the name of the conversation.
         run: the id of the run.
         before: how many messages the conversation had when the run began.
@@ -146,11 +215,25 @@ def add_turn(
             line,
         )
     execute(
-        "UPDATE gram_conversations SET size = ?, run = ? WHERE name = ?",
+        f"UPDATE gram_conversations SET size = ?, run = ?, changed = {clock} WHERE name = ?",
         before + len(lines),
         run,
         conversation,
     )
+
+
+def expect_messages(execute: Execute, conversation: str, size: int) -> None:
+    """Refuse a turn after messages that a conversation does not have any more.
+
+    Raises:
+        StoreError: the conversation was removed meanwhile.
+    """
+    found = execute("SELECT size FROM gram_conversations WHERE name = ?", conversation)
+    if size and (not found or found[0][0] < size):
+        raise StoreError(
+            f"the conversation {conversation} was removed since this turn began\n"
+            "  hint: say it again, in a new turn"
+        )
 
 
 def gone_on(conversation: str) -> str:

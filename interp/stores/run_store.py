@@ -12,10 +12,10 @@ from ..messages import Message, Usage
 from ..records import RecordedRun, read_run
 from . import claims, writing
 from .claims import Claim
-from .conversations import Conversation, Turn
+from .conversations import Conversation, Turn, conversations_of
 from .database import Database
-from .pruning import prune
 from .reading import entries_of
+from .removing import prune
 from .renewing import Keeper
 from .run_rows import (
     ENDED,
@@ -206,6 +206,24 @@ class RunStore:
         expect(name, str, "name", by="conversation")
         expect_name(name, "conversation")
         return Conversation(self.ready(), name)
+
+    def conversations(
+        self, *, before: datetime | None = None, beginning: str = "", limit: int | None = None
+    ) -> Iterator[Conversation]:
+        """The conversations of the store that have messages, those that changed last first.
+
+        Args:
+            before: only those that last changed before this time.
+            beginning: only those whose name begins with this.
+            limit: how many at most.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        expect(before, (datetime, type(None)), "before", by="conversations")
+        expect(beginning, str, "beginning", by="conversations")
+        expect(limit, (int, type(None)), "limit", by="conversations")
+        return conversations_of(self.ready(), before, beginning, limit)
 
     def recorded(self, run: str) -> RecordedRun:
         """What is recorded of a run, which can be looked at and replayed.

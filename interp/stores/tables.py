@@ -92,6 +92,10 @@ _SECOND: Final = (
     "CREATE INDEX gram_runs_turns ON gram_runs (conversation, created, id)",
     "CREATE INDEX gram_runs_agent ON gram_runs (agent, created, id)",
     "CREATE INDEX gram_runs_tenant ON gram_runs (tenant, created, id)",
+    "ALTER TABLE gram_conversations ADD COLUMN changed DOUBLE PRECISION NOT NULL DEFAULT 0",
+    "UPDATE gram_conversations SET changed = COALESCE((SELECT max(gram_runs.changed) "
+    "FROM gram_runs WHERE conversation = name), 0)",
+    "CREATE INDEX gram_conversations_changed ON gram_conversations (changed, name)",
 )
 
 _A_PAGE: Final = 1000
@@ -103,7 +107,7 @@ def _make_first(execute: Execute) -> None:
 
 
 def _make_second(execute: Execute) -> None:
-    """Say which runs use a text, so that pruning does not look at all runs; and more indexes."""
+    """Which runs use a text, so that pruning need not read all; when conversations changed."""
     for statement in _SECOND:
         execute(statement)
     last = ""

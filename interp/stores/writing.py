@@ -8,7 +8,7 @@ from typing import Final
 from ..errors import RunExistsError
 from ..messages import Usage
 from .claims import Claim, taken
-from .conversations import Turn
+from .conversations import Turn, expect_messages
 from .database import Database, Execute, Rows
 from .heads import cut
 from .owners import new_owner
@@ -34,6 +34,8 @@ def create(
     maker = new_owner()
 
     def make(execute: Execute) -> Rows:
+        if turn:
+            expect_messages(execute, turn.conversation, turn.before)
         made = execute(
             "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
             "tenant, conversation, messages, priority, owner, created, changed, fence, "

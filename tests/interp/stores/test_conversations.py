@@ -9,9 +9,11 @@ from interp import (
     ConfigurationError,
     ConversationContext,
     ModelError,
+    RunFacts,
     RunStore,
     RunTakenError,
     ScriptedModel,
+    StoreError,
     ToolLibrary,
     begin,
     open_store,
@@ -22,6 +24,7 @@ from interp import (
     tool,
 )
 from interp.messages import Message, UserRole
+from interp.stores import StoredRun
 
 AGENT = loads_one("""
 [friend:Agent {instruction: "Chat.", model: "A/b"} |
@@ -168,7 +171,7 @@ def test_a_conversation_needs_a_store_and_is_the_context(store: RunStore) -> Non
 def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunStore) -> None:
     """What a turn asks of the store does not grow with what else is in it."""
     asked: list[str] = []
-    database = store.database
+    database = store.ready()
     execute = database.execute
 
     def counted(sql: str, *values: object) -> object:
@@ -197,3 +200,55 @@ def test_two_stores_of_one_address_are_one(address: str) -> None:
     with open_store(address) as one, open_store(address) as other:
         run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), store=one, conversation="al")
         assert said(other) == ["hi", "a"]
+
+
+def test_conversations_are_listed_those_that_changed_last_first(store: RunStore) -> None:
+    for name in ("al", "bo", "al"):
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation=name)
+    store.ready().execute("UPDATE gram_conversations SET changed = changed - 60 WHERE name = 'bo'")
+    al, bo = store.conversations()
+    assert al.changed is not None
+
+    assert [(each.name, len(each)) for each in (al, bo)] == [("al", 4), ("bo", 2)]
+    assert [each.name for each in store.conversations(before=al.changed)] == ["bo"]
+    assert [each.name for each in store.conversations(limit=1)] == ["al"]
+    assert [each.name for each in store.conversations(beginning="b")] == ["bo"]
+
+
+def test_a_conversation_is_removed_with_its_turns_and_nothing_else(store: RunStore) -> None:
+    for name in ("al", "bo", "al"):
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation=name)
+    al = store.conversation("al")
+
+    al.remove()
+
+    assert (len(al), len(list(store.rows())), said(store, "bo")) == (0, 1, ["hi", "hey"])
+    for table, left in {"runs": 1, "entries": 3, "messages": 2, "conversations": 1}.items():
+        assert store.ready().execute(f"SELECT count(*) FROM gram_{table}") == [(left,)]
+    run(AGENT, "anew", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="al")
+    assert said(store) == ["anew", "hey"]
+
+
+def test_a_conversation_is_not_removed_while_a_turn_of_it_is_under_way(store: RunStore) -> None:
+    class Removing(ScriptedModel):
+        """Removes the conversation before it answers."""
+
+        def complete(self, request: object) -> object:
+            with pytest.raises(StoreError, match="is queued or under way: run"):
+                store.conversation("al").remove()
+            return super().complete(request)  # type: ignore[arg-type]
+
+    run(AGENT, "hi", LIBRARY, model=Removing(["hello"]), store=store, conversation="al")
+
+    assert said(store) == ["hi", "hello"]
+
+
+def test_a_turn_after_messages_that_were_removed_is_refused(store: RunStore) -> None:
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="al")
+    context = store.conversation("al").context
+    store.conversation("al").remove()
+
+    log = StoredRun(store, "late", facts=RunFacts("friend", conversation="al"))
+    with pytest.raises(StoreError, match="the conversation al was removed since this turn began"):
+        log.begin(start(AGENT, "and then?", context)[0], [])
+    assert not list(store.rows())

@@ -202,7 +202,7 @@ def test_a_run_stands_where_it_is_recorded_not_where_it_got_to(
     begun = begin(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=store)
     append = store.append
 
-    def failing(claim: object, *entries: str) -> None:
+    def failing(claim: object, *entries: str, may_be_lost: bool) -> None:
         if any("ModelReplied" in entry for entry in entries):
             raise StoreError("the store cannot be reached")
         append(claim, *entries)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from .database import Database, Execute
@@ -30,18 +30,28 @@ def prune(database: Database, where: str, values: Sequence[object]) -> int:
             f"WHERE {where} AND {is_free} LIMIT {_AT_ONCE}) AND {is_free} RETURNING id",
             *values,
         )
-        for (run,) in removed:
-            execute("DELETE FROM gram_entries WHERE run = ?", run)
-            execute("DELETE FROM gram_uses WHERE run = ?", run)
+        remove_entries(execute, [run for (run,) in removed])
         return len(removed)
 
     count = 0
     while removed := database.together(remove):
         count += removed
     if count:
-        database.execute(
-            f"DELETE FROM gram_texts WHERE used < {database.clock} - ? AND NOT EXISTS "
-            "(SELECT 1 FROM gram_uses WHERE gram_uses.sha256 = gram_texts.sha256)",
-            _TEXTS_ARE_KEPT_FOR,
-        )
+        remove_unused_texts(database)
     return count
+
+
+def remove_entries(execute: Execute, runs: Iterable[str]) -> None:
+    """Remove the entries of runs that were removed."""
+    for run in runs:
+        execute("DELETE FROM gram_entries WHERE run = ?", run)
+        execute("DELETE FROM gram_uses WHERE run = ?", run)
+
+
+def remove_unused_texts(database: Database) -> None:
+    """Remove the texts that no run uses, and that have not been used for a while."""
+    database.execute(
+        f"DELETE FROM gram_texts WHERE used < {database.clock} - ? AND NOT EXISTS "
+        "(SELECT 1 FROM gram_uses WHERE gram_uses.sha256 = gram_texts.sha256)",
+        _TEXTS_ARE_KEPT_FOR,
+    )
