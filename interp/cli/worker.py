@@ -79,6 +79,8 @@ def command(
     from .talk import show_logs
 
     show_logs(logging.WARNING)
+    for name in ("procrastinate", "psycopg.pool"):  # what they say, a worker says in its words
+        logging.getLogger(name).addHandler(logging.NullHandler())
     library = read_libraries(tools, mcp, openapi)
     worker = Worker(
         store,

@@ -15,7 +15,6 @@ from ..errors import (
     LimitError,
     ModelError,
     RunTakenError,
-    StoreError,
     said_by,
 )
 from ..execution import LiveWorld, Run
@@ -25,6 +24,7 @@ from ..records import RecordedRun, position_text
 from ..redaction import redact_error
 from ..stores import RunRow, RunStatus, RunStore, StoredRun
 from ..tools import ToolLibrary
+from .database_errors import is_of_database
 from .limited_world import LaterError, LimitedWorld
 from .queue import RunQueue
 from .shared_limits import SharedLimits
@@ -196,11 +196,6 @@ def reason_of(error: Exception) -> str:
     """What a list shows of an error, as Postgres can keep it and without keys."""
     said = str(error) if isinstance(error, GramError) else said_by(error)
     return redact_error(said).replace("\0", "\\0")
-
-
-def is_of_database(error: Exception) -> bool:
-    """Whether an error is of the database, rather than of what a store has in it."""
-    return isinstance(error, StoreError) and error.__cause__ is not None
 
 
 def _is_of_here(error: Exception) -> bool:

@@ -261,17 +261,16 @@ class RunQueue:
 
     def _put(self, connection: Connection, runs: Sequence[str]) -> None:
         found = connection.execute(
-            "SELECT run, queue, due, priority, conversation, status <> 'queued' FROM gram_work "
+            "SELECT run, queue, due, priority, status <> 'queued' FROM gram_work "
             "JOIN gram_runs ON id = run WHERE run = ANY(%s)",
             (list(runs),),
         ).fetchall()
-        for run, queue, due, priority, conversation, has_begun in found:
+        for run, queue, due, priority, has_begun in found:
             with suppress(self._already), connection.transaction():
                 self._configure(
                     GO_ON,
                     queue=queue,
                     priority=priority + _BEGUN_FIRST if has_begun else priority,
-                    lock=None if conversation is None else f"conversation {conversation}",
                     queueing_lock=run,
                     schedule_at=datetime.fromtimestamp(due, UTC) if due else None,
                     connection=connection,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import field, frozen
 
@@ -33,7 +33,7 @@ TENANT: Final = "tenant:"
 _LOOK_AGAIN: Final = 0.2  # seconds, while as many requests are under way as may be
 _PAUSE: Final = 1.0  # seconds, until it is said again that a request has ended
 _MOST: Final = 2**31 - 1
-_PATIENCE: Final = 5.0  # seconds that a reply waits for that
+_PATIENCE: Final = 5.0  # seconds that a reply waits until something is said
 
 
 @frozen
@@ -89,7 +89,7 @@ class SharedLimits:
         self._pool = pool
         self._worker = worker
         self._numbers = count(1)
-        self._removing: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
         """Say that this worker has no requests under way, whatever it had before."""
@@ -173,9 +173,13 @@ class SharedLimits:
 
     def _remove(self, number: int) -> asyncio.Task[None]:
         """Remove a request, even if whoever waits for that is cancelled."""
-        task = asyncio.create_task(self._removed(number))
-        self._removing.add(task)
-        task.add_done_callback(self._removing.discard)
+        return self._beside(self._removed(number))
+
+    def _beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Do something beside what goes on, to its end."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return task
 
     async def _removed(self, number: int) -> None:
@@ -195,11 +199,21 @@ class SharedLimits:
                 return
 
     async def hold_back(self, name: str, seconds: float) -> None:
-        """Have no worker send a request that counts for a name, for some seconds."""
-        async with self._pool.connection() as connection:
-            await connection.execute(
-                "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
-                f"VALUES (%s, 1, {CLOCK}, {CLOCK} + %s) ON CONFLICT (name) DO UPDATE "
-                "SET not_before = greatest(held.not_before, excluded.not_before)",
-                (name, seconds),
-            )
+        """Have no worker send a request that counts for a name, for some seconds.
+
+        Where that cannot be said to the others, it is logged, and nothing else is lost by it.
+        """
+        await asyncio.wait({self._beside(self._held_back(name, seconds))}, timeout=_PATIENCE)
+
+    async def _held_back(self, name: str, seconds: float) -> None:
+        try:
+            async with self._pool.connection() as connection:
+                await connection.execute(
+                    "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
+                    f"VALUES (%s, 1, {CLOCK}, {CLOCK} + %s) ON CONFLICT (name) DO UPDATE "
+                    "SET not_before = greatest(held.not_before, excluded.not_before)",
+                    (name, seconds),
+                )
+        except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
+            said = redact_error(said_by(error))
+            LOGGER.warning("could not tell the others to wait for %s: %s", name, said)

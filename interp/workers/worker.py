@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from gram import Pattern, expect, expect_all
@@ -17,8 +18,11 @@ from lenses_ext import Match
 from ..errors import ConfigurationError, RunTakenError, StoreError, ToolBindingError, said_by
 from ..redaction import redact_error
 from ..stores import PostgresDatabase, RunRow, open_store
+from ..threads import call_in_thread
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
-from .driving import Driver, is_of_database, reason_of
+from .database_errors import is_of_database, refusal, stays
+from .driving import Driver, reason_of
+from .process import until_told
 from .queue import GO_ON, TICK, WAKE, RunQueue
 from .schedules import Schedule
 from .shared_limits import SharedLimit, SharedLimits
@@ -38,7 +42,12 @@ _LOOK: Final = 3.0
 _SLOWLY: Final = 20.0
 """How many times as long as a look for lost work takes, at least, until the next."""
 
-_PAUSE: Final = 1.0  # seconds, while the database cannot be reached
+_PAUSE: Final = 1.0
+_LONGEST_PAUSE: Final = 30.0
+"""Seconds until it starts again after the database failed it; each time twice as long."""
+
+_TO_CLOSE: Final = 5.0
+"""Seconds that it has after the grace, to leave its runs to others."""
 
 
 class Worker:
@@ -103,7 +112,8 @@ class Worker:
         self._limits = dict(limits or {})
         self.store: Final = open_store(store)
         self._address = postgres_of(self.store).address
-        self._queue = RunQueue(PostgresDatabase(self._address))
+        self._database = PostgresDatabase(self._address)  # a connection beside that of the store
+        self._queue = RunQueue(self._database)
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
         self._schedules = {each.name: each for each in schedules}
         ticks = [_queue_of(each) for each in self._schedules.values()]
@@ -114,56 +124,92 @@ class Worker:
         self._driver = Driver(self.store, ours, library, match, told or (lambda _: None))
         self._driving: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told = asyncio.Event()
+        self._ends_at = inf
+        self._refused: Exception | None = None
         self._is_stopping = False
 
     def work(self) -> None:
         """Take runs until SIGTERM or SIGINT, then end what is under way within the grace.
 
-        A second signal ends the grace.
+        A second signal ends the grace. What has not ended five seconds after it, such as because
+        the database does not answer, is left behind as by a crash.
+
+        Raises:
+            StoreError: the database refuses what workers need.
         """
-        asyncio.run(self.awork())
+        self._ends_at = inf
+        if not until_told(lambda: asyncio.run(self.awork()), self.stop, lambda: self._ends_at):
+            LOGGER.warning("did not end in time: others go on with its runs in some seconds")
 
     async def awork(self) -> None:
-        """The same without blocking."""
-        loop = asyncio.get_running_loop()
-        self._is_stopping = False
-        loop.set_exception_handler(_log_lost_jobs)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with suppress(NotImplementedError, RuntimeError):  # on Windows, or in another thread
-                loop.add_signal_handler(number, self.stop)
+        """Take runs until `stop` is called, or this is cancelled; signals are the caller's."""
+        self._loop, self._told = asyncio.get_running_loop(), asyncio.Event()
+        self._loop.set_exception_handler(_log_lost_jobs)
+        pause = _PAUSE
         try:
             while not self._is_stopping:
-                self._task = asyncio.create_task(self._work())
-                try:
-                    await self._task
-                except asyncio.CancelledError:
-                    if not self._is_stopping:
-                        raise
-                except Exception as error:
-                    if _stays(error):
-                        said = redact_error(said_by(error))
-                        raise StoreError(f"{self.store.name}: {said}") from error
-                    LOGGER.warning("starts again: %s", redact_error(said_by(error)))
-                    await asyncio.sleep(_PAUSE)
+                began = monotonic()
+                await self._work_once()
+                if monotonic() - began > _LONGEST_PAUSE:
+                    pause = _PAUSE
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._told.wait(), pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
         finally:
+            self._loop, self._is_stopping = None, False
             with suppress(StoreError):
                 self._queue.left(self._name)
                 self._queue.wake()  # others take what it has left
+            self._database.close()
             self.store.close()
-            for number in (signal.SIGTERM, signal.SIGINT):
-                with suppress(NotImplementedError, RuntimeError):
-                    loop.remove_signal_handler(number)
 
     def stop(self) -> None:
-        """Take no more runs, and end what is under way within the grace; now, if called again."""
-        if self._is_stopping:
-            for task in self._driving:
-                task.cancel()
-        self._is_stopping = True
-        if self._task:
+        """Take no more runs, and end what is under way within the grace; now, if called again.
+
+        It may be called in any thread, and where a signal is handled.
+        """
+        is_again, self._is_stopping = self._is_stopping, True
+        self._ends_at = monotonic() + (0.0 if is_again else self._grace) + _TO_CLOSE
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._stop_now, is_again)
+
+    def _stop_now(self, is_again: bool) -> None:
+        self._told.set()
+        if self._task is not None:
             self._task.cancel()
+        for task in self._driving if is_again else ():
+            task.cancel()
 
     # --- work
+
+    async def _work_once(self) -> None:
+        """Work until this worker is told to stop, or the database fails it.
+
+        Raises:
+            StoreError: the database refuses what workers need.
+        """
+        self._task = asyncio.create_task(self._work())
+        try:
+            await self._task
+        except asyncio.CancelledError:
+            if not self._is_stopping and self._refused is None:
+                raise
+        except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
+            self._look_at(error)
+            LOGGER.warning("starts again: %s", redact_error(said_by(error)))
+        if self._refused is not None:
+            raise refusal(self.store.name, self._refused) from self._refused
+
+    def _look_at(self, error: Exception) -> None:
+        """End this worker if the database refuses something, as it would again."""
+        if stays(error):
+            self._refused = error
+            self._told.set()
+            if self._task is not None:
+                self._task.cancel()
 
     async def _work(self) -> None:
         import procrastinate
@@ -192,12 +238,15 @@ class Worker:
                 self._driving.add(task)
                 try:
                     await self._driver.go_on(run, limits)
+                except Exception as error:
+                    self._look_at(error)
+                    raise
                 finally:
                     self._driving.discard(task)
 
             @app.task(name=TICK, retry=Again())
             async def tick(timestamp: int, schedule: str) -> None:
-                await asyncio.to_thread(self._submit, schedule, timestamp)
+                await call_in_thread(lambda: self._submit(schedule, timestamp))
 
             for each in self._schedules.values():
                 app.periodic(
@@ -207,7 +256,7 @@ class Worker:
                     task_kwargs={"schedule": each.name},
                 )(tick)
             async with app.open_async(pool):
-                await asyncio.to_thread(self._look)
+                await call_in_thread(self._look)
                 looking = asyncio.create_task(self._keep_looking(app))
                 try:
                     await app.run_worker_async(
@@ -232,15 +281,16 @@ class Worker:
         while True:
             await asyncio.sleep(_LOOK)
             try:
-                await asyncio.to_thread(self._look)
+                await call_in_thread(self._look)
                 stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SEEN)
                 await self._remove(app, stalled)
                 began = loop.time()
                 if began > next_for_lost:
-                    await asyncio.to_thread(self._look_for_lost)
+                    await call_in_thread(self._look_for_lost)
                     took = loop.time() - began
                     next_for_lost = loop.time() + max(2 * _LOOK, _SLOWLY * took)
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
+                self._look_at(error)
                 LOGGER.warning("could not look: %s", redact_error(said_by(error)))
 
     def _look(self) -> None:
@@ -295,10 +345,15 @@ class Worker:
                 raise
             reason = reason_of(error)
             LOGGER.warning("cannot read run %s: %s", run, reason)
-            with suppress(RunTakenError):
-                self._driver.end(run, reason)
-                self._queue.ended(run)
+        try:
+            self._driver.end(run, reason)
+        except RunTakenError:
             return None
+        except StoreError as error:  # nothing is left of it but its name
+            if is_of_database(error):
+                raise
+        self._queue.ended(run)
+        return None
 
     async def _remove(self, app: procrastinate.App, stalled: Iterable[Job]) -> None:
         """Remove the jobs of workers that died; their runs get new ones."""
@@ -310,14 +365,6 @@ class Worker:
                     await app.job_manager.finish_job_by_id_async(
                         job.id, procrastinate.jobs.Status.FAILED, delete_job=True
                     )
-
-
-def _stays(error: Exception) -> bool:
-    """Whether the database refuses something, as it would again, rather than being away."""
-    from psycopg import DataError, ProgrammingError
-
-    cause = error.__cause__ if isinstance(error, StoreError) else error
-    return isinstance(cause, DataError | ProgrammingError)
 
 
 def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -1,0 +1,68 @@
+"""Errors of the database: whether a run is why, and whether they can pass by themselves.
+
+Postgres names the kind of an error by an SQLSTATE, whose first two characters are its class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ..errors import StoreError, said_by
+from ..redaction import redact_error
+
+if TYPE_CHECKING:
+    import psycopg
+
+_OF_DATA: Final = ("22", "54")
+"""A value that cannot be kept, and more than Postgres can hold."""
+
+_STAYING: Final = {
+    "42": "the user may not do this, or tables are missing or of another version",
+    "0A": "this server does not know what workers need",
+}
+"""Classes of errors that stay until somebody changes the database, and what they mean.
+
+Others may pass: a server that starts again, too many connections, a full disk, and a server that
+is a read-only standby until it has taken over.
+"""
+
+
+def is_of_database(error: BaseException) -> bool:
+    """Whether an error is of the database, rather than of a run or of what is recorded of it."""
+    found = _of_driver(error)
+    return found is not None and _class_of(found) not in _OF_DATA
+
+
+def stays(error: BaseException) -> bool:
+    """Whether the database would refuse the same again, until somebody changes it."""
+    found = _of_driver(error)
+    return found is not None and _class_of(found) in _STAYING
+
+
+def refusal(store: str, error: BaseException) -> StoreError:
+    """The error that ends a worker, of one that stays.
+
+    Args:
+        store: the name of the store.
+        error: what the database has refused with.
+    """
+    found = _of_driver(error)
+    meaning = "" if found is None else _STAYING.get(_class_of(found), "")
+    said = redact_error(str(found).strip() if found else said_by(error))
+    return StoreError(f"{store}: {said}" + (f"\n  hint: {meaning}" if meaning else ""))
+
+
+def _of_driver(error: BaseException | None) -> psycopg.Error | None:
+    """The error of the driver that is behind an error of ours, or of Procrastinate's."""
+    from procrastinate.exceptions import ConnectorException
+    from psycopg import Error
+
+    while isinstance(error, StoreError | ConnectorException):
+        error = error.__cause__
+    return error if isinstance(error, Error) else None
+
+
+def _class_of(error: psycopg.Error) -> str:
+    from psycopg import DataError
+
+    return (error.sqlstate or ("22" if isinstance(error, DataError) else ""))[:2]

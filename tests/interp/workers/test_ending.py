@@ -1,0 +1,153 @@
+"""How workers end: in time when they are told to, and with a message when they cannot work."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from interp import RunStore, StoreError, ToolLibrary, Worker, submit, tool
+from interp.workers import worker as worker_module
+from interp.workers.database_errors import is_of_database, stays
+from interp.workers.process import until_told
+from tests.interp.model_server import ModelServer, tool_calls
+from tests.interp.worker_processes import TALKER, WORKING, ended, until
+
+
+@contextmanager
+def at_work(worker: Worker) -> Iterator[list[BaseException]]:
+    """A worker that works beside the block; what it raises is in the list in the end."""
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            worker.work()
+        except BaseException as error:  # noqa: BLE001  # looked at by the test
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield raised
+    finally:
+        worker.stop()
+        worker.stop()
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(
+    database: str, store: RunStore, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", model_server.url)
+    began, go_on = threading.Event(), threading.Event()
+
+    @tool(name="work", description="Works for some time")
+    def work(seconds: float) -> str:
+        began.set()
+        go_on.wait(60)
+        return "worked"
+
+    model_server.will_say(tool_calls(("c1", "work", {"seconds": 1})))
+    run = submit(WORKING, "Work.", store=store)
+    worker = Worker(database, ToolLibrary.of(work), grace=0)
+    try:
+        with at_work(worker):
+            assert began.wait(20)
+            told = time.monotonic()
+        assert time.monotonic() - told < 5
+    finally:
+        go_on.set()
+    assert store.row(run).status == "stopped"
+
+
+def test_a_signal_ends_work_in_time_though_it_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, for_ever, ends = threading.Event(), threading.Event(), [float("inf")]
+
+    def stop() -> None:
+        told.set()
+        ends[0] = time.monotonic() + 0.1
+
+    threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGTERM)).start()
+    before = signal.getsignal(signal.SIGTERM)
+    is_over = until_told(lambda: for_ever.wait(60) and None, stop, lambda: ends[0])
+
+    assert (is_over, told.is_set()) == (False, True)
+    assert signal.getsignal(signal.SIGTERM) is before
+    for_ever.set()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("ALTER TABLE gram_workers RENAME TO other", '"gram_workers" does not exist'),
+        ("ALTER TABLE procrastinate_jobs RENAME TO other", '"procrastinate_jobs" does not exist'),
+    ],
+)
+def test_a_worker_ends_when_the_database_refuses_what_it_asks(
+    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch, change: str, said: str
+) -> None:
+    monkeypatch.setattr(worker_module, "_LOOK", 0.05)
+    worker = Worker(database)
+    with at_work(worker) as raised:
+        until(ended(store, submit(TALKER, "Hello", store=store, model="Offline/rehearsal")))
+        store.database.execute(change)
+        until(lambda: bool(raised), 5)
+
+    (error,) = raised
+    assert isinstance(error, StoreError)
+    assert said in str(error)
+    assert "hint: the user may not do this, or tables are missing" in str(error)
+
+
+def test_a_worker_ends_when_runs_cannot_be_read(database: str, store: RunStore) -> None:
+    submit(TALKER, "Hello", store=store, model="Offline/rehearsal")
+    store.database.execute("ALTER TABLE gram_entries RENAME COLUMN text TO other")
+
+    with pytest.raises(StoreError, match='column "text" does not exist'):
+        Worker(database).work()
+
+
+def test_a_run_without_entries_does_not_keep_a_worker_from_others(
+    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "_LOOK", 0.05)
+    offline = "Offline/rehearsal"
+    spoiled = submit(TALKER, "Hello", store=store, model=offline)
+    store.database.execute("DELETE FROM gram_entries WHERE run = ?", spoiled)
+    with at_work(Worker(database)):
+        until(ended(store, submit(TALKER, "Hello", store=store, model=offline)))
+
+
+def of_class(sqlstate: str) -> Exception:
+    """An error of the store, as one of Postgres leads to it."""
+    cause = psycopg.errors.lookup(sqlstate)("no")
+    error = StoreError("no")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "is_ours", "will_stay"),
+    [
+        (of_class("42501"), True, True),  # no permission
+        (of_class("42P01"), True, True),  # no such table
+        (of_class("53100"), True, False),  # disk full
+        (of_class("25006"), True, False),  # read-only
+        (of_class("57P01"), True, False),  # shut down
+        (of_class("40P01"), True, False),  # deadlock
+        (of_class("22P05"), False, False),  # a character that it cannot keep
+        (psycopg.DataError("a NUL"), False, False),
+        (psycopg.OperationalError("connection refused"), True, False),
+        (StoreError("there is no run x"), False, False),
+        (ValueError("no"), False, False),
+    ],
+)
+def test_errors_of_the_database_are_told_apart(error: Any, is_ours: bool, will_stay: bool) -> None:
+    assert (is_of_database(error), stays(error)) == (is_ours, will_stay)
