@@ -25,16 +25,7 @@ from .errors import (
     ValidationError as ValidationError,
     WorkflowError as WorkflowError,
 )
-from .execution.drivers import (
-    arun as arun,
-    astream as astream,
-    begin as begin,
-    execute_agent as execute_agent,
-    execute_agent_with_library as execute_agent_with_library,
-    resume_run as resume_run,
-    run as run,
-    stream as stream,
-)
+from .execution.beginning import begin as begin
 from .execution.observations import (
     AgentFinished as AgentFinished,
     AgentStarted as AgentStarted,
@@ -57,6 +48,7 @@ from .experiments.judging import judged_by as judged_by
 from .experiments.metrics import Metric as Metric, matches_schema as matches_schema
 from .experiments.power import cases_needed as cases_needed
 from .experiments.trials import Trial as Trial
+from .limits import Limits as Limits
 from .machine.approval import (
     ApprovalPolicy as ApprovalPolicy,
     ApprovalRule as ApprovalRule,
@@ -91,7 +83,6 @@ from .machine.frames import (
     Status as Status,
     WorkflowFrame as WorkflowFrame,
 )
-from .machine.limits import Limits as Limits
 from .machine.readings import (
     interrupted_context as interrupted_context,
     pending as pending,
@@ -154,6 +145,15 @@ from .records.state_pattern import (
 from .replaying.entries import Entry as Entry, Timeline as Timeline
 from .replaying.recorded_world import recorded as recorded
 from .replaying.timeline import timeline as timeline
+from .running import (
+    arun as arun,
+    astream as astream,
+    execute_agent as execute_agent,
+    execute_agent_with_library as execute_agent_with_library,
+    resume_run as resume_run,
+    run as run,
+    stream as stream,
+)
 from .specification import (
     GramDecodeError as GramDecodeError,
     GramEncodeError as GramEncodeError,

@@ -208,7 +208,7 @@ def complete_limit(_: click.Context, __: click.Parameter, begun: str) -> list[Co
     """The names of the limits, each with the ``=`` before its value."""
     from attrs import fields
 
-    from ..machine import Limits
+    from ..limits import Limits
 
     return _begun_with(begun, (f"{each.name}=" for each in fields(Limits)), is_open=True)
 

@@ -1,6 +1,6 @@
 """Running a program: the world that performs effects, and the two pumps that drive a run."""
 
-from .drivers import begin, first_state_of
+from .beginning import begin, begin_for, first_state_of, resumed
 from .observations import (
     NOT_WAITED_FOR,
     AgentFinished,
@@ -42,10 +42,12 @@ __all__ = [
     "ToolStarted",
     "World",
     "begin",
+    "begin_for",
     "finished",
     "first_state_of",
     "named_model",
     "observations",
+    "resumed",
     "startable",
     "under_way",
 ]

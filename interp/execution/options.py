@@ -11,7 +11,8 @@ from gram import ArgumentError, GramEncodeError, did_you_mean, expect
 from lenses_ext import Match, Model
 
 from ..errors import ConfigurationError
-from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, State
+from ..limits import Limits
+from ..machine import ApprovalPolicy, Ask, Effect, Event, State
 from ..models import LanguageModel
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from ..cases import Case
 from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ..execution import Run, RunOptions, begin
 from ..json_text import Json
-from ..machine import ApprovalPolicy, Limits, State, answer_schema_of
+from ..limits import Limits
+from ..machine import ApprovalPolicy, State, answer_schema_of
 from ..models import LanguageModel, ScriptedModel, connect_model
 from ..programs import the_agent
 from ..tools import Tool, ToolLibrary, bind_agent_tools, empty_tool_library

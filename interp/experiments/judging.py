@@ -14,7 +14,8 @@ from lenses_ext import Model, ProgramLike, agent_answer, agent_model, view
 from ..errors import AgentError, ConfigurationError
 from ..execution import RunOptions, begin, named_model
 from ..json_text import Json, write_json
-from ..machine import ApprovalPolicy, Effect, Event, Limits, State
+from ..limits import Limits
+from ..machine import ApprovalPolicy, Effect, Event, State
 from ..programs import the_agent
 from ..redaction import redact
 from ..tools import ToolLibrary, empty_tool_library

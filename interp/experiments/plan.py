@@ -29,7 +29,7 @@ from lenses_ext import Model, dumps as dumps_program
 from ..cases import Case, ExpectedCall
 from ..errors import ValidationError
 from ..json_text import Json, write_json
-from ..machine import Limits
+from ..limits import Limits
 from ..records import Reader, expect_one_of, redacted_pattern, without_empty, write_text
 from ..redaction import redactor
 from ..tools import Tool

@@ -32,7 +32,6 @@ from .fold import (
     step,
 )
 from .frames import AgentFrame, Called, Ended, Frame, Outcome, Status, Step, WorkflowFrame
-from .limits import Limits
 from .offers import definition
 from .readings import (
     frame_at,
@@ -67,7 +66,6 @@ __all__ = [
     "Event",
     "Frame",
     "Given",
-    "Limits",
     "ModelReplied",
     "Outcome",
     "Request",

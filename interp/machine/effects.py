@@ -20,9 +20,9 @@ from lenses_ext import Model, SettingError, Settings
 from ..call_text import short_repr
 from ..errors import ValidationError
 from ..json_text import Json, read_json
+from ..limits import Limits
 from ..messages import ConversationContext, Message, Usage
 from .approval import ApprovalPolicy
-from .limits import Limits
 
 At: TypeAlias = tuple[Union[int, str], ...]
 """A position in a run: the turn, and for a call its index in the reply.

@@ -25,6 +25,7 @@ from lenses_ext import Memo, Model, NotJson, ProgramLike, is_agent, tool_spec_of
 from ..contracts import parameters_of
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, write_json
+from ..limits import Limits
 from ..messages import ConversationContext, empty_context
 from ..programs import the_agent
 from . import agent_frame, workflow_frame
@@ -45,7 +46,7 @@ from .effects import (
 )
 from .forms import form_of, form_of_frame
 from .frames import AgentFrame, Begin, Frame, New, Outcome, Status
-from .limits import Limits, time_is_up
+from .limits import time_is_up
 from .readings import frame_at, pending
 from .requests import input_of, parameter_names_of
 from .shared import Shared

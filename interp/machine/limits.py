@@ -1,93 +1,20 @@
-"""How much a run may do, and which limit a run has reached."""
+"""Which limit a run has reached, and how it is told."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
-
-from attrs import field, frozen
+from typing import TYPE_CHECKING
 
 from lenses_ext import wire_name
 
 from ..call_text import counted as number_of
-from ..errors import ValidationError
+from ..limits import Limits
 from ..messages import Usage
 
 if TYPE_CHECKING:
     from .effects import At
     from .frames import AgentFrame
     from .shared import Shared
-
-
-def _count(least: int) -> Any:
-    def check(_: Limits, attribute: Any, value: object) -> None:
-        if type(value) is not int or value < least:
-            _refuse(attribute.name, f"an integer of at least {least}", value)
-
-    return check
-
-
-def _duration(_: Limits, attribute: Any, value: object) -> None:
-    if value is not None and (type(value) not in (int, float) or not _is_positive(value)):
-        _refuse(attribute.name, "a number of seconds above 0, or None", value)
-
-
-def _is_positive(value: Any) -> bool:
-    try:
-        return 0 < float(value) < float("inf")
-    except OverflowError:  # an integer beyond all floats
-        return False
-
-
-def _choice(_: Limits, attribute: Any, value: object) -> None:
-    if value not in ("raise", "answer"):
-        _refuse(attribute.name, '"raise" or "answer"', value)
-
-
-def _refuse(name: str, expected: str, value: object) -> None:
-    try:
-        found = repr(value)
-    except ValueError:  # Python does not write integers of thousands of digits
-        found = "a number that is too long"
-    raise ValidationError(f"the limit {name} is {expected}, found {found}")
-
-
-@frozen
-class Limits:
-    """The limits of one run. Reaching one raises LimitError, which keeps the state.
-
-    Tokens are counted as the model reports them, and looked at before more tools are run: an
-    answer that has come is never thrown away. The seconds of a run count from the call that begins
-    or resumes it, without the time that people take to approve.
-
-    Attributes:
-        iterations: rounds of tool calls of each agent; one more reply that calls tools is over
-            the limit.
-        tool_calls: calls of tools in all, by all agents and workflows of the run.
-        calls_per_tool: calls of any one tool.
-        tokens: tokens in all, input and output together.
-        input_tokens: tokens of the requests.
-        output_tokens: tokens of the replies.
-        tool_seconds: how long one tool may take; its call fails then, which the model is told. A
-            function that is not a coroutine runs in a thread, which is left behind; waiting for
-            a thread does not count. None is no limit, and `run` calls tools in its own thread.
-        run_seconds: how long a run may take; None is no limit.
-        on_limit: ``raise`` LimitError, or ask once more without tools and give that ``answer``.
-            When the time of the run is up, it always raises: no time is left to ask.
-
-    Raises:
-        ValidationError: a limit is not what it should be.
-    """
-
-    iterations: int = field(default=10, validator=_count(0))
-    tool_calls: int = field(default=100, validator=_count(0))
-    calls_per_tool: int = field(default=100, validator=_count(0))
-    tokens: int = field(default=1_000_000, validator=_count(1))
-    input_tokens: int = field(default=1_000_000, validator=_count(1))
-    output_tokens: int = field(default=1_000_000, validator=_count(1))
-    tool_seconds: float | None = field(default=30, validator=_duration)
-    run_seconds: float | None = field(default=600, validator=_duration)
-    on_limit: Literal["raise", "answer"] = field(default="raise", validator=_choice)
 
 
 def limit_reached(shared: Shared) -> str | None:

@@ -12,9 +12,9 @@ from pyrsistent import PMap, pmap
 from gram import Pattern, Value
 from lenses_ext import Model
 
+from ..limits import Limits
 from ..messages import Usage
 from .approval import ApprovalPolicy, allow_all
-from .limits import Limits
 
 T = TypeVar("T")
 

@@ -15,11 +15,11 @@ from gram import Pattern, Value
 from lenses_ext import Model, Settings
 
 from ..call_text import counted
+from ..limits import Limits
 from ..messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from .approval import ApprovalPolicy
 from .effects import Ask, CallTool
 from .frames import AgentFrame, Called, Frame, Status
-from .limits import Limits
 from .requests import settings_of
 from .shared import Shared
 

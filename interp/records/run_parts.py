@@ -12,7 +12,7 @@ from gram import GramEncodeError, Value
 from lenses_ext import Model
 
 from ..errors import ValidationError
-from ..machine import Limits
+from ..limits import Limits
 from ..messages import Usage
 from .pattern_parts import Reader
 

@@ -15,6 +15,7 @@ from lenses_ext.strategies import json_values
 from ..errors import AgentError, ToolBindingError, ToolError
 from ..execution import startable
 from ..json_text import write_json
+from ..limits import Limits
 from ..machine import (
     ApprovalPolicy,
     Ask,
@@ -24,7 +25,6 @@ from ..machine import (
     Decided,
     Effect,
     Event,
-    Limits,
     ModelReplied,
     TimeUp,
     ToolReturned,

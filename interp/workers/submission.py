@@ -12,7 +12,8 @@ from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError, RunExistsError, StoreError
 from ..execution import BeginOptions, first_state_of
-from ..machine import ApprovalPolicy, Given, Limits, State, begun_with
+from ..limits import Limits
+from ..machine import ApprovalPolicy, Given, State, begun_with
 from ..messages import empty_context
 from ..programs import models_of
 from ..providers import OFFLINE, find_provider, unknown_provider

@@ -1,20 +1,20 @@
-"""Functions that run an agent in one call; they make a `Run` and drive it to its end."""
+"""How a run begins, and how one that was kept goes on."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack, cast
 
 from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
-from ..machine import Given, Limits, State, Status, allow_all, ask_all, first_state, response
+from ..limits import Limits
+from ..machine import Given, State, Status, allow_all, ask_all, first_state, response
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
 from ..tools import ToolLibrary, empty_tool_library, with_agents
-from .observations import Observation
 from .options import BeginOptions, RunOptions, check_options, named_model
 from .runs import Run
 
@@ -37,10 +37,10 @@ def begin(
         ToolBindingError: the library does not implement the tools as they are written.
         ConfigurationError: the provider is unknown, or its key is missing.
     """
-    return _begin("begin", program, user_input, library, context, options)
+    return begin_for("begin", program, user_input, library, context, options)
 
 
-def _begin(
+def begin_for(
     by: str,
     program: ProgramLike,
     user_input: Given,
@@ -48,7 +48,13 @@ def _begin(
     context: ConversationContext,
     options: BeginOptions,
 ) -> Run:
-    """The same for a function named ``by``, which its errors name."""
+    """The same for a function named ``by``, which its errors name.
+
+    Args:
+        by: the function.
+        program, user_input, library, context: what it was called with.
+        options: the keywords that it was called with.
+    """
     state = first_state_of(program, user_input, library, context, options, by=by)
     kept = {"agent", "limits", "policy", "settings", "check_results"}
     if state.model:
@@ -121,91 +127,10 @@ def first_state_of(
     )
 
 
-def run(
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
-    **options: Unpack[BeginOptions],
+def resumed(
+    state: State | str | os.PathLike[str], library: ToolLibrary, options: RunOptions
 ) -> AgentResponse:
-    """Run an agent or a workflow: say something to it, or call it, and get its answer.
-
-    Errors have the last ``state`` of the run, from which `resume_run` goes on. To have it also
-    when the run is interrupted from outside, keep the `Run` that `begin` returns.
-
-    Args:
-        program: the program: a document, its patterns, or the pattern of an agent.
-        user_input: what the user says, not empty; or the arguments by name, where the agent or
-            workflow has a signature.
-        library: the implementations of the agent's tools.
-        context: the conversation before, such as the last response's ``context``.
-        **options: how to run it, see `RunOptions`.
-
-    Raises:
-        ValidationError: the input is empty or the program is invalid (with its ``faults``).
-        ToolBindingError: the library does not implement the tools as they are written.
-        ConfigurationError: the provider is unknown, or its key is missing.
-        ModelError: the model did not answer, or twice not in the type that the program declares.
-        LimitError: a limit was reached.
-        ApprovalNeeded: a call needs approval, and nobody is there to give it.
-        WorkflowError: a step of a workflow failed.
-        AgentError: an approver or an observer raised; what it raised is the cause.
-    """
-    return _begin("run", program, user_input, library, context, options).finish()
-
-
-async def arun(
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
-    """Run an agent without blocking, the tools of a turn at once; see `run`."""
-    return await _begin("arun", program, user_input, library, context, options).afinish()
-
-
-def stream(
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
-    **options: Unpack[BeginOptions],
-) -> Iterator[Observation]:
-    """Run an agent and watch it; the last observation is `Finished`. See `run`."""
-    return _begin("stream", program, user_input, library, context, options).stream()
-
-
-def astream(
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
-    **options: Unpack[BeginOptions],
-) -> AsyncIterator[Observation]:
-    """Run an agent without blocking and watch it; see `stream`."""
-    return _begin("astream", program, user_input, library, context, options).astream()
-
-
-def resume_run(
-    state: State | str | os.PathLike[str],
-    library: ToolLibrary = empty_tool_library,
-    **options: Unpack[RunOptions],
-) -> AgentResponse:
-    """Go on with a run that was kept, to the end.
-
-    Args:
-        state: the State; or the file that the run was recorded in; or, with ``store=``, its id in
-            the store. It goes on where it was recorded, and nothing that is recorded there is
-            asked or run again.
-        library: the implementations of the agent's tools.
-        **options: see `RunOptions`; what differs from the state changes it.
-
-    Raises:
-        ReplayError: the record has an event that does not fit the run.
-        StoreError: there is no such run in the store, or somebody else has claimed it.
-        AgentError: see `run`.
-    """
+    """What `interp.resume_run` does, whose errors name it."""
     expect(state, (State, str, os.PathLike), "state", by="resume_run")
     check_options(options, by="resume_run")
     if isinstance(state, State):
@@ -235,29 +160,3 @@ def _kept(
 
     expect(run, str, "state", by="resume_run")
     return run_of(store, str(run))
-
-
-def execute_agent(
-    program: ProgramLike,
-    user_input: Given,
-    context: ConversationContext = empty_context,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
-    """Run an agent without a tool library; the keywords and errors are those of `run`."""
-    begun = _begin("execute_agent", program, user_input, empty_tool_library, context, options)
-    return begun.finish()
-
-
-def execute_agent_with_library(
-    program: ProgramLike,
-    user_input: Given,
-    context: ConversationContext,
-    library: ToolLibrary,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
-    """Run an agent with a tool library; the keywords and errors are those of `run`.
-
-    The order of the arguments is the specification's; `run` takes the library first.
-    """
-    by = "execute_agent_with_library"
-    return _begin(by, program, user_input, library, context, options).finish()
