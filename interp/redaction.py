@@ -180,7 +180,7 @@ def _known_keys() -> re.Pattern[str] | None:
 
 
 def _secrets() -> frozenset[str]:
-    named = (value.strip() for name, value in os.environ.items() if _holds_a_key(name))
+    named = (os.environ.get(name, "").strip() for name in os.environ if _holds_a_key(name))
     in_environment = frozenset(each for each in named if len(each) >= _SHORTEST)
     return in_environment.union(*(hidden.values for hidden in list(_handed_over)))
 

@@ -18,7 +18,7 @@ from ..errors import ModelError
 from ..json_text import Json
 from ..machine import Request
 from ..providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect, is_own_server
-from ..redaction import hide, redact_error
+from ..redaction import hide
 from .calls_in_text import warn_about_calls_in_text
 from .failures import CallNotMadeError
 from .incoming_reply import IncomingReply
@@ -81,7 +81,6 @@ class OpenAIModel:
             max_bytes=max_reply_bytes,
         )
         self._hidden = hide(*self._server.secrets)  # as long as this model is kept
-        self._told_server = redact_error(self._server.where)
         self._dialect = dialect
         self._max_tokens = max_tokens
         self._answers: AnswerMode = answers
@@ -238,7 +237,7 @@ class OpenAIModel:
                 reply = read_reply(evolve(reply, message=message), request)
             warn_about_calls_in_text(request, reply.message)
             is_own = is_own_server(request.model, self._server.where)
-            return reply if is_own else evolve(reply, server=self._told_server)
+            return reply if is_own else evolve(reply, server=self._server.where)
 
         return read
 
