@@ -107,13 +107,13 @@ async def stopped(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
 
     running = [task for task in tasks if not task.done()]
     for task in running:
-        task.add_done_callback(_look_at_error)
+        task.add_done_callback(look_at_error)
         task.cancel()
     if running:
         await asyncio.wait(running, timeout=seconds)
 
 
-def _look_at_error(task: asyncio.Future[Any]) -> None:
-    """Asyncio complains of errors that nobody looked at, such as those of what was left behind."""
+def look_at_error(task: asyncio.Future[Any]) -> None:
+    """Look at the error of a task that is done, since asyncio complains of those nobody saw."""
     if not task.cancelled():
         task.exception()

@@ -19,7 +19,7 @@ from ..execution import (
     ToolStarted,
 )
 from ..json_text import read_json
-from ..machine import State, Status, calls_made, frame_at, says_result
+from ..machine import State, Status, frame_at, says_result
 from ..messages import AgentResponse, ToolInvocation, Usage
 from ..redaction import RedactedStream, redact
 from .failures import Failure, exit_code_of, shown
@@ -101,7 +101,7 @@ class JsonAnswers(Terminal):
         if state.status is Status.DONE:
             return
         problem = {"type": named or type(failure).__name__, "message": shown(failure)}
-        calls = [_call(each) for each in calls_made(state.frame)]
+        calls = [_call(each) for each in state.tools_used]
         self._print_answer(
             {
                 "answer": None,

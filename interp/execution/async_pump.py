@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
-from ..clocks import Clock, stopped
+from ..clocks import GRACE, Clock, look_at_error, stopped
 from ..errors import AgentError, ApprovalNeeded, ModelError
 from ..machine import Ask, CallModel, CallTool, Effect, Event, Status, TimeUp
 from ..tools import providing
@@ -24,7 +24,6 @@ from .observations import (
 from .progress import Progress
 from .scheduling import startable
 
-_GRACE = 0.05  # seconds in which tools may still end when the time of a run is up
 _PATIENCE = 1.0  # and when the run is cancelled
 _BUFFERED = 16  # words of a model that are ahead of their reader
 _AWAITING = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS, Status.AWAITING_STEPS)
@@ -73,9 +72,10 @@ async def adrive(run: Progress, *, words: bool, is_read: bool = True) -> AsyncIt
                     if event and is_read:
                         for seen in observations(before, event, run.state):
                             yield seen
+                await _give_up_unwanted(run, running)
                 if not ended:
                     effect = next(iter(running.values()))
-                    await _stop(run, running, _GRACE)
+                    await _stop(run, running, GRACE)
                     if not run.failure and run.state.status in _AWAITING:
                         run.fold(effect, TimeUp())
                     break
@@ -118,14 +118,15 @@ def _ended(
     What else is under way goes on: a tool that was stopped half-way would be run once more
     when the run is taken up again.
     """
-    if task.cancelled():
+    if not run.is_wanted(effect, may_begin=False):
+        look_at_error(task)
+    elif task.cancelled():
         is_model = isinstance(effect, CallModel)
         failure = ModelError("the model cancelled its own task") if is_model else None
         run.failure = run.failure or failure or AgentError("a task cancelled itself")
     elif (error := task.exception()) is None:
         event = task.result()
-        if run.is_wanted(effect, may_begin=False):
-            return event, run.fold(effect, event)
+        return event, run.fold(effect, event)
     elif not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on
         run.failure = run.failure or error
     return None, ()
@@ -139,6 +140,20 @@ async def _stop(run: Progress, running: dict[asyncio.Task[Event], Effect], secon
         if is_answered and run.is_wanted(effect, may_begin=False):
             run.fold(effect, task.result())
     running.clear()
+
+
+async def _give_up_unwanted(run: Progress, running: dict[asyncio.Task[Event], Effect]) -> None:
+    """Cancel requests and questions whose answers nobody waits for: a workflow has failed.
+
+    Tools are let go on to their end: one that is stopped half-way may leave something half-done.
+    """
+    unwanted = [
+        task
+        for task, effect in running.items()
+        if not isinstance(effect, CallTool) and not run.is_wanted(effect, may_begin=False)
+    ]
+    if unwanted:
+        await stopped(unwanted, GRACE)
 
 
 async def _until_one_ends(

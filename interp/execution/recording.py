@@ -137,6 +137,10 @@ def recorder_of(
 
 def _told(error: BaseException) -> str:
     """What stopped a run, or an effect, in one line of words."""
+    from asyncio import CancelledError  # imported late: most runs need it for nothing else
+
+    if isinstance(error, CancelledError):
+        return "given up"
     if isinstance(error, GeneratorExit):
         return "nobody read on"
     if isinstance(error, KeyboardInterrupt):

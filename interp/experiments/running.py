@@ -14,7 +14,7 @@ from gram import GramError
 from ..cases import Case
 from ..errors import AgentError, said_by
 from ..execution import Run, finished
-from ..machine import State, Status, calls_made
+from ..machine import State, Status
 from ..messages import AgentResponse, Usage
 from ..pools import work_on
 from ..records import RecordedRun, RunFile
@@ -111,7 +111,7 @@ async def _trial(job: Job, key: Key) -> Trial:
         repeat=repeat,
         failure=failure,
         content=response.content if response else "",
-        calls=len(calls_made(state.frame)) + len(state.answers) if state else 0,
+        calls=len(state.tools_used) if state else 0,
         rounds=len(replies.found),
         usage=state.usage if state else Usage(0, 0),
         cost=replies.cost(ready.model) if state else None,

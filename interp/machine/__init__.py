@@ -3,7 +3,6 @@
 from .agent_frame import is_handover
 from .approval import ApprovalPolicy, ApprovalRule, allow_all, ask_all, deny_all
 from .call_checks import FORBIDDEN
-from .calls_made import calls_made
 from .effects import (
     Ask,
     At,
@@ -82,7 +81,6 @@ __all__ = [
     "answer_schema_of",
     "ask_all",
     "begun_with",
-    "calls_made",
     "definition",
     "deny_all",
     "endings",

@@ -86,12 +86,12 @@ def agent_outcome(frame: AgentFrame) -> Outcome | None:
     if frame.status is Status.DONE:
         reply = frame.context[-1]
         if reply.refused:
-            return Outcome(None, f"refused: {reply.content}")
+            return Outcome(None, f"refused: {reply.content}", calls=tuple(frame.invocations))
         is_text = answer_of(frame.agent) is None
         said = write_json(reply.content) if is_text else JsonText.read(reply.content)
         return Outcome(said, None, frame.context, tuple(frame.invocations))
     if frame.status in (Status.FAILED, Status.UNUSABLE):
-        return Outcome(None, frame.stopped)
+        return Outcome(None, frame.stopped, calls=tuple(frame.invocations))
     return None
 
 

@@ -17,14 +17,22 @@ def calls_made(frame: Frame) -> tuple[ToolInvocation, ...]:
     nodes and the items, whatever ended first.
     """
     if isinstance(frame, AgentFrame):
-        return tuple(frame.invocations)
-    made = dict(frame.made)
-    for part in frame.parts:
-        if isinstance(part, AgentFrame | WorkflowFrame):
-            made[part.place] = calls_made(part)
+        answered = frame.answers
+        of_turn = (answered[at].made_by(frame.name, (*frame.at, at)) for at in sorted(answered))
+        return (*frame.invocations, *of_turn)
+    made = calls_by_place(frame)
     order = {name: place for place, name in enumerate(workflow_of(frame.workflow).order)}
 
     def turn(at: At) -> list[int]:
         return [each if isinstance(each, int) else order[each] for each in at[len(frame.place) :]]
 
     return tuple(call for at in sorted(made, key=turn) for call in made[at])
+
+
+def calls_by_place(frame: WorkflowFrame) -> dict[At, tuple[ToolInvocation, ...]]:
+    """The calls that the steps of a workflow have made, by the places of the steps."""
+    made = dict(frame.made)
+    for part in frame.parts:
+        if isinstance(part, AgentFrame | WorkflowFrame) and (calls := calls_made(part)):
+            made[part.place] = calls
+    return made

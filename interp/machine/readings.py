@@ -11,7 +11,6 @@ from ..json_text import write_json
 from ..messages import AgentResponse, ConversationContext, ToolInvocation
 from .agent_frame import told
 from .call_checks import INTERRUPTED
-from .calls_made import calls_made
 from .effects import Ask, At, CallModel, CallTool, Effect, Event, Resumed
 from .frames import AgentFrame, Frame, Status, WorkflowFrame
 from .requests import answer_of, ask_model
@@ -93,7 +92,7 @@ def response(state: State) -> AgentResponse:
         is_typed = frame.result is not None and frame.result != write_json(last.content)
     return AgentResponse(
         content=last.content,
-        tools_used=calls_made(frame),
+        tools_used=state.tools_used,
         context=state.context,
         usage=state.usage,
         is_typed=is_typed,

@@ -18,6 +18,7 @@ from ..call_text import counted
 from ..limits import Limits
 from ..messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from .approval import ApprovalPolicy
+from .calls_made import calls_made
 from .effects import Ask, CallTool
 from .frames import AgentFrame, Called, Frame, Status
 from .requests import settings_of
@@ -135,6 +136,11 @@ class State:
     def invocations(self) -> PVector[ToolInvocation]:
         """The invocations of the turns before."""
         return self.frame.invocations if isinstance(self.frame, AgentFrame) else pvector()
+
+    @property
+    def tools_used(self) -> tuple[ToolInvocation, ...]:
+        """The calls that are answered, in their order, also those of a turn that did not end."""
+        return calls_made(self.frame)
 
     @property
     def asks(self) -> tuple[Ask, ...]:

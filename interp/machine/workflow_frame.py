@@ -1,4 +1,4 @@
-"""How a workflow goes on: which of its nodes begin, and what they are given.
+"""How a workflow goes on: which of its nodes begin, and what their answers lead to.
 
 Each function takes what the run shares, the frame of the workflow and an event, and returns both as
 they are then, with what is new to do. A node begins when all nodes whose arrows lead to it have
@@ -9,35 +9,23 @@ node is given depends on what the others gave alone.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final, TypeVar
 
-from pyrsistent import PMap, pmap
+from pyrsistent import pmap
 
-from gram import Pattern, Value
-from lenses_ext import (
-    FlowArrow,
-    FlowNode,
-    Join,
-    Loop,
-    Workflow,
-    is_tool,
-    tool_spec_of,
-    workflow_of,
-    written_signature,
-)
+from lenses_ext import FlowArrow, FlowNode, Workflow, is_tool, workflow_of
 
-from ..contracts import parameters_of
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
-from ..messages import AssistantRole, Message, ToolInvocation, Usage, UserRole, empty_context
-from .approval import Decision
-from .call_checks import FORBIDDEN, denied, not_run_again, refused, result_problem
-from .calls_made import calls_made
+from ..messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
+from .call_checks import FORBIDDEN, denied, not_run_again, result_problem
+from .calls_made import calls_by_place, calls_made
 from .effects import Ask, At, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
 from .frames import Begin, Ended, New, Outcome, Status, Step, WorkflowFrame, WorkflowTaken
+from .joins import arrivals, is_enough, joined, list_of, record_of
 from .limits import is_under_an_agent, limit_reached, spent
-from .requests import arguments_of, input_of
+from .node_calls import begun_use, decision_on, pattern_of
 from .shared import Shared
 
 _Waiting = TypeVar("_Waiting", CallTool, Ask)
@@ -60,7 +48,9 @@ def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
     """How a workflow has ended; None while it goes on."""
     if frame.status is Status.DONE:
         return Outcome(frame.result, calls=calls_made(frame), unfinished=frame.unfinished)
-    return Outcome(None, frame.stopped) if frame.status is Status.FAILED else None
+    if frame.status is Status.FAILED:
+        return Outcome(None, frame.stopped, calls=calls_made(frame))
+    return None
 
 
 # --- what is under way has answered
@@ -93,7 +83,7 @@ def answered_call(shared: Shared, frame: WorkflowFrame, event: Event) -> ToolInv
     match event:
         case ToolReturned():
             said = JsonText.read(event.result)
-            error = result_problem(shared, _used(frame, node[0]), said)
+            error = result_problem(shared, pattern_of(frame, node[0]), said)
             result = said if error is None else None
         case CallFailed():
             error = event.error
@@ -127,7 +117,7 @@ def resumed(shared: Shared, frame: WorkflowFrame, event: Resumed) -> WorkflowTak
     new: list[New] = []
     for part in frame.parts:
         if isinstance(part, Ask) and event.policy:
-            decision = _decision(shared, frame, part.name, part.args)
+            decision = decision_on(shared, frame, part.name, part.args)
             if decision != "ask" and frame.status is Status.AWAITING_STEPS:
                 event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
                 shared, frame, more = decided(shared, frame, event_of_it)
@@ -158,13 +148,15 @@ def _item_ended(
     shared: Shared, frame: WorkflowFrame, name: str, index: int, outcome: Outcome
 ) -> WorkflowTaken:
     """One use of a node has ended: the node has, or its next item may begin."""
-    if outcome.error is not None or outcome.said is None:
-        return _failed(shared, frame, f'step "{name}" failed: {outcome.error}')
     step = frame.live[name]
-    step = step.changed(live=step.live.remove(index), results=step.results.set(index, outcome.said))
     if outcome.calls:
         place = (*frame.at, name, index) if step.is_each else (*frame.at, name)
         frame = frame.changed(made=frame.made.set(place, outcome.calls))
+    if outcome.error is not None or outcome.said is None:
+        step = step.changed(live=step.live.remove(index))
+        frame = frame.changed(live=frame.live.set(name, step))
+        return _failed(shared, frame, f'step "{name}" failed: {outcome.error}')
+    step = step.changed(live=step.live.remove(index), results=step.results.set(index, outcome.said))
     if outcome.unfinished:
         frame = frame.changed(unfinished=True)
     if frame.is_loop and outcome.context and not step.is_each:
@@ -173,7 +165,7 @@ def _item_ended(
         frame = frame.changed(live=frame.live.set(name, step))
         return _begin_items(shared, frame, name)
     results = [step.results[each] for each in range(len(step.items))]
-    said = _list_of(results) if step.is_each else results[0]
+    said = list_of(results) if step.is_each else results[0]
     return _node_ended(shared, frame, name, said, step.given)
 
 
@@ -204,14 +196,14 @@ def _advance(shared: Shared, frame: WorkflowFrame, names: Iterable[str]) -> Work
     left = deque(names)
     while left and frame.status is Status.AWAITING_STEPS:
         node = flow.nodes[left.popleft()]
-        arrived = _arrived(flow, frame, node.input)
+        arrived = arrivals(flow, frame, node.input)
         if arrived is None or node.name in frame.live or node.name in frame.ended:
             continue
         if not arrived:
             frame = frame.changed(ended=frame.ended.set(node.name, Ended()))
             left.extend(_after(node))
             continue
-        given = _joined(flow, node.input, arrived)
+        given = joined(flow, node.input, arrived)
         shared, frame, more = _begin_node(shared, frame, node, given, arrived)
         new.extend(more)
     if frame.status is not Status.AWAITING_STEPS:
@@ -219,58 +211,6 @@ def _advance(shared: Shared, frame: WorkflowFrame, names: Iterable[str]) -> Work
     if len(frame.ended) == len(flow.nodes):
         return _round_over(shared, frame, flow)
     return shared, frame, tuple(new)
-
-
-def _arrived(
-    flow: Workflow, frame: WorkflowFrame, join: Join
-) -> list[tuple[FlowArrow, JsonText]] | None:
-    """The arrows of a join that are live, with what they carry; None while one is not decided."""
-    found: list[tuple[FlowArrow, JsonText]] = []
-    for arrow in join.arrows:
-        # what the input is to the arrows that start from it
-        given = Ended(frame.given, frame.given)
-        ended = given if arrow.source is None else frame.ended.get(arrow.source)
-        if ended is None:
-            return None
-        if ended.said is not None and _is_taken(flow, arrow, ended.said):
-            found.append((arrow, ended.given if arrow.is_choice and ended.given else ended.said))
-    return found
-
-
-def _is_taken(flow: Workflow, arrow: FlowArrow, said: JsonText) -> bool:
-    if arrow.kind == "OTHERWISE":
-        tests = (each for each in flow.arrows if (each.kind, each.source) == ("WHEN", arrow.source))
-        return not any(_is_taken(flow, each, said) for each in tests)
-    return arrow.kind != "WHEN" or _holds(arrow.conditions, said.value)
-
-
-def _holds(conditions: Mapping[str, Value], said: Json) -> bool:
-    """Whether an answer is what a choice asks for: the whole of it, or some of its fields."""
-    fields = said if isinstance(said, dict) else {}
-    return all(
-        _is_same(said if name == "" else fields.get(name), value)
-        for name, value in conditions.items()
-    )
-
-
-def _is_same(found: Json, wanted: Value) -> bool:
-    return isinstance(found, bool) == isinstance(wanted, bool) and bool(found == wanted)
-
-
-def _joined(flow: Workflow, join: Join, arrived: Iterable[tuple[FlowArrow, JsonText]]) -> JsonText:
-    """What some live arrows give together: a record, or what the only one carries."""
-    if join.is_record:
-        return _record_of({flow.key_of(arrow): value for arrow, value in arrived})
-    ((_, value), *_rest) = arrived
-    return value
-
-
-def _record_of(values: Mapping[str, JsonText]) -> JsonText:
-    return JsonText("{" + ",".join(f"{write_json(key)}:{values[key]}" for key in values) + "}")
-
-
-def _list_of(values: Iterable[JsonText]) -> JsonText:
-    return JsonText("[" + ",".join(values) + "]")
 
 
 def _begin_node(
@@ -289,10 +229,10 @@ def _begin_node(
             return _failed(shared, frame, error)
         flow = workflow_of(frame.workflow)
         rest = {flow.key_of(each): value for each, value in arrived if each is not node.each}
-        others = _record_of(rest) if node.input.is_record else None
+        others = record_of(rest) if node.input.is_record else None
         step = Step(given, tuple(map(write_json, items)), is_each=True, others=others)
         if not items:
-            return _node_ended(shared, frame, node.name, _list_of(()), given)
+            return _node_ended(shared, frame, node.name, list_of(()), given)
     frame = frame.changed(live=frame.live.set(node.name, step))
     return _begin_items(shared, frame, node.name)
 
@@ -302,10 +242,10 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str) -> WorkflowTak
     flow = workflow_of(frame.workflow)
     node, step = flow.nodes[name], frame.live[name]
     at_once = (node.each.at_once or AT_ONCE) if node.each else 1
-    used = _used(frame, name)
+    used = pattern_of(frame, name)
     new: list[New] = []
     while step.begun < len(step.items) and len(step.live) < at_once:
-        after = spent(shared, _NOTHING, [used.value.identity]) if is_tool(used) else shared
+        after = spent(shared, _NO_TOKENS, [used.value.identity]) if is_tool(used) else shared
         if limit := shared.limit or limit_reached(after):
             if shared.limits.on_limit == "answer" and is_under_an_agent(frame.place):
                 return _failed(shared, frame, f"not run: the run has reached {limit}")
@@ -316,7 +256,7 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str) -> WorkflowTak
         if step.others is not None and node.each is not None:
             item = {**step.others.value, flow.key_of(node.each): item}
         try:
-            begun = _use(shared, frame, name, place, item)
+            begun = begun_use(shared, frame, name, place, item)
         except ValidationError as error:
             return _failed(shared, frame, f'step "{name}" failed: {error}')
         # a frame takes this place as soon as it has begun
@@ -327,52 +267,7 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str) -> WorkflowTak
     return shared, frame, tuple(new)
 
 
-_NOTHING: Final = Usage(0, 0)
-
-
-def _used(frame: WorkflowFrame, name: str) -> Pattern:
-    """The agent, tool or workflow that a node uses."""
-    used = workflow_of(frame.workflow).nodes[name].pattern
-    assert used is not None, "a program is checked before it runs"
-    return used
-
-
-def _use(
-    shared: Shared, frame: WorkflowFrame, name: str, place: At, given: Json
-) -> CallTool | Ask | Begin:
-    """What is to be done for a use of a node.
-
-    Raises:
-        ValidationError: it may not be used, or not with what it is given.
-    """
-    used = _used(frame, name)
-    if not is_tool(used):
-        kept = frame.kept.get(name, empty_context)
-        if not kept and written_signature(used) is not None:
-            given = input_of(used, _checked(used, given))
-        return Begin(place, used, given, kept)
-    args = _checked(used, given)
-    tool = used.value.identity
-    decision = _decision(shared, frame, tool, args)
-    if decision == "deny":
-        raise ValidationError(denied(FORBIDDEN))
-    return (CallTool if decision == "allow" else Ask)(place, tool, write_json(args))
-
-
-def _checked(used: Pattern, given: Json) -> dict[str, Json]:
-    """The arguments of what is used, with defaults."""
-    args = arguments_of(used, given)
-    name = used.value.identity
-    if not isinstance(args, dict):
-        raise ValidationError(f'"{name}" takes a record, found {write_json(args)[:80]}')
-    try:
-        return parameters_of(tool_spec_of(used)).checked(args)
-    except ValidationError as error:
-        raise ValidationError(refused(name, error)) from None
-
-
-def _decision(shared: Shared, frame: WorkflowFrame, tool: str, args: dict[str, Json]) -> Decision:
-    return shared.policy.decide(tool, args, by=frame.workflow.value.identity)
+_NO_TOKENS: Final = Usage(0, 0)
 
 
 # --- the end
@@ -380,34 +275,24 @@ def _decision(shared: Shared, frame: WorkflowFrame, tool: str, args: dict[str, J
 
 def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> WorkflowTaken:
     """All nodes have ended: this is the result, or a loop begins its next round."""
-    arrived = _arrived(flow, frame, flow.result)
+    arrived = arrivals(flow, frame, flow.result)
     loop = flow.loop
     is_last = loop is None or frame.round + 1 >= (loop.max or 1)
-    is_finished = loop is None or _is_enough(frame, loop)
+    is_finished = loop is None or is_enough(frame, loop)
     if loop is None or is_finished or is_last:
         if not arrived:
             return _failed(shared, frame, "no arrow to the result was taken")
-        return _done(shared, frame, _joined(flow, flow.result, arrived), not is_finished)
-    fed_back = _arrived(flow, frame, loop.feedback)
+        return _done(shared, frame, joined(flow, flow.result, arrived), not is_finished)
+    fed_back = arrivals(flow, frame, loop.feedback)
     if not fed_back:
         return _failed(shared, frame, "nothing was said that the next round could begin with")
     frame = frame.changed(
         round=frame.round + 1,
-        given=_joined(flow, loop.feedback, fed_back),
+        given=joined(flow, loop.feedback, fed_back),
         ended=pmap(),
         unfinished=False,
     )
     return _advance(shared, frame, flow.order)
-
-
-def _is_enough(frame: WorkflowFrame, loop: Loop) -> bool:
-    """Whether the nodes that end a loop have said what ends it."""
-    for name, wanted in loop.until.items():
-        said = frame.ended.get(name, Ended()).said
-        conditions = wanted if isinstance(wanted, PMap) else {"": wanted}
-        if said is None or not _holds(conditions, said.value):
-            return False
-    return bool(loop.until)
 
 
 def _done(
@@ -427,7 +312,10 @@ def _done(
 
 
 def _failed(shared: Shared, frame: WorkflowFrame, error: str) -> WorkflowTaken:
-    """It fails, and nothing of it goes on; what is under way is not waited for."""
+    """It fails, and nothing of it goes on; what is under way is not waited for.
+
+    Of that it keeps the calls that are answered.
+    """
     frame = frame.changed(
         status=Status.FAILED,
         stopped=error,
@@ -435,7 +323,7 @@ def _failed(shared: Shared, frame: WorkflowFrame, error: str) -> WorkflowTaken:
         live=pmap(),
         ended=pmap(),
         kept=pmap(),
-        made=pmap(),
+        made=pmap(calls_by_place(frame)),
     )
     return shared, frame, ()
 

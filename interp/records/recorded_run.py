@@ -13,7 +13,7 @@ from gram import GramError, Pattern, Source, expect, fault, origin, read_in_piec
 from lenses_ext import FocusError, ProgramError
 
 from ..errors import ReplayError, ValidationError
-from ..machine import At, CallModel, CallTool, Effect, Event, State, calls_made, pending
+from ..machine import At, CallModel, CallTool, Effect, Event, State, pending
 from ..messages import AssistantRole, ToolInvocation, Usage
 from .event_pattern import REQUEST, event_from_pattern
 from .fingerprints import Fingerprints
@@ -104,11 +104,7 @@ class RecordedRun:
     @property
     def tools_used(self) -> tuple[ToolInvocation, ...]:
         """The calls that were answered, in their order, also those of a turn that did not end."""
-        state = self.state
-        return (
-            *calls_made(state.frame),
-            *(state.answers[index] for index in sorted(state.answers)),
-        )
+        return self.state.tools_used
 
     @property
     def usage(self) -> Usage:

@@ -100,6 +100,76 @@ def test_a_failed_step_ends_the_run_and_what_is_under_way_is_let_go(later: bool)
     assert [each.instruction for each in model.requests] in (["a"], [])
 
 
+class NeverAnswers:
+    """A model that is asked without blocking, and answers only when it is given up."""
+
+    def __init__(self) -> None:
+        self.given_up = 0
+
+    def complete(self, request: Request) -> str:
+        """Not used."""
+        raise NotImplementedError
+
+    async def acomplete(self, request: Request) -> str:
+        """Wait for good."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.given_up += 1
+        return ""
+
+
+def test_a_request_that_nobody_waits_for_any_more_is_given_up(tmp_path: Path) -> None:
+    def broken(_: str) -> str:
+        raise ValueError("broke")
+
+    model, file = NeverAnswers(), tmp_path / "a.run.gram"
+    begun = begin(BRANCHES, "x", library(broken), model=model, match="name", record=file)
+
+    with pytest.raises(WorkflowError, match='step "t" failed'):
+        finished(begun, later=True)
+
+    assert model.given_up == 1
+    assert load_run(file).state == begun.state
+    assert "given up" in file.read_text(encoding="utf-8")
+
+
+def test_a_question_that_nobody_waits_for_any_more_is_given_up() -> None:
+    """A person is asked about one branch while another fails."""
+    is_asked, gave_up = asyncio.Event(), list[bool]()
+
+    async def asks(_: Any) -> bool:
+        is_asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            gave_up.append(True)
+        return True
+
+    class FailsThen(NeverAnswers):
+        async def acomplete(self, request: Request) -> str:
+            await is_asked.wait()
+            return "no number"
+
+    flow = resolve(
+        parse(
+            """
+            [w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)], a,
+              (t)-->(), (a)-->()]
+            [a:Agent {instruction: "a", model: "A/1"} | (:Answer:Integer)]"""
+        )
+    )
+    policy = ApprovalPolicy([ApprovalRule("ask", "w/t")])
+    begun = begin(
+        flow, "x", library(str), model=FailsThen(), match="name", policy=policy, approve=asks
+    )
+
+    with pytest.raises(WorkflowError, match='step "a" failed'):
+        finished(begun, later=True)
+
+    assert gave_up == [True]
+
+
 @pytest.mark.parametrize("later", [False, True])
 def test_a_failed_model_stops_the_run_which_goes_on_with_what_was_done(later: bool) -> None:
     def says(request: Request) -> str:

@@ -359,6 +359,35 @@ def test_a_tool_that_fails_fails_the_workflow_and_nothing_new_begins() -> None:
         step(failed, answer(asked, shown))
 
 
+def test_a_workflow_that_failed_keeps_the_calls_of_its_steps() -> None:
+    """Of those that had ended, those under way, and the one that failed, deep inside too."""
+    workflow = program(
+        """[w:Workflow | list, inner, (list)-->(inner), (list)-[:EACH]->(look)-->()]
+        [inner:Workflow | (xs::Array)==>(::Any), store]
+        [list:Tool {description: "Lists"} | (x::String)==>(::Array)]
+        [store:Tool {description: "Stores"} | (xs::Array)==>(::String)]
+        [look:Agent {instruction: "look", model: "A/b"} |
+          [read:Tool {description: "Reads"} | (path::String)==>(::String)]]"""
+    )
+    state, (listed,) = start(workflow, "x")
+    state, (to_store, first, second) = step(state, ToolReturned(listed.at, '["a", "b"]'))
+    reads = Message(AssistantRole, "", (ToolCall("1", "read", '{"path": "p"}'),))
+    state, (read,) = step(state, ModelReplied(first.at, reads))
+    state, _ = step(state, ToolReturned(read.at, '"text"'))
+    state, _ = step(state, ModelReplied(second.at, reads))  # this call is not answered
+
+    state, _ = step(state, CallFailed(to_store.at, "full"))
+
+    assert state.stopped == 'step "inner" failed: step "store" failed: full'
+    used = [(each.tool_name, each.at, each.error) for each in state.tools_used]
+    assert used == [
+        ("list", ("list",), None),
+        ("store", ("inner", "store"), "full"),
+        ("read", ("look", 0, 0, 0), None),
+    ]
+    assert state_from_pattern(state_to_pattern(state)) == state
+
+
 def test_a_tool_is_asked_about_as_one_of_the_workflow() -> None:
     policy = ApprovalPolicy([ApprovalRule("ask", "w/t")])
     state, (_, ask) = start(program(FAILING, "a", "b"), "x", policy=policy)

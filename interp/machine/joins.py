@@ -1,0 +1,80 @@
+"""Joins: which arrows of a workflow are taken, and what they carry together.
+
+What is carried depends on what the nodes gave alone, never on the order in which they gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyrsistent import PMap
+
+from gram import Value
+from lenses_ext import FlowArrow, Join, Loop, Workflow
+
+from ..json_text import Json, JsonText, write_json
+from .frames import Ended, WorkflowFrame
+
+
+def arrivals(
+    flow: Workflow, frame: WorkflowFrame, join: Join
+) -> list[tuple[FlowArrow, JsonText]] | None:
+    """The arrows of a join that are live, with what they carry; None while one is not decided."""
+    found: list[tuple[FlowArrow, JsonText]] = []
+    for arrow in join.arrows:
+        # what the input is to the arrows that start from it
+        given = Ended(frame.given, frame.given)
+        ended = given if arrow.source is None else frame.ended.get(arrow.source)
+        if ended is None:
+            return None
+        if ended.said is not None and _is_taken(flow, arrow, ended.said):
+            found.append((arrow, ended.given if arrow.is_choice and ended.given else ended.said))
+    return found
+
+
+def _is_taken(flow: Workflow, arrow: FlowArrow, said: JsonText) -> bool:
+    if arrow.kind == "OTHERWISE":
+        tests = (each for each in flow.arrows if (each.kind, each.source) == ("WHEN", arrow.source))
+        return not any(_is_taken(flow, each, said) for each in tests)
+    return arrow.kind != "WHEN" or _holds(arrow.conditions, said.value)
+
+
+def _holds(conditions: Mapping[str, Value], said: Json) -> bool:
+    """Whether an answer is what a choice asks for: the whole of it, or some of its fields."""
+    fields = said if isinstance(said, dict) else {}
+    return all(
+        _is_same(said if name == "" else fields.get(name), value)
+        for name, value in conditions.items()
+    )
+
+
+def _is_same(found: Json, wanted: Value) -> bool:
+    return isinstance(found, bool) == isinstance(wanted, bool) and bool(found == wanted)
+
+
+def joined(flow: Workflow, join: Join, arrived: Iterable[tuple[FlowArrow, JsonText]]) -> JsonText:
+    """What some live arrows give together: a record, or what the only one carries."""
+    if join.is_record:
+        return record_of({flow.key_of(arrow): value for arrow, value in arrived})
+    ((_, value), *_rest) = arrived
+    return value
+
+
+def record_of(values: Mapping[str, JsonText]) -> JsonText:
+    """Some values under their names."""
+    return JsonText("{" + ",".join(f"{write_json(key)}:{values[key]}" for key in values) + "}")
+
+
+def list_of(values: Iterable[JsonText]) -> JsonText:
+    """Some values in their order."""
+    return JsonText("[" + ",".join(values) + "]")
+
+
+def is_enough(frame: WorkflowFrame, loop: Loop) -> bool:
+    """Whether the nodes that end a loop have said what ends it."""
+    for name, wanted in loop.until.items():
+        said = frame.ended.get(name, Ended()).said
+        conditions = wanted if isinstance(wanted, PMap) else {"": wanted}
+        if said is None or not _holds(conditions, said.value):
+            return False
+    return bool(loop.until)
