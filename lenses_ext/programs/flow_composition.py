@@ -164,7 +164,7 @@ def factor_agent(
     place = next(at for at, each in enumerate(agent.elements) if each is moved[0])
     kept = [each for each in agent.elements if not any(each is one for one in moved)]
     factored = with_elements(by, agent, (*kept[:place], inner, *kept[place:]))
-    _refuse_other_meanings(by, agent, factored)
+    _refuse_other_meanings(by, agent, factored, inner)
     return factored
 
 
@@ -211,7 +211,7 @@ def inline_agent(agent: Pattern, name: str) -> Pattern:
     place = next(at for at, each in enumerate(agent.elements) if each is inner)
     before, after = agent.elements[:place], agent.elements[place + 1 :]
     inlined = with_elements(by, agent, (*before, *moved, *after))
-    _refuse_other_meanings(by, agent, inlined)
+    _refuse_other_meanings(by, agent, inlined, inner)
     return inlined
 
 
@@ -223,28 +223,52 @@ def _is_there(element: Pattern, outside: Mapping[str, Pattern]) -> bool:
     return is_reference(element) or (outside[name] == element and not is_node(element))
 
 
-def _refuse_other_meanings(by: str, before: Pattern, after: Pattern) -> None:
-    """Refuse an edit after which a name is not seen any more, or hides one from elsewhere."""
-    open_before, open_after = _open_names(before), _open_names(after)
-    for name in open_after:
-        if name not in open_before:
-            user = open_after[name]
-            reason = f'"{user}" refers to "{name}", which it would not see any more'
-            raise FocusError(by, "elements", before, reason, "move or remove that first")
-    for name in open_before:
-        if name not in open_after:
-            reason = f'"{open_before[name]}" refers to another "{name}", which would be hidden'
-            raise FocusError(by, "elements", before, reason, "take another name")
+def _refuse_other_meanings(by: str, before: Pattern, after: Pattern, inner: Pattern) -> None:
+    """Refuse an edit after which a name that is used means something else, or nothing.
+
+    Args:
+        by: the function that edits.
+        before: the agent before the edit.
+        after: the agent after it.
+        inner: the agent that moved into it, or out of it.
+    """
+    had, has = _meanings(before, inner), _meanings(after, inner)
+    for key in has:
+        if key not in had or (had[key].means == has[key].means):
+            continue
+        name = key[1]
+        if has[key].means is None:
+            reason = f'"{has[key].user}" refers to "{name}", which it would not see any more'
+            hint = "move or remove that first"
+        else:
+            reason = f'"{had[key].user}" refers to another "{name}", which would be hidden'
+            hint = "take another name"
+        raise FocusError(by, "elements", before, reason, hint)
 
 
-def _open_names(agent: Pattern) -> dict[str, str]:
-    """The names that are used in an agent but not defined there, each with who uses it first."""
+@attrs.frozen
+class _Name:
+    """Who uses a name, and what that means: a place that an edit keeps, or None."""
+
+    user: str
+    means: int | str | None
+
+
+def _meanings(agent: Pattern, inner: Pattern) -> dict[tuple[int, str], _Name]:
+    """What each name means that is used in an agent, by the pattern that uses it.
+
+    An agent and the one that moves are one user: what one of them refers to may move to the other.
+    """
     program = Program([agent])
-    found: dict[str, str] = {}
+    roles = {id(agent): "outer", id(inner): "inner"}
+    found: dict[tuple[int, str], _Name] = {}
     for holder in program.runnables.values():
+        user = 0 if id(holder.pattern) in roles else id(holder.pattern)
         for _, name in holder.names_used:
-            if not program.meant(name, holder.path):
-                found.setdefault(name, holder.name)
+            meant = next(iter(program.meant(name, holder.path)), None)
+            place = None if meant is None else id(meant.pattern)
+            means = None if place is None else roles.get(place, place)
+            found.setdefault((user, name), _Name(holder.name, means))
     return found
 
 

@@ -228,6 +228,15 @@ def test_a_program_has_no_fault_when_tools_are_factored_out_and_inlined(text: st
             "files",
             '"sub" refers to another "files"',
         ),
+        *(
+            (
+                [READ, f"[sub:Agent {SUB} | (sub)-[:HANDOFF]->(helper)]"],
+                [moved],
+                "helper",
+                '"sub" refers to another "helper", which would be hidden',
+            )
+            for moved in ("sub", "read")
+        ),
     ],
 )
 def test_tools_are_not_factored_away_from_what_refers_to_them(
