@@ -243,18 +243,28 @@ def empty_workflow(reading: Reading) -> Iterator[Finding]:
 def unconnected_node(reading: Reading) -> Iterator[Finding]:
     """A node without an arrow where there are arrows: it would never be used."""
     for holder in workflows(reading):
-        written = arrows_in(holder.pattern)
-        if not written:
-            continue
-        ends = {end for arrow in written for end in (arrow.source, arrow.target)}
-        flow = workflow_of(holder.pattern)
-        for index, element in enumerate(holder.pattern.elements):
-            name = element.value.identity
-            if name in flow.nodes and name not in ends and flow.nodes[name].definition == name:
-                message = f'"{name}" has no arrow, so nothing uses it'
-                near = did_you_mean(name, sorted(e for e in ends if e and e not in flow.nodes))
-                hint = near or f"write ()-->({name}), or leave it out"
-                yield Finding(message, (*holder.path, index), "identity", hint=hint)
+        ends = _ends(holder)
+        for at, name in unconnected(holder):
+            message = f'"{name}" has no arrow, so nothing uses it'
+            nodes = workflow_of(holder.pattern).nodes
+            near = did_you_mean(name, sorted(end for end in ends if end and end not in nodes))
+            hint = near or f"write ()-->({name}), or leave it out"
+            yield Finding(message, at, "identity", hint=hint)
+
+
+def unconnected(holder: Definition) -> Iterator[tuple[TreePath, str]]:
+    """The nodes of a workflow with arrows that have none, with their paths."""
+    ends = _ends(holder)
+    nodes = workflow_of(holder.pattern).nodes if ends else {}
+    for index, element in enumerate(holder.pattern.elements):
+        name = element.value.identity
+        if name in nodes and name not in ends and nodes[name].definition == name:
+            yield (*holder.path, index), name
+
+
+def _ends(holder: Definition) -> set[str | None]:
+    """The names at the ends of the arrows that are written; None is the input and the result."""
+    return {end for arrow in arrows_in(holder.pattern) for end in (arrow.source, arrow.target)}
 
 
 def arrow_cycle(reading: Reading) -> Iterator[Finding]:

@@ -24,8 +24,8 @@ from ..schemas import (
     says_nothing,
     to_json_value,
 )
-from ..workflows import FlowArrow, Join
-from .arrow_rules import cycles_of, workflows
+from ..workflows import HANDOFF, FlowArrow, Join
+from .arrow_rules import cycles_of, unconnected, workflows
 from .flow_types import Flow, Types
 from .scopes import Definition
 
@@ -66,11 +66,28 @@ class _Place:
 
 
 def _places(reading: Reading) -> Iterator[_Place]:
-    """The workflows that are judged and whose arrows lead in no circle."""
+    """The workflows that are judged, and whose nodes and arrows are what they should be.
+
+    Types along an arrow to a misspelt name, say, would be one mistake told twice.
+    """
     for holder in workflows(reading):
         place = _Place(reading, holder)
-        if not place.read.ways.too_many and not any(cycles_of(place.read.arrows)):
+        read, used = place.read, place.flow.used
+        are_sound = (
+            not read.ways.too_many
+            and all(map(_is_sound, read.arrows))
+            and all(used(name) not in (None, holder) for name in read.nodes)
+            and not any(cycles_of(read.arrows))
+            and not any(unconnected(holder))
+        )
+        if are_sound:
             yield place
+
+
+def _is_sound(arrow: FlowArrow) -> bool:
+    if arrow.kind == "WHEN":
+        return bool(arrow.conditions)
+    return arrow.kind not in ("UNKNOWN", HANDOFF)
 
 
 def arrow_type(reading: Reading) -> Iterator[Finding]:
@@ -249,6 +266,10 @@ def _impossible(
         yield f"{giver} never gives {_json(wanted)}{field}", hint
 
 
+def _never_taken(answer: Schema, test: FlowArrow) -> bool:
+    return any(_impossible(answer, test.conditions, ""))
+
+
 def uncovered_choice(reading: Reading) -> Iterator[Finding]:
     """A choice that has no arrow for some answer."""
     for place in _places(reading):
@@ -263,6 +284,8 @@ def uncovered_choice(reading: Reading) -> Iterator[Finding]:
             if rest:
                 continue
             answer, at = place.flow.answer(source), place.of(tests[-1])
+            if any(_never_taken(answer, test) for test in tests):
+                continue
             left = _uncovered(answer, tests)
             if left is None:
                 message = f"{place.words(source)} may give other answers, and no arrow is for them"
@@ -289,7 +312,7 @@ def _choices(place: _Place) -> Iterator[tuple[str | None, list[FlowArrow], list[
         leaving = [each for each in place.read.arrows if each.source == source]
         tests = [each for each in leaving if each.kind == "WHEN"]
         rest = [each for each in leaving if each.kind == "OTHERWISE"]
-        if (tests or rest) and all(test.conditions for test in tests):
+        if tests or rest:
             yield source, tests, rest
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from attrs import evolve, field, frozen
 from hypothesis import strategies as st
@@ -22,6 +23,9 @@ class Flow:
         arms: for each choosing node the targets of its arms, each for an answer of its own.
         renamed: for an arrow, the name under which it is carried.
         takes: for each node its parameters, name and type.
+        otherwise: whether the last arm is taken where no other is.
+        extra: more elements.
+        head: the name and label of the workflow, with the properties.
     """
 
     gives: dict[str, str | None]
@@ -31,6 +35,7 @@ class Flow:
     takes: dict[str, list[tuple[str, str]]] = field(factory=dict)
     otherwise: bool = False
     extra: str = ""
+    head: str = "w:Workflow"
 
     def text(self) -> str:
         """The program."""
@@ -41,7 +46,7 @@ class Flow:
                 if self.otherwise and index == len(targets) - 1:
                     label = "OTHERWISE"
                 elements.append(f"({source})-[:{label}]->({target})")
-        flow = f"[w:Workflow | {', '.join([*elements, *filter(None, [self.extra])])}]"
+        flow = f"[{self.head} | {', '.join([*elements, *filter(None, [self.extra])])}]"
         return "\n".join([flow, *map(self._definition, self.gives)])
 
     def _arrow(self, arrow: tuple[str, str]) -> str:
@@ -54,7 +59,7 @@ class Flow:
         gives = self.gives[name]
         if gives is not None:
             return f'[{name}:Tool {{description: "d"}} | {nodes}==>(::{gives})]'
-        answers = ", ".join(f'"a{index}"' for index in range(len(self.arms[name])))
+        answers = ", ".join(f'"a{index}"' for index in range(len(self.arms.get(name, "ab"))))
         return (
             f'[{name}:Agent {{instruction: "x", model: "Offline/rehearsal"}} | {nodes}==>(::Kind), '
             f"[Kind:String {{enum: [{answers}]}}]]"
@@ -105,101 +110,208 @@ def choices(draw: st.DrawFn) -> Flow:
     return Flow(gives, arrows, {"chooser": arms}, takes=takes, otherwise=draw(st.booleans()))
 
 
+@st.composite
+def loops(draw: st.DrawFn) -> Flow:
+    """A loop whose next round takes what its judge answers."""
+    kind = draw(st.sampled_from(TYPES))
+    gives: dict[str, str | None] = {"writer": kind, "judge": None}
+    takes = {"writer": [("x", "String")], "judge": [("x", kind)]}
+    arrows = [("writer", "judge")]
+    if draw(st.booleans()):  # something between the two
+        gives["middle"] = draw(st.sampled_from(TYPES))
+        takes |= {"middle": [("x", kind)], "judge": [("x", gives["middle"] or "String")]}
+        arrows = [("writer", "middle"), ("middle", "judge")]
+    end = draw(st.sampled_from(['"a0"', '{judge: "a1"}']))
+    head = f"w:Loop {{max: {draw(st.integers(1, 9))}, until: {end}}}"
+    return Flow(gives, arrows, takes=takes, extra="(writer)-->()", head=head)
+
+
 def well_typed_workflows() -> st.SearchStrategy[str]:
     """Programs of a workflow with nothing wrong."""
-    return (flows() | choices()).map(Flow.text)
+    return (flows() | choices() | loops()).map(Flow.text)
 
 
 @frozen
 class Broken:
-    """A program with one thing wrong, and the codes of the faults of which one has to be told."""
+    """A program with one thing wrong.
+
+    Attributes:
+        text: the program.
+        codes: the codes of which one has to be told.
+        about: the names of the nodes whose definitions the fault has to lead to.
+    """
 
     text: str
     codes: set[str]
+    about: frozenset[str] = frozenset()
 
 
-def _wrong_type(flow: Flow, arrow: tuple[str, str]) -> Broken:
+def broken(flow: Flow, code: str, *about: str, **changes: Any) -> Broken:
+    """A workflow with changes that are one fault."""
+    return Broken(evolve(flow, **changes).text(), {code}, frozenset(about))
+
+
+def respelt(flow: Flow, code: str, old: str, new: str, *about: str) -> Broken:
+    """A workflow with one fault in how it is written."""
+    text = flow.text()
+    assert old in text
+    return Broken(text.replace(old, new, 1), {code}, frozenset(about))
+
+
+Arrow = tuple[str, str]
+
+
+def _wrong_type(flow: Flow, arrow: Arrow) -> Broken:
     source, target = arrow
-    given = flow.gives[source] or "String"
-    wrong = OTHER.get(given, "String")
+    wrong = OTHER.get(flow.gives[source] or "String", "String")
     takes = [
         (name, wrong if len(flow.takes[target]) == 1 or name == source else kind)
         for name, kind in flow.takes[target]
     ]
-    changed = evolve(flow, takes={**flow.takes, target: takes})
-    return Broken(changed.text(), {"arrow-type"})
+    return broken(flow, "arrow-type", *arrow, takes={**flow.takes, target: takes})
 
 
-def _unknown_name(flow: Flow, arrow: tuple[str, str]) -> Broken:
-    source, _ = arrow
-    return Broken(
-        evolve(flow, arrows=[*flow.arrows, (source, "nowhere")]).text(), {"undefined-reference"}
-    )
+def _unknown_name(flow: Flow, arrow: Arrow) -> Broken:
+    return broken(flow, "undefined-reference", arrows=[*flow.arrows, (arrow[0], "nowhere")])
 
 
-def _circle(flow: Flow, arrow: tuple[str, str]) -> Broken:
-    source, target = arrow
-    return Broken(evolve(flow, arrows=[*flow.arrows, (target, source)]).text(), {"arrow-cycle"})
+def _circle(flow: Flow, arrow: Arrow) -> Broken:
+    return broken(flow, "arrow-cycle", arrows=[*flow.arrows, (arrow[1], arrow[0])])
 
 
-def _no_direction(flow: Flow, arrow: tuple[str, str]) -> Broken:
-    source, target = arrow
-    return Broken(
-        flow.text().replace(f"({source})-->({target})", f"({source})--({target})", 1),
-        {"arrow-direction"},
-    )
+def _after_itself(flow: Flow, arrow: Arrow) -> Broken:
+    return broken(flow, "arrow-cycle", arrows=[*flow.arrows, (arrow[1], arrow[1])])
 
 
-def _misspelt_label(flow: Flow, arrow: tuple[str, str]) -> Broken:
-    source, target = arrow
-    text = flow.text().replace(f"({source})-->({target})", f"({source})-[:ECH]->({target})", 1)
-    return Broken(text, {"arrow-label"})
+def _inside_itself(flow: Flow, arrow: Arrow) -> Broken:
+    return broken(flow, "reference-cycle", arrows=[*flow.arrows, (arrow[0], "w")])
 
 
-def _unused(flow: Flow, _: tuple[str, str]) -> Broken:
-    changed = evolve(
-        flow,
-        gives={**flow.gives, "idle": "String"},
-        takes={**flow.takes, "idle": [("x", "String")]},
-    )
-    return Broken(changed.text(), {"unconnected-node"})
+def _unused(flow: Flow, _: Arrow) -> Broken:
+    gives = {**flow.gives, "idle": "String"}
+    takes = {**flow.takes, "idle": [("x", "String")]}
+    return broken(flow, "unconnected-node", gives=gives, takes=takes)
 
 
-def _carried_otherwise(flow: Flow, arrow: tuple[str, str]) -> Broken:
+def _defined_twice(flow: Flow, arrow: Arrow) -> Broken:
+    again = flow._definition(arrow[0]).replace('"d"', '"e"').replace('"x"', '"y"')
+    return Broken(f"{flow.text()}\n{again}", {"duplicate-definition"})
+
+
+def _carried_otherwise(flow: Flow, arrow: Arrow) -> Broken:
     """What is carried has another name, or is a record now where a value was."""
     _, target = arrow
-    codes = {"missing-field", "arrow-type"}
     if len(flow.takes[target]) == 1 and flow.takes[target][0][1] == "Object":
         return _circle(flow, arrow)  # an object takes any record
-    return Broken(evolve(flow, renamed={arrow: "other"}).text(), codes)
+    text = evolve(flow, renamed={arrow: "other"}).text()
+    return Broken(text, {"missing-field", "arrow-type"}, frozenset({target}))
 
 
-MUTATIONS: list[Callable[[Flow, tuple[str, str]], Broken]] = [
+def _one_more_parameter(flow: Flow, arrow: Arrow) -> Broken:
+    """A join, or what a node takes as it is, misses a field."""
+    source, target = arrow
+    if flow.gives[source] == "Object":
+        return _circle(flow, arrow)  # an object may have any field
+    takes = {**flow.takes, target: [*flow.takes[target], ("more", "Boolean")]}
+    text = evolve(flow, takes=takes).text()
+    return Broken(text, {"missing-field", "arrow-type"}, frozenset({target}))
+
+
+def _no_list(flow: Flow, arrow: Arrow) -> Broken:
+    if flow.gives[arrow[0]] == "Array":
+        return _circle(flow, arrow)
+    return respelt(flow, "each-type", *_arrow_text(flow, arrow, "[:EACH]"), arrow[0])
+
+
+def _arrow_text(flow: Flow, arrow: Arrow, inside: str, end: str = "->") -> tuple[str, str]:
+    source, target = arrow
+    return f"({source})-->({target})", f"({source})-{inside}{end}({target})"
+
+
+def _no_direction(flow: Flow, arrow: Arrow) -> Broken:
+    return respelt(flow, "arrow-direction", *_arrow_text(flow, arrow, "", "-"))
+
+
+def _misspelt_label(flow: Flow, arrow: Arrow) -> Broken:
+    return respelt(flow, "arrow-label", *_arrow_text(flow, arrow, "[:ECH]"))
+
+
+def _unknown_key(flow: Flow, arrow: Arrow) -> Broken:
+    return respelt(flow, "arrow-key", *_arrow_text(flow, arrow, '[{az: "x"}]'))
+
+
+def _hands_over(flow: Flow, arrow: Arrow) -> Broken:
+    return respelt(flow, "handoff", *_arrow_text(flow, arrow, "[:HANDOFF]"))
+
+
+def _choice_without_answers(flow: Flow, arrow: Arrow) -> Broken:
+    """A choice by what does not declare its answers, with one of them covered."""
+    source = arrow[0]
+    if flow.gives[source] != "String":
+        return _circle(flow, arrow)
+    when = _arrow_text(flow, arrow, '[:WHEN {is: "x"}]')
+    return respelt(flow, "uncovered-choice", *when, source)
+
+
+def _nameless(flow: Flow, _: Arrow) -> Broken:
+    return broken(flow, "missing-name", head=flow.head.removeprefix("w"))
+
+
+MUTATIONS: list[Callable[[Flow, Arrow], Broken]] = [
     _wrong_type,
     _unknown_name,
     _circle,
+    _after_itself,
+    _inside_itself,
+    _unused,
+    _defined_twice,
+    _carried_otherwise,
+    _one_more_parameter,
+    _no_list,
     _no_direction,
     _misspelt_label,
-    _unused,
-    _carried_otherwise,
+    _unknown_key,
+    _hands_over,
+    _choice_without_answers,
+    _nameless,
 ]
 
 
-def _missing_arm(flow: Flow) -> Broken:
-    """A choice that no longer covers its answers."""
-    text = evolve(flow, otherwise=False).text()
+def _wrong_choices(flow: Flow) -> list[Broken]:
+    """A choice that no longer covers its answers, has one of no answer, or twice the same."""
+    flow = evolve(flow, otherwise=False)
     last = len(flow.arms["chooser"]) - 1
-    return Broken(text.replace(f'WHEN {{is: "a{last}"}}', 'WHEN {is: "a0"}'), {"uncovered-choice"})
+    arm = f'WHEN {{is: "a{last}"}}'
+    free = {**flow.gives, "chooser": "String"}
+    return [
+        respelt(flow, "uncovered-choice", arm, 'WHEN {is: "a0"}', "chooser"),
+        respelt(flow, "impossible-choice", arm, 'WHEN {is: "never"}', "chooser"),
+        respelt(flow, "impossible-choice", arm, "WHEN {is: 3}", "chooser"),
+        respelt(flow, "arrow-key", arm, "WHEN"),
+        respelt(flow, "arrow-label", arm, arm.replace("WHEN", "WEHN")),
+        broken(flow, "uncovered-choice", "chooser", gives=free),
+    ]
 
 
-def _impossible_arm(flow: Flow) -> Broken:
-    text = evolve(flow, otherwise=False).text()
-    return Broken(text.replace('WHEN {is: "a0"}', 'WHEN {is: "never"}'), {"impossible-choice"})
+def _wrong_loops(flow: Flow) -> list[Broken]:
+    """A loop without a bound, or that never ends."""
+    head = flow.head
+    until = head[head.index("until") : -1]
+    most = head[head.index("max") : head.index(", until")]
+    return [
+        respelt(flow, "loop-rounds", f"{most}, ", ""),
+        respelt(flow, "loop-rounds", most, "max: 0"),
+        respelt(flow, "loop-rounds", most, 'max: "3"'),
+        respelt(flow, "loop-rounds", f", {until}", ""),
+        respelt(flow, "loop-end", until, 'until: {judge: "never"}', "judge"),
+        respelt(flow, "loop-end", until, 'until: {nobody: "a0"}'),
+        respelt(flow, "loop-rounds", "w:Loop", "w:Workflow"),
+    ]
 
 
 def broken_workflows() -> st.SearchStrategy[Broken]:
     """Programs of a workflow with one thing wrong."""
-    plain = (flows() | choices()).filter(lambda flow: bool(flow.arrows))
+    plain = (flows() | choices() | loops()).filter(lambda flow: bool(flow.arrows))
     mutated = plain.flatmap(
         lambda flow: st.builds(
             lambda mutate, arrow: mutate(flow, arrow),
@@ -207,7 +319,6 @@ def broken_workflows() -> st.SearchStrategy[Broken]:
             st.sampled_from(flow.arrows),
         )
     )
-    chosen = choices().flatmap(
-        lambda flow: st.sampled_from([_missing_arm(flow), _impossible_arm(flow)])
-    )
-    return mutated | chosen
+    chosen = choices().flatmap(lambda flow: st.sampled_from(_wrong_choices(flow)))
+    looped = loops().flatmap(lambda flow: st.sampled_from(_wrong_loops(flow)))
+    return mutated | chosen | looped

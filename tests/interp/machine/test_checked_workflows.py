@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, note, settings, strategies as st
 
-from gram import Pattern
-from interp import Request, ToolLibrary, create_tool, run
+from gram import Pattern, only_errors
+from interp import Request, ToolLibrary, ValidationError, create_tool, run
 from lenses_ext import parse, resolve, result_schema, tool_spec_schema, validate_program, view
-from tests.lenses_ext.workflow_strategies import well_typed_workflows
+from tests.lenses_ext.workflow_strategies import (
+    Broken,
+    broken_workflows,
+    well_typed_workflows,
+)
 
 SAMPLES: dict[str, Any] = {
     "string": "text",
@@ -69,3 +74,21 @@ def test_a_workflow_without_faults_runs_without_a_type_that_does_not_fit(
     assert received
     assert json.dumps(response.content)
     assert all(each.error is None for each in response.tools_used)
+
+
+@given(broken_workflows())
+@settings(max_examples=40, deadline=None)
+def test_a_workflow_that_is_broken_is_refused_with_the_faults_that_the_check_finds(
+    broken: Broken,
+) -> None:
+    note(broken.text)
+    document = parse(broken.text)
+    name = document.patterns[0].value.identity
+
+    with pytest.raises(ValidationError) as refused:
+        run(document, "input", agent=name or None)
+
+    if name:  # without one it cannot be chosen
+        told = {each.message for each in only_errors(refused.value.faults)}
+        assert told == {each.message for each in only_errors(validate_program(document))}
+        assert all(each in str(refused.value) for each in told)

@@ -110,12 +110,31 @@ def test_a_well_typed_workflow_has_no_fault(text: str) -> None:
     assert [each.message for each in validate_program(parse(dumps(document.patterns)))] == []
 
 
-@given(broken_workflows())
-@settings(max_examples=100, deadline=None)
-def test_a_workflow_that_is_broken_in_one_place_has_a_fault(broken: Broken) -> None:
-    note(broken.text)
+def lines_of(fault: Fault) -> set[int]:
+    """The lines that a fault leads to: its own, and those of the places that it names."""
+    cited = re.findall(r"\b(\d+):\d+", f"{fault.message} {fault.hint}")
+    return {*map(int, cited), *([fault.lineno] if fault.lineno else [])}
 
-    assert broken.codes & {each.code for each in validate_program(parse(broken.text))}
+
+@given(broken_workflows())
+@settings(max_examples=150, deadline=None)
+def test_a_workflow_that_is_broken_in_one_place_has_that_fault_with_its_places(
+    broken: Broken,
+) -> None:
+    note(broken.text)
+    lines = broken.text.splitlines()
+
+    faults = only_errors(validate_program(parse(broken.text)))
+
+    note("\n".join(map(said, faults)))
+    told = [each for each in faults if each.code in broken.codes]
+    about = {
+        number
+        for name in broken.about
+        for number, line in enumerate(lines, 1)
+        if line.startswith(f"[{name}:")
+    }
+    assert any(each.span and about <= lines_of(each) for each in told)
 
 
 def test_faults_of_a_workflow_are_found_among_many() -> None:
