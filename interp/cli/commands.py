@@ -21,6 +21,7 @@ COMMANDS = {
     "chat": "Talk to an agent, line by line.",
     "check": "Report the faults in gram files.",
     "completion": "Print the completion of a shell: bash, zsh or fish.",
+    "conversations": "List, show and remove the conversations of a store.",
     "convert": "Print gram as canonical JSON, and JSON as gram.",
     "del": "Remove the value at a path.",
     "doctor": "Say what is wrong with the set-up.",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
 from gram import GramError
@@ -10,7 +13,7 @@ from ..errors import ReplayError
 from ..execution import LiveWorld, Run, World
 from ..machine import begun_with
 from ..programs import the_agent
-from ..records import load_run
+from ..records import RecordedRun, load_run
 from ..replaying import Replay, recorded
 from .completing import complete_files
 from .failures import Refused
@@ -19,30 +22,54 @@ from .inputs import hint_at_tools, read_document, read_libraries
 from .json_answers import JsonAnswers
 from .options import tools_option
 from .process import interruptible
+from .store_option import of_store_instead
 from .terminal import Terminal
+
+_OPTIONS = (
+    click.option(
+        "--program",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Run this program on what was recorded.",
+    ),
+    agent_option,
+    click.option(
+        "--live",
+        type=click.Choice(["model", "tools"]),
+        multiple=True,
+        help="Ask the real model, or run the real tools, where the recording does not fit.",
+    ),
+    tools_option,
+    mcp_option,
+    openapi_option,
+    click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object."),
+)
+
+
+def replay_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorate a command with the options that `show_again` takes."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.command("replay")
 @click.argument("file", shell_complete=complete_files)
-@click.option(
-    "--program",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Run this program on what was recorded.",
-)
-@agent_option
-@click.option(
-    "--live",
-    type=click.Choice(["model", "tools"]),
-    multiple=True,
-    help="Ask the real model, or run the real tools, where the recording does not fit.",
-)
-@tools_option
-@mcp_option
-@openapi_option
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
-def command(
-    file: str,
+@of_store_instead("gram runs replay RUN")
+@replay_options
+def command(file: str, **options: Any) -> None:
+    """Show the run that FILE records, as it was shown: no model, key or tool is needed.
+
+    With --program, a changed program gets the recorded answers up to the first request that
+    differs. The difference is shown, unless --live says who answers from there on. Exits with 1 if
+    something differs, or if the recording ends before the run does.
+    """
+    show_again(load_run(file), **options)
+
+
+def show_again(
+    kept: RecordedRun,
+    *,
     program: str | None,
     agent: str | None,
     live: tuple[str, ...],
@@ -51,13 +78,22 @@ def command(
     openapi: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Show the run that FILE records, as it was shown: no model, key or tool is needed.
+    """Show a recorded run as it was shown, or what a changed program makes of it.
 
-    With --program, a changed program gets the recorded answers up to the first request that
-    differs. The difference is shown, unless --live says who answers from there on. Exits with 1 if
-    something differs, or if the recording ends before the run does.
+    Args:
+        kept: the run.
+        program: the file of the changed program.
+        agent: the name of its agent.
+        live: what is real where the recording does not fit: ``model``, ``tools``.
+        tools: files of tools.
+        mcp: MCP servers.
+        openapi: OpenAPI documents.
+        as_json: whether the answer is printed as a JSON object.
+
+    Raises:
+        click.UsageError: the options do not fit together.
+        Refused: the program makes another request than the recorded one.
     """
-    kept = load_run(file)
     named = (*tools, *mcp, *openapi)
     terminal = JsonAnswers(is_streaming=False, session=None) if as_json else Terminal()
     if program is None:

@@ -20,12 +20,14 @@ from .json_answers import JsonAnswers
 from .options import RunningOptions, options_of
 from .output import tell
 from .process import interruptible, uninterrupted
+from .store_option import of_store_instead
 from .terminal import Terminal
 from .unfinished_turn import expect_session_of, how_to_resume
 
 
 @click.command("resume")
 @click.argument("file", shell_complete=complete_files)
+@of_store_instead("gram runs resume RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
 @options_of(RunningOptions)
 def command(file: str, as_json: bool, options: RunningOptions) -> None:

@@ -1,17 +1,25 @@
-"""The option for a store of runs."""
+"""The options and arguments of commands on stores of runs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import StoreError
 from ..redaction import redact_error
 from .completing import complete_files
+from .failures import Refused
 
 if TYPE_CHECKING:
+    from ..stores import RunStore
     from .options import TalkOptions
+
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no run is older
+_LONGEST = 100 * 366 * 86400  # seconds
 
 
 def store_option(*, is_needed: bool = True) -> Callable[[Any], Any]:
@@ -30,6 +38,61 @@ def store_option(*, is_needed: bool = True) -> Callable[[Any], Any]:
         help=f"{what}: a file, or a database on Postgres.",
         show_envvar=is_needed,
     )
+
+
+def of_store_instead(command: str) -> Callable[[Any], Any]:
+    """An option that is not shown, for a command on run files: it says which one is on stores.
+
+    Args:
+        command: the command on stores.
+    """
+
+    def refuse(_: click.Context, __: click.Parameter, store: str | None) -> None:
+        if store is not None:
+            raise click.UsageError(f"this is for run files: {command} --store is for stores")
+
+    return click.option("--store", hidden=True, expose_value=False, callback=refuse)
+
+
+run_argument = click.argument("run", metavar="RUN")
+"""A run of a store: its id, or the beginning of it."""
+
+
+def named_run(store: RunStore, run: str) -> str:
+    """The id that begins with a text.
+
+    Raises:
+        Refused: several do.
+        StoreError: none does.
+    """
+    try:
+        return store.row(run).id
+    except StoreError:
+        found = [row.id for row in store.rows(beginning=run, limit=3)]
+        if not found:
+            raise
+    if len(found) > 1:
+        raise Refused(f"several runs of {store.name} begin with {run}: {', '.join(found)}")
+    return found[0]
+
+
+class Age(click.ParamType[datetime]):
+    """A time: how long ago, or a date."""
+
+    name = "AGE|DATE"
+
+    def convert(self, value: Any, _: click.Parameter | None, __: click.Context | None) -> datetime:
+        """A time from ``30d``, ``12h``, ``2026-11-22`` or ``2026-11-22T15:00``."""
+        if isinstance(value, datetime):
+            return value
+        if age := re.fullmatch(r"(\d{1,6})([smhd])", value):
+            seconds = int(age[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[2]]
+            return max(_FIRST, datetime.now(UTC) - timedelta(seconds=min(seconds, _LONGEST)))
+        try:
+            found = datetime.fromisoformat(value).astimezone(UTC)
+        except (ValueError, OverflowError):
+            self.fail(f"{value} is neither an age, such as 30d or 12h, nor a date")
+        return max(_FIRST, found)
 
 
 conversation_option = click.option(

@@ -21,6 +21,11 @@ from .completing import complete_files
 from .file_options import json_option
 from .output import Styled, note, show, show_json
 from .output_files import expect_other_file, write_result
+from .store_option import of_store_instead
+
+follow_option = click.option(
+    "--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens."
+)
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 _WIDEST = 30  # characters of a position that others are aligned with
@@ -28,7 +33,8 @@ _WIDEST = 30  # characters of a position that others are aligned with
 
 @click.command("trace")
 @click.argument("file", shell_complete=complete_files)
-@click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
+@of_store_instead("gram runs show RUN")
+@follow_option
 @json_option
 @click.option(
     "--html",
@@ -48,13 +54,12 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
     What happens inside an agent or a workflow stands below it; with --follow it stands before it.
     """
     if out is not None:
-        if is_followed or as_json:
-            raise click.UsageError("--html is for itself, without --follow and --json")
+        expect_only_html(is_followed=is_followed, as_json=as_json)
         expect_other_file(out, file)
         write_page(load_run(file), out)
         return
     if is_followed:
-        _follow(file, as_json)
+        show_followed(follow(file), as_json=as_json)
         return
     found = timeline(load_run(file))
     if as_json:
@@ -73,10 +78,26 @@ def write_page(run: RecordedRun, out: str) -> None:
         note(f"gram: the page of the run is in {out}")
 
 
-def _follow(file: str, as_json: bool) -> None:
+def expect_only_html(*, is_followed: bool, as_json: bool) -> None:
+    """Refuse other forms beside a page.
+
+    Raises:
+        click.UsageError: another form is asked for, too.
+    """
+    if is_followed or as_json:
+        raise click.UsageError("--html is for itself, without --follow and --json")
+
+
+def show_followed(runs: Iterable[RecordedRun], *, as_json: bool) -> None:
+    """Show a run while it happens: each step as it ends, and at the end what it came to.
+
+    Args:
+        runs: the run, again whenever it has gone on.
+        as_json: whether each step is a JSON object on a line of its own.
+    """
     shown = 0
     found: Timeline | None = None
-    for run in follow(file):
+    for run in runs:
         found = timeline(run)
         ended = [each for each in found.in_order if not each.is_open]
         for entry in ended[shown:]:

@@ -11,23 +11,48 @@ from gram import expect
 
 from ..machine import Status
 from ..records import PathLike, RecordedRun, Stopped, is_recorded, load_run
+from ..stores import RunStore, StoreLike, opened
 
-_PAUSE = 0.1  # seconds between two looks at the file
+_PAUSE = 0.1  # seconds between two looks
 _PATIENCE = 2.0  # seconds in which a file that nobody writes may find a writer
 
 
-def follow(path: PathLike) -> Iterator[RecordedRun]:
-    """Yield the run of a file, and again whenever it has gone on, until it ends.
+def follow(run: PathLike, *, store: StoreLike | None = None) -> Iterator[RecordedRun]:
+    """Yield a run as it is recorded, and again whenever it has gone on, until it ends.
 
-    It ends when the run is done, when it stopped, or when no process has the file open any more.
+    It ends when the run is done, when it stopped, or when no process goes on with it any more. A
+    run of a store that is queued is waited for.
+
+    Args:
+        run: the path of its file, or its id in the store.
+        store: the store that has it, or where that is.
 
     Raises:
         OSError: the file cannot be read.
-        GramDecodeError: the file is not gram.
-        ValidationError: the file is not the record of a run; the fault has its place.
+        StoreError: there is no such run in the store, or the store cannot be read.
+        GramDecodeError: what is recorded is not gram.
+        ValidationError: what is recorded is no run; the fault has its place.
         ReplayError: an event does not fit the run.
     """
-    expect(path, (str, os.PathLike), "path", by="follow")
+    expect(run, (str, os.PathLike), "run", by="follow")
+    expect(store, (RunStore, str, os.PathLike, type(None)), "store", by="follow")
+    return _of_file(run) if store is None else _of_store(store, str(run))
+
+
+def _of_store(store: StoreLike, run: str) -> Iterator[RecordedRun]:
+    with opened(store) as found:
+        seen = 0
+        while True:
+            began, row = monotonic(), found.row(run)
+            if row.entries != seen:
+                seen = row.entries
+                yield found.recorded(run)
+            elif row.status not in ("queued", "running"):
+                return
+            sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long run is read less often
+
+
+def _of_file(path: PathLike) -> Iterator[RecordedRun]:
     seen, changed = 0, monotonic()
     while True:
         is_written, size = is_recorded(path), Path(path).stat().st_size

@@ -2,7 +2,7 @@
 
 from .claims import Claim
 from .conversations import Conversation
-from .opening import StoreLike, context_of, new_run, open_store, run_of
+from .opening import StoreLike, context_of, new_run, open_store, opened, run_of
 from .postgres import PostgresDatabase
 from .run_rows import ENDED, RunFacts, RunRow, RunStatus
 from .run_store import RunStore
@@ -22,6 +22,7 @@ __all__ = [
     "context_of",
     "new_run",
     "open_store",
+    "opened",
     "run_of",
     "status_of",
 ]

@@ -102,11 +102,34 @@ class Conversation:
         Raises:
             StoreError: a turn of it is queued or under way, or the store cannot be written.
         """
-
-        def work(execute: Execute) -> None:
-            execute(  # new turns wait until it is removed
-                "UPDATE gram_conversations SET size = size WHERE name = ?", self.name
+        if run := self._removed(None):
+            raise StoreError(
+                f"{self.database.name}: a turn of the conversation {self.name} is queued or under "
+                f"way: run {run}\n  hint: cancel it first"
             )
+        remove_unused_texts(self.database)
+
+    def remove_if_old(self, before: datetime) -> bool:
+        """Remove it; False if it changed since, or a turn of it is queued or under way.
+
+        Args:
+            before: the time before which it changed last.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        return self._removed(before) is None
+
+    def _removed(self, before: datetime | None) -> str | None:
+        """Remove it; the id of the turn that keeps it from being removed, if there is one."""
+
+        def work(execute: Execute) -> str | None:
+            found = execute(  # new turns wait until it is removed
+                "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING run, changed",
+                self.name,
+            )
+            if found and before and found[0][1] >= before.timestamp():
+                return str(found[0][0])
             turns = execute(
                 "SELECT id, status = 'queued' OR (status = 'running' AND leased_until >= "
                 f"{self.database.clock}) FROM gram_runs WHERE conversation = ?",
@@ -114,17 +137,14 @@ class Conversation:
             )
             for run, is_in_use in turns:
                 if is_in_use:
-                    raise StoreError(
-                        f"{self.database.name}: a turn of the conversation {self.name} is queued "
-                        f"or under way: run {run}\n  hint: cancel it first"
-                    )
+                    return str(run)
             execute("DELETE FROM gram_runs WHERE conversation = ?", self.name)
             remove_entries(execute, [run for run, _ in turns])
             execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
             execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
+            return None
 
-        self.database.together(work)
-        remove_unused_texts(self.database)
+        return self.database.together(work)
 
 
 def conversations_of(

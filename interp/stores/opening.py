@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, Union
 
@@ -50,6 +52,20 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     from .sqlite import SqliteDatabase  # imported late: not every store is a file
 
     return RunStore(SqliteDatabase(path))
+
+
+@contextmanager
+def opened(store: StoreLike) -> Iterator[RunStore]:
+    """A store, which is opened if it is not, and then closed in the end.
+
+    Raises:
+        ConfigurationError, StoreError: see `open_store`.
+    """
+    if isinstance(store, RunStore):
+        yield store
+        return
+    with open_store(store, must_exist=True) as found:
+        yield found
 
 
 def new_run(store: StoreLike, run: str, *, conversation: str | None = None) -> StoredRun:

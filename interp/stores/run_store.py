@@ -15,7 +15,7 @@ from .claims import Claim
 from .conversations import Conversation, Turn, conversations_of
 from .database import Database
 from .reading import entries_of
-from .removing import prune
+from .removing import prune, remove_unused_texts
 from .renewing import Keeper
 from .run_rows import (
     ENDED,
@@ -300,6 +300,21 @@ class RunStore:
             values.append(tenant)
         of_tenant = "" if tenant is None else " AND tenant = ?"
         return prune(self.ready(), f"{where} AND changed < ?{of_tenant}", values)
+
+    def prune_conversations(self, before: datetime) -> int:
+        """Remove conversations with the runs that are their turns; returns how many.
+
+        Args:
+            before: only those that last changed before this time. One with a turn that is queued or
+                under way stays.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        expect(before, datetime, "before", by="prune_conversations")
+        removed = sum(each.remove_if_old(before) for each in self.conversations(before=before))
+        remove_unused_texts(self.database)
+        return removed
 
     def _kept(self, claim: Claim) -> Claim:
         """A claim that is renewed from now on."""

@@ -40,6 +40,10 @@ def test_a_run_is_kept_listed_and_shown(address: str, tmp_path: Path) -> None:
     shown = runs(address, "show", run[:6]).stdout
     assert "hello_world_agent · Offline/rehearsal · done" in shown
     assert 'sayHello(personName: "Al") -> "Hello, Al!' in shown
+    followed = runs(address, "show", run[:6], "--follow").stdout
+    assert followed.splitlines()[-1] in shown
+    assert 'sayHello(personName: "Al") -> "Hello, Al!' in followed
+    assert runs(address, "replay", run).stdout == "Hello, Al! Nice to meet you.\n"
     page = tmp_path / "run.html"
     assert runs(address, "show", run, "--html", str(page)).returncode == 0
     assert "hello_world_agent" in page.read_text()
@@ -84,6 +88,33 @@ def test_a_run_is_cancelled(address: str) -> None:
     refused = runs(address, "resume", row["id"], "--approve", "all", "--offline")
     assert refused.returncode == 2
     assert "was cancelled" in refused.stderr
+
+
+def test_conversations_are_listed_shown_and_removed(address: str) -> None:
+    for name in ("al", "bo"):
+        gram(*SAY, "--store", address, "--conversation", name)
+
+    def talks(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return gram("conversations", *arguments, GRAM_STORE=address)
+
+    found = json.loads(talks("list", "--json").stdout)
+    assert [(each["name"], each["messages"]) for each in found] == [("bo", 4), ("al", 4)]
+    page = talks("show", "al", "--limit", "1")
+    assert page.stdout == "     3  assistant: Hello, Al! Nice to meet you.\n"
+    assert "there are 3 messages before; --before 3 shows them" in page.stderr
+    assert talks("remove", "al").stderr == "gram: the conversation al is removed\n"
+    assert "there is no conversation al" in talks("show", "al").stderr
+    assert [row["conversation"] for row in listed(address)] == ["bo"]
+    assert json.loads(talks("prune", "--before", "0s", "--json").stdout) == {"removed": 1}
+    assert not listed(address)
+
+
+@pytest.mark.parametrize("command", ["show", "resume", "replay"])
+def test_commands_on_run_files_name_those_on_stores(address: str, command: str) -> None:
+    done = gram("trace" if command == "show" else command, "abc", "--store", address)
+
+    assert done.returncode == 2
+    assert f"gram runs {command} RUN --store is for stores" in done.stderr
 
 
 @pytest.mark.parametrize(
