@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from .database import Database, Execute
@@ -41,11 +41,13 @@ def prune(database: Database, where: str, values: Sequence[object]) -> int:
     return count
 
 
-def remove_entries(execute: Execute, runs: Iterable[str]) -> None:
+def remove_entries(execute: Execute, runs: Sequence[str]) -> None:
     """Remove the entries of runs that were removed."""
-    for run in runs:
-        execute("DELETE FROM gram_entries WHERE run = ?", run)
-        execute("DELETE FROM gram_uses WHERE run = ?", run)
+    for first in range(0, len(runs), _AT_ONCE):
+        some = runs[first : first + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        for table in ("gram_entries", "gram_uses"):
+            execute(f"DELETE FROM {table} WHERE run IN ({marks})", *some)
 
 
 def remove_unused_texts(database: Database) -> None:
