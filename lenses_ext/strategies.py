@@ -11,6 +11,7 @@ They need Hypothesis: ``pip install 'gram-agents[laws]'``.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -198,6 +199,7 @@ def json_texts() -> st.SearchStrategy[str]:
     return texts() | st.sampled_from(ODD_NAMES) | st.just("x\0y\n")
 
 
+@cache  # to validate it anew takes longer than to draw from it
 def json_values() -> st.SearchStrategy[Any]:
     """JSON of every kind."""
     scalars = (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, MutableMapping, MutableSequence
 from hypothesis import strategies as st
 
 from gram import Pattern, expect
-from lenses_ext import result_schema, tool_spec_schema, view
+from lenses_ext import Memo, result_schema, tool_spec_schema, view
 from lenses_ext.strategies import json_values
 
 from ..contracts import accepts
@@ -25,8 +25,15 @@ def arguments_of(tool: Pattern) -> st.SearchStrategy[dict[str, Json]]:
 def results_of(tool: Pattern) -> st.SearchStrategy[Json]:
     """Results of the type that a tool specification declares; any JSON where it declares none."""
     expect(tool, Pattern, "tool", by="results_of")
+    return _results_of(tool)
+
+
+def _any_result_of(tool: Pattern) -> st.SearchStrategy[Json]:
     schema = result_schema(tool)
     return json_values() if schema is None else values_of(schema)
+
+
+_results_of: Memo[Pattern, st.SearchStrategy[Json]] = Memo(_any_result_of)
 
 
 def broken_arguments_of(tool: Pattern) -> st.SearchStrategy[dict[str, Json]]:

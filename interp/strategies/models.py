@@ -82,8 +82,9 @@ def models(
 _said = json_texts().filter(str.strip)
 
 
-def _answers(answer: Pattern) -> st.SearchStrategy[str]:
-    return values_of(answer_schema(answer)).map(write_json)
+_answers: Memo[Pattern, st.SearchStrategy[str]] = Memo(
+    lambda answer: values_of(answer_schema(answer)).map(write_json)
+)
 
 
 def _calling(calls: st.SearchStrategy[ToolCall]) -> st.SearchStrategy[Message]:
