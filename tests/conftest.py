@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +31,21 @@ settings.load_profile("default")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so all they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What has tests that wait for long, for processes and for leases, and use little of a core.
+LONG_WAITS = ("tests/interp/workers/", "tests/interp/stores/test_crashes.py")
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Two processes more than there are cores: while some wait, as many as there are cores run."""
+    processes = yield
+    return processes if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else processes + 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for long begin first: one process has them while others use the cores."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG_WAITS))
 
 
 @pytest.fixture(autouse=True)

@@ -132,11 +132,14 @@ def test_what_is_let_go_when_a_step_fails_has_ended(later: bool) -> None:
         """
     )
     seen: list[Observation] = []
-    run = begin(program, "x", tools(check=broken), model=Waits(), match="name")
+    model = Waits()
+    run = begin(program, "x", tools(check=broken), model=model, match="name")
 
     async def read_on() -> None:
         async for each in run.astream():
             seen.append(each)
+            if isinstance(each, AgentFinished):
+                model.may_end.set()
 
     with pytest.raises(WorkflowError, match="broke"):  # noqa: PT012  # one of the two pumps
         if later:
@@ -154,7 +157,10 @@ def test_what_is_let_go_when_a_step_fails_has_ended(later: bool) -> None:
 
 
 class Waits:
-    """A model that takes longer than any tool."""
+    """A model that takes longer than any tool: until it is told that it may end."""
+
+    def __init__(self) -> None:
+        self.may_end = asyncio.Event()
 
     def complete(self, request: object) -> str:
         """Say something."""
@@ -162,7 +168,7 @@ class Waits:
 
     async def acomplete(self, request: object) -> str:
         """Say something, too late."""
-        await asyncio.sleep(10)
+        await self.may_end.wait()
         return "written"
 
 

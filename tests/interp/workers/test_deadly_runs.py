@@ -11,20 +11,12 @@ from gram import ArgumentError
 from interp import RunStore, SharedLimit, Worker, submit
 from interp.workers import RunQueue, postgres_of
 from tests.interp.model_server import ModelServer, tool_calls
-from tests.interp.worker_processes import TALKER, TOOLS, WORKING, until, worker
+from tests.interp.worker_processes import TALKER, TOOLS, WORKING, let_time_pass, until, worker
 
 DEADLY_TOOLS = TOOLS.replace(
     "    time.sleep(seconds)\n",
     '    if context.key.startswith("deadly"):\n        os._exit(1)\n    time.sleep(seconds)\n',
 )
-
-
-def let_time_pass(store: RunStore) -> None:
-    """Leave the store as workers find it some time after another died."""
-    store.database.execute(
-        "UPDATE gram_runs SET leased_until = 0 WHERE status = 'running' RETURNING id"
-    )
-    store.database.execute("DELETE FROM procrastinate_jobs RETURNING id")
 
 
 def have_ended(store: RunStore, *runs: str) -> Callable[[], bool]:

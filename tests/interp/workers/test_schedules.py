@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from gram import GramError
-from interp import RunStore, read_schedules
+from interp import RunStore, Worker, hello_world_tool_library, read_schedules
 from tests.interp.worker_processes import ended, until, worker
 from tests.paths import EXAMPLES
 
@@ -26,21 +30,46 @@ def schedules(tmp_path: Path) -> Path:
     return tmp_path / "schedules.gram"
 
 
+def test_workers_that_are_given_a_file_run_what_was_due_last(
+    database: str, store: RunStore, schedules: Path
+) -> None:
+    schedules.write_text(EACH_MINUTE, "utf-8")
+    with worker(database, "--schedule", str(schedules)), worker(database):
+        until(lambda: bool(list(store.rows())))
+        first = min(store.rows(), key=lambda row: row.id)
+        until(ended(store, first.id))
+
+    assert (first.facts.tenant, first.facts.priority) == ("acme", 2)
+    assert re.fullmatch(r"greeting-\d{8}T\d{4}00Z", first.id)
+
+
 def test_each_time_is_run_once_however_many_workers_have_it(
     database: str, store: RunStore, schedules: Path
 ) -> None:
     schedules.write_text(EACH_MINUTE, "utf-8")
-    options = ("--schedule", str(schedules))
-    with worker(database, *options), worker(database, *options), worker(database):
-        until(lambda: bool(list(store.rows())))
-        (first,) = (row.id for row in store.rows())
-        until(ended(store, first))
-        until(lambda: len(list(store.rows())) > 1, 70)
-        rows = sorted(store.rows(), key=lambda row: row.id)
+    (each_minute,) = read_schedules(schedules)
+    each_second = evolve(each_minute, cron="* * * * * *")
+    workers = [
+        Worker(database, hello_world_tool_library, schedules=times)
+        for times in ([each_second], [each_second], [])
+    ]
 
-    assert [(row.facts.tenant, row.facts.priority) for row in rows] == [("acme", 2)] * 2
-    times = [int(row.id.removeprefix("greeting-").replace("T", "")[:12]) for row in rows]
-    assert times[0] < times[1]  # one a minute, each under its own time
+    def done() -> list[datetime]:
+        ended = sorted(row.id for row in store.rows() if row.status == "done")
+        return [datetime.strptime(each, "greeting-%Y%m%dT%H%M%SZ") for each in ended]
+
+    def three_have_ended() -> bool:
+        times = done()
+        return bool(times) and {times[0] + timedelta(seconds=n) for n in range(3)} <= set(times)
+
+    async def work() -> None:
+        working = [asyncio.create_task(each.awork()) for each in workers]
+        await asyncio.to_thread(until, three_have_ended)
+        for each in workers:
+            each.stop()
+        await asyncio.gather(*working)
+
+    asyncio.run(work())
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,16 @@ from interp.machine import pending
 from interp.records import Begun, EntryWriter
 from interp.workers import why_queued
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
-from tests.interp.worker_processes import GREETER, TALKER, TOOLS, WORKING, ended, until, worker
+from tests.interp.worker_processes import (
+    GREETER,
+    TALKER,
+    TOOLS,
+    WORKING,
+    ended,
+    let_time_pass,
+    until,
+    worker,
+)
 
 
 @pytest.fixture
@@ -139,6 +148,7 @@ def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
     with worker(database, server=model_server) as frozen:
         until(lambda: len(model_server.requests) == 1)
         frozen.process.send_signal(signal.SIGSTOP)
+        let_time_pass(store)
         with worker(database, server=model_server) as other:
             until(ended(store, run))
             frozen.process.send_signal(signal.SIGCONT)
