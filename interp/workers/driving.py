@@ -73,15 +73,17 @@ class Driver:
         self._told = told
         self._suspect: str | None = None
 
-    async def go_on(self, run: str, limits: SharedLimits) -> None:
+    async def go_on(self, run: str, limits: SharedLimits) -> bool:
         """Go on with a run, unless it has ended, or it is another's turn.
+
+        Returns whether the next turn of its conversation may begin.
 
         Raises:
             LaterError: it is to go on later.
         """
         row = self._store.row(run)
         if row.status in ("running", "waiting") or self._queue.is_behind(run):
-            return  # whoever drives it, decides or ends the other turn puts it in again
+            return False  # whoever drives it, decides or ends the other turn puts it in again
         if row.status not in _HAS_ENDED:
             try:
                 await self._drive(row, limits)
@@ -90,7 +92,7 @@ class Driver:
             except RunTakenError as error:
                 row = self._store.row(run)
                 if row.status not in _IS_LEFT or not self._queue.has_gone_on(run):
-                    return  # whoever has it does the rest
+                    return False  # whoever has it does the rest
                 self.end(run, reason_of(error))
             except LaterError:
                 raise
@@ -101,8 +103,7 @@ class Driver:
                     self._failed(run, error)
             row = self._store.row(run)
             self._told(row)
-        if row.status in _HAS_ENDED:
-            self._queue.ended(run)
+        return row.status in _HAS_ENDED and self._queue.ended(run)
 
     async def _drive(self, row: RunRow, limits: SharedLimits) -> None:
         log, kept = self._read(row)

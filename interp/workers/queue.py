@@ -161,10 +161,13 @@ class RunQueue:
             )
         )
 
-    def ended(self, run: str) -> None:
-        """Take a run that has ended from the work, and let the next of its conversation begin."""
+    def ended(self, run: str) -> bool:
+        """Take a run that has ended from the work, and let the next of its conversation begin.
 
-        def carry_out(connection: Connection) -> None:
+        Returns whether there is a next one.
+        """
+
+        def carry_out(connection: Connection) -> bool:
             connection.execute("DELETE FROM gram_work WHERE run = %s", (run,))
             following = connection.execute(
                 "SELECT r.id FROM gram_runs AS r JOIN gram_runs AS ended USING (conversation) "
@@ -173,8 +176,9 @@ class RunQueue:
             ).fetchall()
             if following:
                 self._put(connection, [run for (run,) in following])
+            return bool(following)
 
-        self._database.connected(carry_out)
+        return self._database.connected(carry_out)
 
     def failed_again(self, run: str) -> int:
         """Count that a run has failed in a way that may pass; returns how often it has."""

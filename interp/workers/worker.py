@@ -230,6 +230,7 @@ class Worker:
             await limits.begin()
             await limits.set(self._limits)
             app = procrastinate.App(connector=procrastinate.PsycopgConnector())
+            is_next = asyncio.Event()
 
             @app.task(name=GO_ON, retry=Again())
             async def go_on(run: str) -> None:
@@ -237,7 +238,8 @@ class Worker:
                 assert task is not None
                 self._driving.add(task)
                 try:
-                    await self._driver.go_on(run, limits)
+                    if await self._driver.go_on(run, limits):
+                        task.add_done_callback(lambda _: is_next.set())
                 except Exception as error:
                     self._look_at(error)
                     raise
@@ -257,7 +259,10 @@ class Worker:
                 )(tick)
             async with app.open_async(pool):
                 await call_in_thread(self._look)
-                looking = asyncio.create_task(self._keep_looking(app))
+                beside = {
+                    asyncio.create_task(work)
+                    for work in (self._keep_looking(app), self._keep_waking(is_next))
+                }
                 try:
                     await app.run_worker_async(
                         queues=self._queues,
@@ -270,9 +275,10 @@ class Worker:
                         stalled_worker_timeout=SEEN,
                     )
                 finally:
-                    looking.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await looking
+                    while beside:  # what ends a call right then goes on as if it were not told
+                        for task in beside:
+                            task.cancel()
+                        _, beside = await asyncio.wait(beside, timeout=_PAUSE)
 
     async def _keep_looking(self, app: procrastinate.App) -> None:
         """Take part in what all workers do beside the jobs."""
@@ -292,6 +298,17 @@ class Worker:
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
                 self._look_at(error)
                 LOGGER.warning("could not look: %s", redact_error(said_by(error)))
+
+    async def _keep_waking(self, is_next: asyncio.Event) -> None:
+        """Have workers look for the next turn of a conversation once the job before it is gone.
+
+        Until then Procrastinate holds back the job of the next turn.
+        """
+        while True:
+            await is_next.wait()
+            is_next.clear()
+            with suppress(StoreError):  # they look now and then without being woken
+                await call_in_thread(self._queue.wake)
 
     def _look(self) -> None:
         """Say that this worker lives, learn of new queues, and find runs whose workers died."""

@@ -180,7 +180,7 @@ def test_tools_that_keep_something_are_made_anew_for_each_run() -> None:
     @given(runs(SHOP, fresh, hostile=False))
     def look(drawn: RecordedRun) -> None:
         results = [call.result for call in drawn.tools_used if call.tool_name == "pay"]
-        assert results == [True, *[False] * len(results)][: len(results)]
+        assert results.count(True) == min(len(results), 1)  # in any order, where both are at once
         seen.add(len(results))
 
     seen: set[int] = set()
