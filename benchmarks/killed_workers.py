@@ -138,8 +138,8 @@ def _kill_until_ended(
 ) -> None:
     waiting: dict[str, tuple[int, float]] = {}
     began = time.monotonic()
-    next_kill = began + chance.expovariate(1 / every)
-    while store.database.execute(LEFT)[0][0] or waiting:
+    next_kill, left_then = began + chance.expovariate(1 / every), report.runs
+    while (left := store.database.execute(LEFT)[0][0]) or waiting:
         assert time.monotonic() - began < _LONGEST, f"stuck: {report}"
         time.sleep(0.2)
         fences = dict(
@@ -149,7 +149,9 @@ def _kill_until_ended(
             if fences[run] > fence or store.row(run).status == "done":
                 report.takeovers.append(time.monotonic() - killed)
                 del waiting[run]
-        if time.monotonic() > next_kill:
+        # On a machine that is too busy for workers to get anywhere until the next kill, it waits.
+        if time.monotonic() > next_kill and left_then - left >= len(processes):
+            left_then = left
             next_kill = time.monotonic() + chance.expovariate(1 / every)
             index = chance.randrange(len(processes))
             killed = processes[index]
