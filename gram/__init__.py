@@ -1,8 +1,9 @@
 """The gram notation: immutable trees, reading and writing them, places in the text.
 
-- Text and trees: ``loads``, ``loads_one``, ``load``, ``dumps``, ``dump``, ``format_text``; the
-  trees are `Pattern`, `Subject` and the values; ``to_json``, ``from_json`` and ``json_schema``
-  are the canonical JSON; ``read_in_pieces`` reads a long text without keeping its trees.
+- Text and trees: ``loads``, ``loads_one``, ``load``, ``dumps``, ``dump``, ``format_text``,
+  ``format_changes``; the trees are `Pattern`, `Subject` and the values; ``to_json``,
+  ``from_json`` and ``json_schema`` are the canonical JSON; ``read_in_pieces`` reads a long text
+  without keeping its trees.
 - Trees: ``walk``, ``walk_up``, ``pattern_at``, ``replace_at``, ``origin``, and the module
   ``operations`` with map, fold, filter and more; ``graph_of``, ``reconcile``, ``to_networkx``.
 - Documents: ``parse`` and ``parse_file`` give a `Document`, which keeps the place of every part

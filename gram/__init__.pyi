@@ -43,6 +43,7 @@ from .documents.files import (
     parse_file as parse_file,
 )
 from .documents.formatting import format_text as format_text
+from .documents.new_layout import format_changes as format_changes
 from .documents.saving import (
     HeldFile as HeldFile,
     holding as holding,

@@ -59,22 +59,28 @@ def format_text(text: str, filename: str | None = None) -> str:
     (c)
     """
     expect(text, str, "text", by="format_text")
-    return _Formatter(parse(text, filename)).formatted()
+    return Formatter(parse(text, filename)).formatted()
 
 
-class _Formatter:
+class Formatter:
     """Writes one top-level pattern after another, so that little is held at a time.
 
     It goes over the tokens of a pattern once, and decides of each group how it is written where
     that begins.
+
+    Args:
+        document: what is written.
+        indent: how far it is indented, as if it were part of something.
+        breaks: the line break; by default that of the text.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, indent: int = 0, breaks: str | None = None) -> None:
         self.document = document
+        self.indent = indent
         self.known = {"": _NOTHING}
 
         self.written = [BOM] if document.text.startswith(BOM) else []
-        self.line_break = line_break(document.text)
+        self.line_break = breaks or line_break(document.text)
         self.column = 0
         self.begins_line = True
         self.line = 0
@@ -142,7 +148,7 @@ class _Formatter:
         """Enter a group that begins here and does not fit on this line; whether it does fit."""
         if not group.keeps_lines and self._fits(group, index):
             return True
-        indent = self.open[-1].inner if self.open else 0
+        indent = self.open[-1].inner if self.open else self.indent
         group.indent = group.inner = self.column if self.begins_line else indent
         stays = group.kind == "path" and not self._fits(group, index, by_hops=True)
         group.mode = "inner" if stays else "broken"
@@ -205,7 +211,7 @@ class _Formatter:
         joint, trivia = self.joints[index], self.trivia[index]
         closes = self.spellings[index] in _CLOSERS
         broken = joint.role == "top"
-        indent = self.open[-1].inner if self.open else 0
+        indent = self.open[-1].inner if self.open else self.indent
         if joint.group and joint.group.mode == "broken":
             group = joint.group
             alone = self.line > group.opened_on or bool(trivia.comments)

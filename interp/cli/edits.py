@@ -145,7 +145,7 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
             raise Refused(f"{name}: refused: {error}\n  hint: {hint}") from None
         if edited is not document and not destination.force:
             _refuse_new_errors(document, edited)
-        return edited.text
+        return _laid_out(edited)
 
     several = are_many(files)
 
@@ -165,6 +165,15 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
     if in_place:
         tally.show(destination.as_json, verb="changed")
     tally.leave()
+
+
+def _laid_out(edited: Document) -> str:
+    """The text of an edited document, with long new patterns as ``gram fmt`` would write them."""
+    if not any({*"[("} & {*change.new} for change in edited.changes):
+        return edited.text
+    from gram import format_changes  # imported late: most edits put in no pattern
+
+    return format_changes(edited)
 
 
 def _refuse_new_errors(document: Document, edited: Document) -> None:

@@ -29,6 +29,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "dumps": (PATTERN,),
     "element": ("p", "a"),
     "fault": ("code", "message", PATTERN, None),
+    "format_changes": (DOCUMENT,),
     "format_text": ("(a)", None),
     "from_json": (gram.to_json(PATTERN),),
     "graph_of": (DOCUMENT,),
