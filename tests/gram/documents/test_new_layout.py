@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gram import Pattern, format_changes, format_text, loads, loads_one, parse
 from gram.documents import formatting, new_layout
@@ -66,6 +66,7 @@ def test_a_new_pattern_of_a_text_begins_a_line_as_it_did() -> None:
     assert new == f"[a   |x]\n{LAID_OUT}\n"
 
 
+@settings(max_examples=25)
 @given(gram_texts(), forests(), st.sampled_from([100, 30]))
 def test_trees_and_comments_stay_and_what_fits_is_left_alone(
     text: str, trees: tuple[Pattern, ...], width: int
@@ -82,6 +83,7 @@ def test_trees_and_comments_stay_and_what_fits_is_left_alone(
     assert format_changes(document) == text
 
 
+@settings(max_examples=25)
 @given(forests())
 def test_in_a_text_that_is_laid_out_so_is_what_is_new(trees: tuple[Pattern, ...]) -> None:
     document = parse("[a |\n  x, // why\n  [y:Tool]\n]\n")
