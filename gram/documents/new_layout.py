@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ..errors import expect
-from ..reading import Construct, Item, line_break
-from ..reading.syntax import Bracket, Reference
+from ..reading import Construct, Item, line_break, syntax
 from ..source import Span
 from .document import Document, parse
 from .formatting import WIDTH, Formatter
@@ -61,7 +60,7 @@ class _Piece(NamedTuple):
 class _New(NamedTuple):
     """New patterns, one after the other, and the one in brackets that they are elements of."""
 
-    around: Bracket | None
+    around: syntax.Bracket | None
     patterns: list[Construct]
 
 
@@ -87,7 +86,7 @@ def _pieces(text: str, place: Span, items: Sequence[Item]) -> Iterator[_Piece]:
                 indent = outside + INDENT if around else 0
                 start, lead = max(before, place.start), breaks + " " * indent
             laid_out = text[each.start : each.end]
-            if not isinstance(each, Reference):
+            if not isinstance(each, syntax.Reference):
                 laid_out = Formatter(parse(laid_out), indent, breaks).formatted().strip()
             yield _Piece(start, each.end, lead + laid_out)
         is_all = around is not None and place.start <= around.elements[0].start
@@ -96,7 +95,7 @@ def _pieces(text: str, place: Span, items: Sequence[Item]) -> Iterator[_Piece]:
 
 
 def _new_patterns(
-    place: Span, around: Bracket | None, constructs: Sequence[Construct | Item]
+    place: Span, around: syntax.Bracket | None, constructs: Sequence[Construct | Item]
 ) -> Iterator[_New]:
     """The outermost new patterns at a place."""
     found = [each for each in constructs if isinstance(each, Construct)]
@@ -105,7 +104,7 @@ def _new_patterns(
         yield _New(around, new)
         return
     for each in found:
-        if isinstance(each, Bracket) and each.start < place.end and place.start < each.end:
+        if isinstance(each, syntax.Bracket) and each.start < place.end and place.start < each.end:
             yield from _new_patterns(place, each, each.elements)
 
 
