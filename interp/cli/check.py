@@ -14,7 +14,7 @@ from gram import (
     only_errors,
     syntax_fault,
 )
-from lenses_ext import find_agents, parse, shared_tools
+from lenses_ext import find_runnables, parse, shared_tools
 
 from ..program_checks import check_program
 from .completing import complete_files
@@ -107,7 +107,7 @@ def _mended(text: str, name: str) -> str:
 
 
 def _note(document: Document) -> None:
-    if not find_agents(document) and not shared_tools(document):
+    if not find_runnables(document) and not shared_tools(document):
         note(f"{document.filename}: no agent here, checked as plain data")
 
 

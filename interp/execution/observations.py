@@ -15,6 +15,7 @@ from ..call_text import call_text, progress_text, short_repr
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
 from ..machine import (
+    Ask,
     At,
     CallTool,
     Event,
@@ -22,8 +23,10 @@ from ..machine import (
     State,
     Status,
     endings,
+    frame_at,
     frames_begun,
     frames_inside,
+    is_of_plain_agent,
     newly_answered,
     response,
 )
@@ -186,7 +189,7 @@ def finished(state: State) -> Finished:
         WorkflowError: a step of the workflow failed.
     """
     if state.asks:
-        calls = ", ".join(call_text(ask.name, ask.arguments) for ask in state.asks)
+        calls = ", ".join(_asked(state, ask) for ask in state.asks)
         raise ApprovalNeeded(f"the run waits for approval of {calls}")
     if state.status is Status.LIMITED:
         raise LimitError(f"the run stopped after {state.stopped}")
@@ -195,3 +198,9 @@ def finished(state: State) -> Finished:
     if state.status is Status.UNUSABLE:
         raise ModelError(f"the model's answer is not what the program declares: {state.stopped}")
     return Finished(response(state))
+
+
+def _asked(state: State, ask: Ask) -> str:
+    """A call that waits for approval, with who makes it if that is not the outermost agent."""
+    call = call_text(ask.name, ask.arguments)
+    return call if is_of_plain_agent(ask.at) else f"{call} for {frame_at(state, ask.at).name}"

@@ -96,12 +96,13 @@ def arrow_key(reading: Reading) -> Iterator[Finding]:
             at, record = _at(holder, arrow), arrow.pattern.value.properties
             known = _KEYS[arrow.kind]
             what = "a plain arrow" if arrow.kind == "PLAIN" else f"an arrow {arrow.kind}"
-            for key in sorted(record.keys() - known):
+            unknown = sorted(record.keys() - known)
+            for key in unknown:
                 hint = did_you_mean(key, known) or (
                     f"it has {_one_of(sorted(known))}" if known else "leave it out"
                 )
                 yield Finding(f"{what} has no {key}", at, key, hint=hint)
-            if arrow.kind == "WHEN" and arrow.equals is None:
+            if arrow.kind == "WHEN" and arrow.equals is None and not unknown:
                 message = "an arrow WHEN says which answer it is taken for"
                 yield Finding(message, at, hint='write -[:WHEN {is: "…"}]->')
             if "as" in record and not arrow.key:

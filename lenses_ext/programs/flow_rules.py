@@ -259,6 +259,9 @@ def _impossible(
         field = f' as "{name}"' if name else ""
         options = options_of(schema)
         hint = "declare it in the type of the answer"
+        if isinstance(wanted, list) and all(accepts_value(schema, each) for each in wanted):
+            yield f"{giver} gives one of {_json(wanted)}, not all", "write an arrow WHEN for each"
+            continue
         if options is not None:
             texts = [each for each in options if isinstance(each, str)]
             near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None

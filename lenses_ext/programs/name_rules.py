@@ -32,10 +32,18 @@ from ..labels import (
     is_answer,
     is_runnable,
     is_tool,
+    is_workflow,
     kind_of,
 )
 from ..language import wire_name
-from ..signatures import PARAMETERS, RESERVED, is_chain, is_path, type_names
+from ..signatures import (
+    PARAMETERS,
+    RESERVED,
+    is_chain,
+    is_path,
+    is_typed_path,
+    type_names,
+)
 from .rules import nearest_label
 from .scopes import Definition, Program
 
@@ -169,7 +177,29 @@ def _differ(meant: Iterable[Definition]) -> bool:
     return len({each.pattern for each in meant}) > 1
 
 
+def arrow_outside(reading: Reading) -> Iterator[Finding]:
+    """An arrow between agents or tools at the top of a file, where none is meant."""
+    program = reading.once(Program.of)
+    for index, pattern in enumerate(reading.patterns):
+        if not is_path(pattern) or is_typed_path(pattern) or not reading.judges((index,)):
+            continue
+        from ..workflows import HANDOFF, arrows_in  # imported late: most programs have no arrows
+
+        arrows = arrows_in(Pattern(elements=[pattern]))
+        ends = [end for arrow in arrows for end in (arrow.source, arrow.target)]
+        kinds = {arrow.kind for arrow in arrows}
+        if "UNKNOWN" not in kinds and all(end and program.meant(end, WHOLE) for end in ends):
+            message = "an arrow at the top of a file means nothing to agents and tools"
+            hint = f"put it into a workflow: [name:Workflow | ({ends[0]})-->({ends[-1]})]"
+            if kinds == {HANDOFF}:
+                hint = f'put it among the elements of "{ends[0]}"'
+            yield Finding(message, (index,), hint=hint)
+
+
 # --- references
+
+_INPUT_OR_RESULT: Final = {"input", "output", "result", "start", "end"}
+"""What people call the two ends of a workflow, by what they know from elsewhere."""
 
 
 def undefined_reference(reading: Reading) -> Iterator[Finding]:
@@ -188,6 +218,8 @@ def undefined_reference(reading: Reading) -> Iterator[Finding]:
             elif hints < MOST_HINTS:
                 hint = did_you_mean(name, program.names_seen(holder.path))
             hints += 1
+            if hint is None and is_workflow(holder.pattern) and name.lower() in _INPUT_OR_RESULT:
+                hint = "write () for the input, at the left of an arrow, and for the result"
             if hint is None and reading.document is None and len(reading.patterns) == 1:
                 hint = "if the file defines it, resolve the agent with the whole file first"
             message = f'"{name}" is not defined: no tool or agent of this name is visible here'

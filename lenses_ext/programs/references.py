@@ -98,7 +98,11 @@ def choose(
         each_other = "" if meant else ", and each is used or handed over to by another"
         names = list(dict.fromkeys(each.name for each in meant)) or names
         if len(names) > 1:
-            kind = "agents" if all(is_agent(each.pattern) for each in known) else "programs"
+            kind = (
+                "agents"
+                if all(is_agent(each.pattern) for each in known)
+                else "agents and workflows"
+            )
             raise ProgramError(
                 f"the program has {len(names)} {kind}: {', '.join(names)}{each_other}; choose one, "
                 f'with agent="{names[0]}" in Python or --agent {names[0]} on the command line'

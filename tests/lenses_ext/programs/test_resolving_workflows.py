@@ -90,7 +90,7 @@ def test_without_a_name_what_nothing_else_refers_to_is_meant(text: str, name: st
 
 
 def test_of_several_that_nothing_refers_to_one_has_to_be_chosen() -> None:
-    with pytest.raises(ProgramError, match="the program has 2 programs: v, w; choose one"):
+    with pytest.raises(ProgramError, match="has 2 agents and workflows: v, w; choose one"):
         resolved("[v:Workflow | a] [w:Workflow | a] (a:Agent)")
 
 
