@@ -91,7 +91,7 @@ def main() -> None:
         filled(store, given.runs, given.claimed)
         print(f"  {given.runs} runs put in, in {time.perf_counter() - began:.0f} s", flush=True)
         for number in range(given.workers):
-            queue.seen(f"w-{number}", ["gram", "q"])
+            queue.seen(f"w-{number}", f"w{number}", ["q"], {})
         state, _ = start(AGENT, "go")
         log = StoredRun(store, str(uuid4()))
         log.begin(state, [])
@@ -102,7 +102,7 @@ def main() -> None:
 
         say("a claim, and letting go", timed(held, 100, 10))
         say("a page of 100 runs", timed(lambda: list(store.rows(limit=100)), 10, 1))
-        say("a worker says that it lives", timed(lambda: queue.seen("w-7", ["gram", "q"]), 50, 5))
+        say("a worker says that it lives", timed(lambda: queue.seen("w-7", "w7", ["q"], {}), 50, 5))
         say("a look for runs of dead workers", timed(lambda: queue.without_jobs(begun=True), 20, 2))
         say("a look for runs without jobs", timed(lambda: queue.without_jobs(begun=False), 20, 2))
         say("a look for work that has ended", timed(queue.remove_ended, 20, 2))

@@ -73,17 +73,15 @@ class Driver:
         self._told = told
         self._suspect: str | None = None
 
-    async def go_on(self, run: str, limits: SharedLimits) -> bool:
+    async def go_on(self, run: str, limits: SharedLimits) -> None:
         """Go on with a run, unless it has ended, or it is another's turn.
-
-        Returns whether the next turn of its conversation may begin.
 
         Raises:
             LaterError: it is to go on later.
         """
         row = self._store.row(run)
         if row.status in ("running", "waiting") or self._queue.is_behind(run):
-            return False  # whoever drives it, decides or ends the other turn puts it in again
+            return  # whoever drives it, decides or ends the other turn puts it in again
         if row.status not in _HAS_ENDED:
             try:
                 await self._drive(row, limits)
@@ -92,7 +90,7 @@ class Driver:
             except RunTakenError as error:
                 row = self._store.row(run)
                 if row.status not in _IS_LEFT or not self._queue.has_gone_on(run):
-                    return False  # whoever has it does the rest
+                    return  # whoever has it does the rest
                 self.end(run, reason_of(error))
             except LaterError:
                 raise
@@ -103,7 +101,8 @@ class Driver:
                     self._failed(run, error)
             row = self._store.row(run)
             self._told(row)
-        return row.status in _HAS_ENDED and self._queue.ended(run)
+        if row.status in _HAS_ENDED:
+            self._queue.ended(run)
 
     async def _drive(self, row: RunRow, limits: SharedLimits) -> None:
         log, kept = self._read(row)

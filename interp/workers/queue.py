@@ -8,12 +8,13 @@ jobs is found again by a look at that list, see `RunQueue.without_jobs`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..errors import ConfigurationError
+from ..json_text import write_json
 from ..stores import PostgresDatabase, RunStore
 from .tables import CLOCK, GUARD, SEEN, TABLES
 
@@ -26,8 +27,9 @@ GO_ON: Final = "gram.go_on"
 TICK: Final = "gram.tick"
 """The name of the task that submits the run of a schedule."""
 
-WAKE: Final = "gram"
-"""A queue without jobs, whose channel tells workers to look: they listen to it from the start."""
+_SOME: Final = 8
+"""How many workers are told of a new job. The others ask by themselves every five seconds, so that
+one of many that are idle finds it soon if these are busy."""
 
 Connection: TypeAlias = "psycopg.Connection[Any]"
 
@@ -59,7 +61,13 @@ _BEHIND = (
     "LIMIT 1)"
 )
 
+_ALIVE = f"FROM gram_workers WHERE seen > {CLOCK} - {SEEN}"
+
+_LOOK: Final = '{"type": "job_inserted", "job_id": 0}'
+"""What tells a worker to look, as Procrastinate says it."""
+
 _A_PAGE: Final = 500
+_MOST_REASONS: Final = 3
 
 MOST_PRIORITY: Final = 1_000_000
 """The highest priority of a run; the lowest is as far below 0."""
@@ -93,21 +101,19 @@ class RunQueue:
         self._already = procrastinate.exceptions.AlreadyEnqueued
         database.connected(_make_tables)
 
-    def add(self, run: str, queue: str, tools: str, due: float | None) -> None:
+    def add(self, run: str, queue: str, due: float | None) -> None:
         """Add a run to the work, and put its job into the queue; once, however often it is called.
 
         Args:
             run: the id of the run, which is in the store.
             queue: where its job goes, see `queue_of`.
-            tools: the names of the tools that runs of this queue need.
             due: when it may begin, in seconds since 1970, or None for now.
         """
 
         def carry_out(connection: Connection) -> None:
             with connection.transaction():
                 connection.execute(
-                    "INSERT INTO gram_queues (name, tools) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                    (queue, tools),
+                    "INSERT INTO gram_queues (name) VALUES (%s) ON CONFLICT DO NOTHING", (queue,)
                 )
                 connection.execute(
                     "INSERT INTO gram_work (run, queue, due) VALUES (%s, %s, %s) "
@@ -161,13 +167,10 @@ class RunQueue:
             )
         )
 
-    def ended(self, run: str) -> bool:
-        """Take a run that has ended from the work, and let the next of its conversation begin.
+    def ended(self, run: str) -> None:
+        """Take a run that has ended from the work, and let the next of its conversation begin."""
 
-        Returns whether there is a next one.
-        """
-
-        def carry_out(connection: Connection) -> bool:
+        def carry_out(connection: Connection) -> None:
             connection.execute("DELETE FROM gram_work WHERE run = %s", (run,))
             following = connection.execute(
                 "SELECT r.id FROM gram_runs AS r JOIN gram_runs AS ended USING (conversation) "
@@ -176,9 +179,8 @@ class RunQueue:
             ).fetchall()
             if following:
                 self._put(connection, [run for (run,) in following])
-            return bool(following)
 
-        return self._database.connected(carry_out)
+        self._database.connected(carry_out)
 
     def failed_again(self, run: str) -> int:
         """Count that a run has failed in a way that may pass; returns how often it has."""
@@ -228,20 +230,44 @@ class RunQueue:
 
         self._database.connected(carry_out)
 
-    def seen(self, worker: str, queues: Iterable[str]) -> None:
-        """Say that a worker is alive, and which queues it works for."""
+    def seen(
+        self, worker: str, channel: str, queues: Iterable[str], leaves: Mapping[str, str]
+    ) -> None:
+        """Say that a worker is alive.
+
+        Args:
+            worker: its name.
+            channel: what it listens to.
+            queues: the queues that it takes runs from.
+            leaves: why it takes none from others, by their names.
+        """
         self._column(
-            f"INSERT INTO gram_workers (id, seen, queues) VALUES (%s, {CLOCK}, %s) "
-            "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, queues = excluded.queues "
+            "INSERT INTO gram_workers (id, channel, seen, queues, leaves) "
+            f"VALUES (%s, %s, {CLOCK}, %s, %s::jsonb) ON CONFLICT (id) DO UPDATE "
+            "SET seen = excluded.seen, queues = excluded.queues, leaves = excluded.leaves "
             "RETURNING id",
             worker,
+            channel,
             list(queues),
+            write_json(dict(leaves)),
         )
 
     def left(self, worker: str) -> None:
-        """Say that a worker has ended."""
-        self._column("DELETE FROM gram_requests WHERE worker = %s RETURNING name", worker)
-        self._column("DELETE FROM gram_workers WHERE id = %s RETURNING id", worker)
+        """Say that a worker has ended, and have others take what it has left."""
+
+        def carry_out(connection: Connection) -> None:
+            connection.execute("DELETE FROM gram_requests WHERE worker = %s", (worker,))
+            for (queues,) in connection.execute(
+                "DELETE FROM gram_workers WHERE id = %s RETURNING queues", (worker,)
+            ).fetchall():
+                for queue in queues:
+                    _tell_some(connection, queue)
+
+        self._database.connected(carry_out)
+
+    def tell(self, channel: str) -> None:
+        """Have the worker that listens to a channel look for jobs now."""
+        self._column("SELECT pg_notify(%s, %s)", channel, _LOOK)
 
     def queues(self, after: int, others: Iterable[str]) -> list[tuple[int, str, str | None]]:
         """Queues with their numbers and names, and one run of each, if there is any.
@@ -259,10 +285,6 @@ class RunQueue:
         )
         return found
 
-    def wake(self) -> None:
-        """Have idle workers look for jobs now."""
-        self._database.connected(_wake)
-
     def _put(self, connection: Connection, runs: Sequence[str]) -> None:
         found = connection.execute(
             "SELECT run, queue, due, priority, status <> 'queued' FROM gram_work "
@@ -279,7 +301,8 @@ class RunQueue:
                     schedule_at=datetime.fromtimestamp(due, UTC) if due else None,
                     connection=connection,
                 ).defer(run=run)
-        _wake(connection)
+        for queue in {queue for _, queue, *_ in found}:
+            _tell_some(connection, queue)
 
     def _column(self, sql: str, *values: object) -> list[Any]:
         """The first value of each row that a statement gives."""
@@ -289,7 +312,7 @@ class RunQueue:
 
 
 def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
-    """Why runs wait that are queued, by their ids; one that only waits for its turn has no reason.
+    """Why runs wait that are queued, by their ids; one that a worker will take has no reason.
 
     Args:
         store: any store; only those on Postgres have queued runs.
@@ -305,25 +328,28 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
         return {}
     found = database.connected(
         lambda connection: connection.execute(
-            f"SELECT r.id, {_BEHIND}, due, due > {CLOCK}, tools, "
-            "EXISTS (SELECT 1 FROM gram_workers "
-            f"WHERE seen > {CLOCK} - %s AND queue = ANY(queues)) "
+            f"SELECT r.id, {_BEHIND}, due, due > {CLOCK}, "
+            f"(SELECT coalesce(bool_or(queue = ANY(queues)), FALSE) {_ALIVE}), "
+            f"(SELECT count(*) {_ALIVE}), (SELECT array_agg(DISTINCT leaves ->> queue) {_ALIVE}) "
             "FROM gram_runs AS r JOIN gram_work ON run = r.id "
-            "JOIN gram_queues ON name = queue WHERE r.id = ANY(%s) AND r.status = 'queued'",
-            (SEEN, list(runs)),
+            "WHERE r.id = ANY(%s) AND r.status = 'queued'",
+            (list(runs),),
         ).fetchall()
     )
     return {row[0]: reason for row in found if (reason := _why(*row[1:]))}
 
 
-def _why(first: str | None, due: float, is_early: bool, tools: str, has_worker: bool) -> str | None:
+def _why(
+    first: str | None, due: float, is_early: bool, is_taken: bool, workers: int, leaves: list[str]
+) -> str | None:
     if is_early:
         return f"begins at {datetime.fromtimestamp(due, UTC):%Y-%m-%d %H:%M:%S} UTC"
     if first is not None:
         return f"waits for another turn of its conversation: run {first}"
-    if not has_worker:
-        return f"no worker has its tools: {tools}" if tools else "no worker is there"
-    return None
+    if not workers:
+        return "no worker is there"
+    reasons = [each for each in leaves if each][:_MOST_REASONS]
+    return None if is_taken or not reasons else f"no worker takes it: {'; '.join(reasons)}"
 
 
 def _make_tables(connection: Connection) -> None:
@@ -344,8 +370,10 @@ def _make_tables(connection: Connection) -> None:
             connection.execute(SchemaManager.get_schema())
 
 
-def _wake(connection: Connection) -> None:
+def _tell_some(connection: Connection, queue: str) -> None:
+    """Have some of the workers that take runs from a queue look for jobs now."""
     connection.execute(
-        "SELECT pg_notify(%s, %s)",
-        (f"procrastinate_queue_v1#{WAKE}", '{"type": "job_inserted", "job_id": 0}'),
+        f"SELECT pg_notify(channel, %s) FROM (SELECT channel {_ALIVE} "
+        f"AND %s = ANY(queues) ORDER BY random() LIMIT {_SOME}) AS told",
+        (_LOOK, queue),
     )

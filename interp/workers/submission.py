@@ -15,12 +15,12 @@ from ..execution import BeginOptions, first_state_of
 from ..limits import Limits
 from ..machine import ApprovalPolicy, Given, State, begun_with
 from ..messages import empty_context
-from ..programs import models_of
+from ..models import connect_model
 from ..providers import OFFLINE, find_provider, unknown_provider
 from ..stores import PostgresDatabase, RunFacts, RunStore, StoredRun, StoreLike, open_store
 from ..tools import empty_tool_library
+from .needs import models_asked, queue_of
 from .queue import MOST_PRIORITY, RunQueue
-from .tools_needed import queue_of
 
 
 class KeptOptions(TypedDict, total=False):
@@ -116,8 +116,10 @@ def to_submit(
         by="submit",
         run_id=run_id,
     )
-    for model in (state.model,) if state.model else models_of(state.agent):
-        if model.provider != OFFLINE.provider and find_provider(model) is None:
+    for model in models_asked(state):
+        if model.provider == OFFLINE.provider:
+            connect_model(model)  # refuses another offline model than the one there is
+        elif find_provider(model) is None:
             raise ConfigurationError(unknown_provider(model))
     return state
 
@@ -145,8 +147,7 @@ def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | No
         StoredRun(store, run, facts=facts, status="queued").begin(state, ())
     except RunExistsError:
         _expect_same(store, state, facts)
-    name, tools = queue_of(state.agent)
-    queue.add(run, name, tools, None if at is None else at.timestamp())
+    queue.add(run, queue_of(state), None if at is None else at.timestamp())
     return run
 
 

@@ -24,20 +24,22 @@ TABLES: Final = (
         fence BIGINT NOT NULL
     )
     """,
-    # A queue is for runs that need the same tools.
+    # A queue is for runs that need the same of a worker.
     """
     CREATE TABLE IF NOT EXISTS gram_queues (
         number BIGINT GENERATED ALWAYS AS IDENTITY,
-        name TEXT PRIMARY KEY,
-        tools TEXT NOT NULL
+        name TEXT PRIMARY KEY
     )
     """,
-    # Who works now. Nothing is lost when a crash of the server empties an unlogged table.
+    # Who works now: the queues that it takes runs from, and why it leaves others, by their names.
+    # Nothing is lost when a crash of the server empties an unlogged table.
     """
     CREATE UNLOGGED TABLE IF NOT EXISTS gram_workers (
         id TEXT PRIMARY KEY,
+        channel TEXT NOT NULL,
         seen DOUBLE PRECISION NOT NULL,
-        queues TEXT[] NOT NULL
+        queues TEXT[] NOT NULL,
+        leaves JSONB NOT NULL
     )
     """,
     # What may be asked of a provider, of a model, or for a tenant.

@@ -8,27 +8,29 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from hashlib import sha256
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from gram import Pattern, expect, expect_all
+from gram import GramError, expect, expect_all
 from lenses_ext import Match
 
-from ..errors import ConfigurationError, RunTakenError, StoreError, ToolBindingError, said_by
+from ..errors import ConfigurationError, RunTakenError, StoreError, said_by
+from ..machine import State
 from ..redaction import redact_error
 from ..stores import PostgresDatabase, RunRow, open_store
 from ..threads import call_in_thread
-from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
+from ..tools import ToolLibrary, empty_tool_library
 from .database_errors import is_of_database, refusal, stays
 from .driving import Driver, reason_of
+from .needs import queue_of, why_not
 from .process import until_told
-from .queue import GO_ON, TICK, WAKE, RunQueue
+from .queue import GO_ON, TICK, RunQueue
 from .schedules import Schedule
 from .shared_limits import SharedLimit, SharedLimits
 from .submission import postgres_of, submit
 from .tables import SEEN
-from .tools_needed import queue_of
 
 if TYPE_CHECKING:
     import procrastinate
@@ -45,6 +47,9 @@ _SLOWLY: Final = 20.0
 _PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0
 """Seconds until it starts again after the database failed it; each time twice as long."""
+
+_NONE: Final = "none"
+"""A queue without jobs, for a worker that knows no other; Procrastinate would take from all."""
 
 _TO_CLOSE: Final = 5.0
 """Seconds that it has after the grace, to leave its runs to others."""
@@ -116,8 +121,10 @@ class Worker:
         self._queue = RunQueue(self._database)
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
         self._schedules = {each.name: each for each in schedules}
-        ticks = [_queue_of(each) for each in self._schedules.values()]
-        self._queues = [WAKE, *ticks]  # Procrastinate looks into it for each job
+        self._channel = f"gram_worker_{os.urandom(8).hex()}"
+        self._ticks = frozenset(map(_queue_of, self._schedules.values()))
+        self._queues = [_NONE, *self._ticks]  # Procrastinate looks into it for each job
+        self._leaves: dict[str, str] = {}
         self._known = 0
         self._unjudged: set[str] = set()
         ours = RunQueue(postgres_of(self.store))
@@ -161,7 +168,6 @@ class Worker:
             self._loop, self._is_stopping = None, False
             with suppress(StoreError):
                 self._queue.left(self._name)
-                self._queue.wake()  # others take what it has left
             self._database.close()
             self.store.close()
 
@@ -215,7 +221,7 @@ class Worker:
         import procrastinate
         from psycopg_pool import AsyncConnectionPool
 
-        from .jobs import Again  # an extra
+        from .jobs import Again, Connector  # an extra
 
         pool: AsyncConnectionPool[Any]
         async with AsyncConnectionPool(
@@ -229,8 +235,7 @@ class Worker:
             limits = SharedLimits(pool, self._name)
             await limits.begin()
             await limits.set(self._limits)
-            app = procrastinate.App(connector=procrastinate.PsycopgConnector())
-            is_next = asyncio.Event()
+            app = procrastinate.App(connector=Connector(self._channel, self._ticks))
 
             @app.task(name=GO_ON, retry=Again())
             async def go_on(run: str) -> None:
@@ -238,8 +243,7 @@ class Worker:
                 assert task is not None
                 self._driving.add(task)
                 try:
-                    if await self._driver.go_on(run, limits):
-                        task.add_done_callback(lambda _: is_next.set())
+                    await self._driver.go_on(run, limits)
                 except Exception as error:
                     self._look_at(error)
                     raise
@@ -259,10 +263,7 @@ class Worker:
                 )(tick)
             async with app.open_async(pool):
                 await call_in_thread(self._look)
-                beside = {
-                    asyncio.create_task(work)
-                    for work in (self._keep_looking(app), self._keep_waking(is_next))
-                }
+                looking = asyncio.create_task(self._keep_looking(app))
                 try:
                     await app.run_worker_async(
                         queues=self._queues,
@@ -275,10 +276,9 @@ class Worker:
                         stalled_worker_timeout=SEEN,
                     )
                 finally:
-                    while beside:  # what ends a call right then goes on as if it were not told
-                        for task in beside:
-                            task.cancel()
-                        _, beside = await asyncio.wait(beside, timeout=_PAUSE)
+                    while not looking.done():  # a call that ends right then hides a cancellation
+                        looking.cancel()
+                        await asyncio.wait({looking}, timeout=_PAUSE)
 
     async def _keep_looking(self, app: procrastinate.App) -> None:
         """Take part in what all workers do beside the jobs."""
@@ -299,29 +299,21 @@ class Worker:
                 self._look_at(error)
                 LOGGER.warning("could not look: %s", redact_error(said_by(error)))
 
-    async def _keep_waking(self, is_next: asyncio.Event) -> None:
-        """Have workers look for the next turn of a conversation once the job before it is gone.
-
-        Until then Procrastinate holds back the job of the next turn.
-        """
-        while True:
-            await is_next.wait()
-            is_next.clear()
-            with suppress(StoreError):  # they look now and then without being woken
-                await call_in_thread(self._queue.wake)
-
     def _look(self) -> None:
         """Say that this worker lives, learn of new queues, and find runs whose workers died."""
         found = self._queue.queues(self._known, self._unjudged)
         for number, name, run in found:
             self._known = max(self._known, number)
             self._unjudged.add(name)
-            if run is not None and (agent := self._agent_of(run)):
+            if run is not None and (state := self._begun(run)):
                 self._unjudged.discard(name)
-                if self._has_tools_of(run, agent):
+                if reason := why_not(state, self._library, self._match):
+                    self._leaves[name] = reason
+                    LOGGER.info("leaves runs such as %s to others: %s", run, reason)
+                else:
                     self._queues.append(name)
-                    self._queue.wake()
-        self._queue.seen(self._name, self._queues)
+                    self._queue.tell(self._channel)
+        self._queue.seen(self._name, self._channel, self._queues, self._leaves)
         self._queue.put(self._queue.without_jobs(begun=True))
 
     def _look_for_lost(self) -> None:
@@ -330,33 +322,31 @@ class Worker:
         for run in self._queue.without_jobs(begun=False):
             if self._queue.is_work(run):
                 self._queue.put([run])
-            elif agent := self._agent_of(run):
-                self._queue.add(run, *queue_of(agent), None)
+            elif state := self._begun(run):
+                self._queue.add(run, queue_of(state), None)
 
     def _submit(self, schedule: str, timestamp: int) -> None:
         """Submit the run of a schedule for a time."""
         found = self._schedules[schedule]
-        submit(
-            found.program,
-            found.input,
-            store=self._address,
-            run_id=found.run_at(timestamp),
-            **found.options,
-            **found.facts,
-        )
-
-    def _has_tools_of(self, run: str, agent: Pattern) -> bool:
+        run = found.run_at(timestamp)
         try:
-            bind_agent_tools(agent, self._library, match=self._match)
-        except ToolBindingError as error:
-            LOGGER.info("leaves runs such as %s to others: %s", run, error)
-            return False
-        return True
+            submit(
+                found.program,
+                found.input,
+                store=self._address,
+                run_id=run,
+                **found.options,
+                **found.facts,
+            )
+        except GramError as error:
+            if is_of_database(error):
+                raise
+            LOGGER.warning("cannot submit run %s: %s", run, redact_error(str(error)))
 
-    def _agent_of(self, run: str) -> Pattern | None:
-        """The agent of a run; one that cannot be read has failed, since no worker would take it."""
+    def _begun(self, run: str) -> State | None:
+        """A run as it begins; one that cannot be read has failed, since no worker would take it."""
         try:
-            return self.store.recorded(run).first.agent
+            return self.store.recorded(run).first
         except Exception as error:
             if is_of_database(error):
                 raise
@@ -397,4 +387,4 @@ def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
 
 def _queue_of(schedule: Schedule) -> str:
     """The queue of a schedule's times, for the workers that have the schedule."""
-    return f"schedule-{schedule.name}"
+    return f"times-{sha256(schedule.name.encode()).hexdigest()[:32]}"  # Postgres limits its length

@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -18,28 +16,7 @@ from interp.workers.database_errors import is_of_database, stays
 from interp.workers.process import until_told
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import TALKER, WORKING, ended, until
-
-
-@contextmanager
-def at_work(worker: Worker) -> Iterator[list[BaseException]]:
-    """A worker that works beside the block; what it raises is in the list in the end."""
-    raised: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            worker.work()
-        except BaseException as error:  # noqa: BLE001  # looked at by the test
-            raised.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield raised
-    finally:
-        worker.stop()
-        worker.stop()
-        thread.join(30)
-        assert not thread.is_alive()
+from tests.interp.worker_threads import at_work
 
 
 def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(

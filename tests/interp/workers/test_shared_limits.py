@@ -22,7 +22,7 @@ Pool = Any
 def queue(store: RunStore) -> RunQueue:
     found = RunQueue(postgres_of(store))
     for name in ("one", "other"):
-        found.seen(name, [])
+        found.seen(name, name, [], {})
     return found
 
 

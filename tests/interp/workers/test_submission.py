@@ -78,6 +78,8 @@ def test_what_cannot_run_is_refused_before_it_is_queued(store: RunStore) -> None
         submit(GREETER, " ", store=store)
     with pytest.raises(ConfigurationError, match="Nobody"):
         submit(nowhere, "Hi.", store=store)
+    with pytest.raises(ConfigurationError, match="the offline model is Offline/rehearsal"):
+        submit(GREETER, "Hi.", store=store, model="Offline/other")
     with pytest.raises(ConfigurationError, match="at needs a time zone"):
         submit(GREETER, "Hi.", store=store, at=datetime(2027, 1, 1))
     with pytest.raises(ConfigurationError, match="run_id is 1 to 100 letters"):
@@ -107,7 +109,7 @@ def test_a_run_says_why_it_waits(store: RunStore) -> None:
 
     reasons = why_queued(store, [first, second, later, plain])
 
-    assert reasons[first] == "no worker has its tools: sayHello"
+    assert reasons[first] == "no worker is there"
     assert reasons[second] == f"waits for another turn of its conversation: run {first}"
     assert reasons[later].startswith("begins at ")
     assert reasons[plain] == "no worker is there"
@@ -129,7 +131,7 @@ def test_the_list_of_runs_says_why_a_run_waits(database: str, store: RunStore) -
 
     for command in (["list"], ["show", run]):
         done = gram("runs", *command, "--store", database)
-        assert "no worker has its tools: sayHello" in done.stdout, done.stderr
+        assert "no worker is there" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(

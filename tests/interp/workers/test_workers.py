@@ -160,6 +160,9 @@ def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
     assert reply.message.content == "Hi."
 
 
+NO_TOOL = 'tool "work" is not in the library; it has sayHello'
+
+
 def test_a_worker_takes_only_runs_whose_tools_it_has(
     database: str, store: RunStore, model_server: ModelServer, tools: str, log: Path
 ) -> None:
@@ -168,7 +171,7 @@ def test_a_worker_takes_only_runs_whose_tools_it_has(
         theirs = submit(WORKING, "Work.", store=store)
         its_own = submit(GREETER, "Hello, I am Alice", store=store)
         until(ended(store, its_own))
-        until(lambda: why_queued(store, [theirs]) == {theirs: "no worker has its tools: work"})
+        until(lambda: NO_TOOL in why_queued(store, [theirs]).get(theirs, ""))
         assert store.row(theirs).status == "queued"
         with worker(database, "--tools", tools, server=model_server, log=log):
             until(ended(store, theirs))
@@ -256,20 +259,6 @@ def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
 
     assert "no" in (store.row(stays).reason or "")
     assert len(model_server.requests) == 5
-
-
-def test_a_run_whose_key_is_missing_says_so_while_it_waits_and_when_it_has_failed(
-    database: str, store: RunStore
-) -> None:
-    run = submit(TALKER, "Hello", store=store)
-    with worker(database):
-        until(lambda: "OPENAI_API_KEY" in (store.row(run).reason or ""))
-        assert store.row(run).status == "queued"
-        store.database.execute("UPDATE gram_work SET attempts = 4 RETURNING run")
-        until(lambda: store.row(run).status == "failed")
-
-    assert "OPENAI_API_KEY" in (store.row(run).reason or "")
-    assert store.database.execute("SELECT run FROM gram_work") == []
 
 
 NO_HEAD = """

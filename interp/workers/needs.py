@@ -1,0 +1,67 @@
+"""What a run needs of a worker: the tools of its program, and the keys of its providers."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from lenses_ext import (
+    Match,
+    Model,
+    result_schema,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
+)
+
+from ..errors import ConfigurationError, ToolBindingError
+from ..json_text import write_json
+from ..machine import State
+from ..models import connect_model
+from ..programs import models_of, tools_to_bind
+from ..redaction import redact_error
+from ..tools import ToolLibrary, bind_agent_tools
+
+
+def models_asked(state: State) -> tuple[Model, ...]:
+    """The models that a run asks: one for all, or those that its program names."""
+    return (state.model,) if state.model else models_of(state.agent)
+
+
+def queue_of(state: State) -> str:
+    """The name of the queue for the runs that need the same as a run.
+
+    Tools are the same if binding cannot tell them apart, however they are written.
+    """
+    tools = {view(tool_spec_name, spec): spec for spec in tools_to_bind(state.agent)}
+    needed: list[str] = [
+        write_json(
+            [
+                name,
+                view(tool_spec_description, spec),
+                view(tool_spec_schema, spec),
+                result_schema(spec),
+            ]
+        )
+        for name, spec in sorted(tools.items())
+    ]
+    providers = {model.provider.lower() for model in models_asked(state)}
+    needed += sorted(providers)
+    return f"runs-{sha256(chr(10).join(needed).encode()).hexdigest()[:32]}"
+
+
+def why_not(state: State, library: ToolLibrary, match: Match) -> str | None:
+    """Why a run cannot be driven here, in one line; None if it can.
+
+    Args:
+        state: the run as it begins.
+        library: the implementations of tools that are here.
+        match: how closely they have to match.
+    """
+    try:
+        bind_agent_tools(state.agent, library, match=match)
+        for model in models_asked(state):
+            connect_model(model)
+    except (ToolBindingError, ConfigurationError) as error:
+        return redact_error(str(error)).splitlines()[0]
+    return None

@@ -1,0 +1,31 @@
+"""Workers in threads of the test: quicker to start than processes, and all have its environment."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from interp import Worker
+
+
+@contextmanager
+def at_work(worker: Worker) -> Iterator[list[BaseException]]:
+    """A worker that works beside the block; what it raises is in the list in the end."""
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            worker.work()
+        except BaseException as error:  # noqa: BLE001  # looked at by the test
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield raised
+    finally:
+        worker.stop()
+        worker.stop()
+        thread.join(30)
+        assert not thread.is_alive()
