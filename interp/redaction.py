@@ -40,6 +40,8 @@ _MASK = re.compile(r"[*•…]|\.\.")
 _MARKS: Final = frozenset("<>&'\"=")
 _PASSWORD: Final = r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']*:[^/@\s\"']*@"
 
+_NAMED_PASSWORD: Final = r"(password\s*=\s*)('(?:\\.|[^'\\])*'|[^\s&;]+)"
+
 
 class Hidden:
     """Secret values, hidden as long as this object is kept.
@@ -85,7 +87,7 @@ def redact_error(text: str) -> str:
 
     These are known keys, parts of them with at least 8 characters, also in base64 and hexadecimal,
     words that are the beginning or end of one, the values of ``Authorization`` headers, and
-    passwords in addresses.
+    passwords in addresses and in parameters such as ``password=…``.
 
     >>> redact_error("Authorization: Bearer hMac9Qw2XzT7 for http://me:pa55@host")
     'Authorization: Bearer [redacted] for http://[redacted]@host'
@@ -94,6 +96,7 @@ def redact_error(text: str) -> str:
     text = _without_parts(redact(text), [*_spellings_of(secrets), *_encoded(secrets)])
     text = _without_ends(text, secrets.union(*(hidden.short for hidden in list(_handed_over))))
     text = re.sub(_AUTHORIZATION, rf"\1{REDACTED}", text, flags=re.IGNORECASE)
+    text = re.sub(_NAMED_PASSWORD, rf"\1{REDACTED}", text, flags=re.IGNORECASE)
     return re.sub(_PASSWORD, rf"\1{REDACTED}@", text, flags=re.IGNORECASE)
 
 

@@ -18,7 +18,7 @@ from .options import RunningOptions, options_of
 from .output import note, show, show_json, tell
 from .process import interruptible
 from .replay import replay_options, show_again
-from .store_option import named_run, run_argument, store_option
+from .store_option import named_run, run_argument, shown_address, store_option
 
 if TYPE_CHECKING:
     from ..machine import Ask, At
@@ -50,7 +50,7 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
             if isinstance(failure, GramError | OSError):
                 terminal.show_failure(going_on.state, failure)
             if going_on.state.status is not Status.DONE:
-                tell(how_to_resume("", going_on.state, store=opened.name))
+                tell(how_to_resume("", going_on.state, store=shown_address(store)))
             raise
 
 

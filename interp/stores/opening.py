@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias, Union
+from typing import Final, TypeAlias, Union
 
 from gram import expect, resolved
 
@@ -27,7 +27,8 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
 
     Args:
         address: the path of a file, which sqlite3 reads and writes, or the address of a Postgres
-            database, ``postgresql://…``, in which the store makes its tables.
+            database in which the store makes its tables: ``postgresql://…``, or parameters such as
+            ``host=… dbname=…``.
         must_exist: whether a file that is missing is an error; else it is made.
 
     Raises:
@@ -36,13 +37,13 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     """
     expect(address, (str, os.PathLike), "address", by="open_store")
     expect(must_exist, bool, "must_exist", by="open_store")
-    if isinstance(address, str) and re.match(r"(?i)postgres(ql)?://", address):
+    if isinstance(address, str) and _is_of_postgres(address):
         from .postgres import PostgresDatabase  # an extra
 
         return RunStore(PostgresDatabase(address))
-    if isinstance(address, str) and (kind := re.match(r"(?i)([a-z][a-z0-9+.-]*)://", address)):
+    if isinstance(address, str) and (kind := _NO_PATH.match(address)):
         raise ConfigurationError(
-            f"there is no store at {kind[1]}:// addresses\n"
+            f"there is no store at {kind[1]} addresses\n"
             "  hint: give the path of a file, or postgresql://…"
         )
     path = Path(address)
@@ -52,6 +53,17 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     from .sqlite import SqliteDatabase  # imported late: not every store is a file
 
     return RunStore(SqliteDatabase(path))
+
+
+_NO_PATH: Final = re.compile(r"(?i)\s*([a-z][a-z0-9+.:-]*://|file:|:memory:)")
+_PARAMETERS: Final = re.compile(
+    r"(?i)\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options"
+    r"|application_name|connect_timeout|target_session_attrs)\s*="
+)
+
+
+def _is_of_postgres(address: str) -> bool:
+    return bool(re.match(r"(?i)\s*postgres(ql)?:", address) or _PARAMETERS.match(address))
 
 
 @contextmanager

@@ -31,7 +31,8 @@ class PostgresDatabase:
     be carried out twice. Entries that were written are on the server's disk.
 
     Args:
-        address: ``postgresql://user:password@host:port/database``.
+        address: ``postgresql://user:password@host:port/database``, or the parameters of libpq,
+            such as ``host=… password=…``.
 
     Attributes:
         name: how messages name it, without the password.
@@ -55,10 +56,16 @@ class PostgresDatabase:
             raise ConfigurationError(
                 "a store on Postgres needs psycopg\n  hint: pip install 'gram-agents[postgres]'"
             ) from None
+        address = address.strip()
+        if ":" in address.partition("=")[0]:  # libpq knows postgresql:// in lower case alone
+            scheme, colon, rest = address.partition(":")
+            address = f"{scheme.lower()}{colon}{rest}"
         try:
             parts: dict[str, Any] = conninfo_to_dict(address)
-        except psycopg.Error as error:
-            raise ConfigurationError(redact_error(f"{address}: {error}".strip())) from None
+        except psycopg.Error:  # what it says may have parts of the password
+            raise _unreadable() from None
+        if "@" in f"{parts.get('host')}{parts.get('port')}{parts.get('dbname')}":
+            raise _unreadable()  # they hold the end of a password
         self._hidden = hide(parts.get("password"))
         host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))
         self.name = f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}"
@@ -130,6 +137,14 @@ class PostgresDatabase:
 
     def _told(self, error: psycopg.Error) -> StoreError:
         return StoreError(f"{self.name}: {redact_error(str(error).strip())}")
+
+
+def _unreadable() -> ConfigurationError:
+    return ConfigurationError(
+        "the address of the Postgres store cannot be read\n"
+        "  hint: it is postgresql://user:password@host:port/database, and a password has %40 for "
+        "@, %2F for /, %3A for :, %3F for ? and %25 for %"
+    )
 
 
 def _carried_out(connection: psycopg.Connection[Any], sql: str, values: tuple[object, ...]) -> Rows:

@@ -6,21 +6,26 @@ from ..errors import StoreError
 from .conversations import named_text
 from .database import Database
 from .heads import joined
-from .run_rows import no_run
+from .run_rows import name_of, no_run
 
 
 def entries_of(database: Database, run: str) -> list[str]:
     """The entries of a run, see `RunStore.entries`."""
     found = database.execute(
-        "SELECT text, conversation FROM gram_entries JOIN gram_runs ON id = run "
+        "SELECT text, seq, conversation FROM gram_entries JOIN gram_runs ON id = run "
         "WHERE run = ? ORDER BY seq",
         run,
     )
     if not found:
         raise no_run(database, run)
-    (own, conversation), *others = found
+    for place, (_, seq, _) in enumerate(found):
+        if seq != place:
+            raise StoreError(
+                f"{name_of(database, run)}: its entry {place} is missing: was it removed?"
+            )
+    (own, _, conversation), *others = found
     head = joined(own, lambda name: _text(database, conversation, name))
-    return [head, *(text for text, _ in others)]
+    return [head, *(text for text, _, _ in others)]
 
 
 def _text(database: Database, conversation: str | None, name: str) -> str:

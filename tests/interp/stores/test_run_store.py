@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import re
 import sqlite3
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -277,6 +279,43 @@ def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
         made(store, "one")
     assert "postgresql://127.0.0.1:9/db: " in str(raised.value)
     assert "pa55word9" not in str(raised.value) + repr(store)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:pa55/word9@127.0.0.1:9/db",
+        "postgresql://me:pa55@word9@127.0.0.1:9/db",
+        "postgresql://me:pa55?word9@127.0.0.1:9/db",
+        "postgresql://me:pa55%word9@127.0.0.1:9/db",
+        "postgresql://me:pa55word9@[::1/db",
+        "Postgresql://me:pa55word9@127.0.0.1:9/db",
+        "postgresql:/me:pa55word9@127.0.0.1/db",
+        " postgres://127.0.0.1:9/db?user=me&password=pa55word9",
+        "host=127.0.0.1 port=9 user=me password=pa55word9",
+        "password = 'pa55 word9' host=127.0.0.1 port=9",
+        "host=127.0.0.1 password=pa55 word9",
+        "user=me pasword=pa55word9",
+        "postgresql+psycopg://me:pa55word9@host/db",
+        "jdbc:postgresql://me:pa55word9@host/db",
+    ],
+)
+def test_no_message_has_a_password(address: str, tmp_path: Path) -> None:
+    with (
+        contextlib.chdir(tmp_path),
+        pytest.raises((StoreError, ConfigurationError)) as raised,
+        open_store(address, must_exist=True) as store,
+    ):
+        made(store, "one")
+
+    assert not re.search("pa55|word9", str(raised.value))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("address", ["file:runs.db?mode=ro", ":memory:", "sqlite:///runs.db"])
+def test_an_address_that_is_no_path_is_refused(address: str, tmp_path: Path) -> None:
+    with contextlib.chdir(tmp_path), pytest.raises(ConfigurationError, match="give the path of a"):
+        open_store(address)
 
 
 def _claim_in_a_fork(store: RunStore, run: str) -> int:
