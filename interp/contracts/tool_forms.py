@@ -16,15 +16,17 @@ from lenses_ext import (
     create_tool_specification,
     json_schema_to_type_signature,
     result_schema,
+    same_json,
     tool_spec_from_json,
     tool_spec_name,
+    tool_spec_schema,
     tool_spec_to_json,
     view,
     wire_name,
 )
 
 from ..errors import ValidationError
-from ..json_text import Json
+from ..json_text import Json, write_json
 from .openapi_schemas import from_openapi_schema
 from .tool_definitions import function_definition, mcp_definition
 
@@ -179,7 +181,11 @@ TOOL_FORMS: Final[Mapping[str, ToolForm]] = {
         names=True,
     ),
     "spec": ToolForm(
-        lambda tool, _: tool_spec_to_json(tool), ("schema",), results="all", names=True
+        lambda tool, _: tool_spec_to_json(tool),
+        ("schema",),
+        results="all",
+        known=frozenset({"typeSignature"}),
+        names=True,
     ),
 }
 """The forms that are read and written: OpenAI's three (tools of Chat Completions, the older
@@ -224,13 +230,17 @@ def _each_tool(data: Json, path: str, left: _LeftOut) -> Iterator[tuple[str, dic
         return
     if not isinstance(data, dict):
         raise ValidationError(f"{path}: expected a tool or a list of tools, found {_shown(data)}")
-    if _is_tool(data):
+    if _is_tool(data, path):
         yield path, data
         return
-    lists = [key for key in _AROUND if isinstance(data.get(key), list | dict)]
+    for key in _AROUND:
+        if data.get(key) is not None and not isinstance(data[key], list | dict):
+            found = _shown(data[key])
+            raise ValidationError(f"{path}.{key}: expected a list of tools, found {found}")
+    lists = [key for key in _AROUND if key in data and data[key] is not None]
     for key in lists:
         yield from _each_tool(data[key], f"{path}.{key}", left)
-    if not lists:
+    if not data.keys() & {*_AROUND}:
         yield from _not_a_tool(data, path, left)
     elif "functionDeclarations" in lists or "function_declarations" in lists:
         for key in data.keys() - set(lists):
@@ -246,11 +256,21 @@ _AROUND: Final = (
 )
 
 
-def _is_tool(data: dict[str, Json]) -> bool:
-    """Whether it is a tool to be called, and not one that a provider has."""
-    if data.get("type") in (None, "function"):
+def _is_tool(data: dict[str, Json], path: str) -> bool:
+    """Whether it is a tool to be called, and not one that a provider has.
+
+    Raises:
+        ValidationError: it looks like one, and has a type that tools have not.
+    """
+    kind = data.get("type")
+    if kind is None or kind == "function":
         return "name" in data or "function" in data
-    return "name" in data and bool(data.keys() & _SCHEMAS)
+    is_tool = isinstance(data.get("function"), dict) or (
+        "name" in data and bool(data.keys() & _SCHEMAS)
+    )
+    if kind != "custom" and (is_tool or (not isinstance(kind, str) and "name" in data)):
+        raise ValidationError(f'{path}.type: expected "function", found {_shown(kind)}')
+    return is_tool
 
 
 _SCHEMAS: Final = {key for form in TOOL_FORMS.values() for key in form.schema}
@@ -265,7 +285,9 @@ def _not_a_tool(
 ) -> Iterator[tuple[str, dict[str, Json]]]:
     """Leave out what a provider does by itself, such as a search; all else is a fault."""
     kind = data.get("type")
-    if isinstance(kind, str) and kind not in ("function", "object"):
+    if kind == "custom":
+        left.add('"custom" takes a text in place of arguments; left out', path)
+    elif isinstance(kind, str) and kind not in ("function", "object"):
         left.add(_done_by_provider(kind), path)
     elif len(data) == 1 and isinstance(next(iter(data.values())), dict):
         left.add(_done_by_provider(next(iter(data))), path)
@@ -278,13 +300,10 @@ def _not_a_tool(
 def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     """The specification of one tool."""
     form = _form_of(data)
-    if form == "spec":
-        try:
-            return tool_spec_from_json(data)
-        except GramError as error:
-            raise ValidationError(f"{path}: {error}") from None
     row = TOOL_FORMS[form]
-    inner = data
+    if form == "spec":
+        return _read_spec(path, data, left)
+    inner, outer = data, path
     if row.inside is not None:
         inner, path = data[row.inside], f"{path}.{row.inside}"
         if not isinstance(inner, dict):
@@ -292,11 +311,11 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     name = inner.get("name")
     if not isinstance(name, str) or not name.strip():
         raise ValidationError(f"{path}.name: expected the name of a tool, found {_shown(name)}")
-    schema, result = (_schema(inner, keys, row, path) for keys in (row.schema, row.result))
-    for key, value in {**data, **inner}.items():
-        said = {"name", "description", row.inside, *row.schema, *row.result, *row.known}
-        if key not in said and value not in (None, False):
-            left.add(f'a specification has no place for "{key}"; left out', name)
+    schema, result = (
+        _schema(inner, keys, row, path, name, left) for keys in (row.schema, row.result)
+    )
+    for place, part in ((outer, data), (path, inner)) if inner is not data else ((path, data),):
+        _note_what_has_no_place(place, part, row, name, left)
     description = _description(inner, name, path, left)
     try:
         return create_tool_specification(
@@ -309,6 +328,58 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
         )
     except GramError as error:
         raise ValidationError(f'{path}: tool "{name}": {error}') from None
+
+
+def _read_spec(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
+    """The specification of a tool in its own form; its signature counts, not its schema."""
+    try:
+        spec = tool_spec_from_json(data)
+    except GramError as error:
+        raise ValidationError(f"{path}: {error}") from None
+    row, name = TOOL_FORMS["spec"], view(tool_spec_name, spec)
+    schema = _schema(data, row.schema, row, path, name, left)
+    if schema is not None and not same_json(schema, view(tool_spec_schema, spec)):
+        left.add('"schema" says other types than "typeSignature", which counts', name)
+    _note_what_has_no_place(path, data, row, name, left)
+    return spec
+
+
+def _note_what_has_no_place(
+    path: str, data: dict[str, Json], row: ToolForm, name: str, left: _LeftOut
+) -> None:
+    """Note the keys that a specification has no place for.
+
+    Raises:
+        ValidationError: one of them has a value of a wrong type.
+    """
+    read = {"name", "description", row.inside, *row.schema, *row.result, *row.known}
+    for key, value in data.items():
+        if key in read:
+            continue
+        kind, what = _OTHER_KEYS.get(key, (object, ""))
+        if value is not None and not isinstance(value, kind):
+            raise ValidationError(f"{path}.{key}: expected {what}, found {_shown(value)}")
+        if key not in _OTHER_KEYS or value not in (None, False):
+            left.add(f'a specification has no place for "{key}"; left out', name)
+
+
+_FLAG: Final = (bool, "true or false")
+_OBJECT: Final = (dict, "an object")
+_OTHER_KEYS: Final[Mapping[str, tuple[type, str]]] = {
+    "strict": _FLAG,
+    "title": (str, "text"),
+    "annotations": _OBJECT,
+    "icons": (list, "a list"),
+    "_meta": _OBJECT,
+    "execution": _OBJECT,
+    "cache_control": _OBJECT,
+    "defer_loading": _FLAG,
+    "eager_input_streaming": _FLAG,
+    "input_examples": (list, "a list"),
+    "allowed_callers": (list, "a list"),
+    "behavior": (str, "text"),
+}
+"""Keys that forms have beside name, description and schemas: their types, and these in words."""
 
 
 def _form_of(data: dict[str, Json]) -> str:
@@ -330,7 +401,12 @@ def _form_of(data: dict[str, Json]) -> str:
 
 
 def _schema(
-    data: dict[str, Json], keys: tuple[str, ...], row: ToolForm, path: str
+    data: dict[str, Json],
+    keys: tuple[str, ...],
+    row: ToolForm,
+    path: str,
+    name: str,
+    left: _LeftOut,
 ) -> dict[str, Any] | None:
     for key in keys:
         schema = data.get(key)
@@ -338,7 +414,14 @@ def _schema(
             continue
         if not isinstance(schema, dict):
             raise ValidationError(f"{path}.{key}: expected a schema, found {_shown(schema)}")
-        return from_openapi_schema(schema) if key in row.openapi else schema
+        if key not in row.openapi:
+            return schema
+
+        def note(place: str) -> None:
+            left.add(f'JSON Schema has no "{place.rpartition(".")[2]}"; left out', name)
+
+        made: dict[str, Any] = from_openapi_schema(schema, f"{path}.{key}", note)
+        return made
     return None
 
 
@@ -355,5 +438,5 @@ def _description(data: dict[str, Json], name: str, path: str, left: _LeftOut) ->
 def _shown(value: Json) -> str:
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
-    text = repr(value)
+    text = write_json(value)
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from ..contracts import from_openapi_schema
+from ..errors import ValidationError
 from ..json_text import Json
 from .document import ApiDocument
 
@@ -49,7 +50,10 @@ class Schemas:
         """A schema of the document as JSON Schema."""
         if schema is True or schema is None:
             return {}
-        made = from_openapi_schema(schema) if self._document.is_3_0 else schema
+        try:
+            made = from_openapi_schema(schema) if self._document.is_3_0 else schema
+        except ValidationError as error:
+            raise self._document.fault(self._at, f"a schema: {error}") from None
         found: dict[str, Json] = self._with_local_references(made)
         return found
 

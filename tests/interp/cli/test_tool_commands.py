@@ -152,7 +152,7 @@ def test_a_type_of_result_that_a_form_has_no_place_for_is_told(form: str, tmp_pa
         ('[{"name": NaN}]', "not JSON: NaN is not JSON"),
         ('[{"name": "a", "name": "b"}]', 'not JSON: key "name" is given twice'),
         ('[{"name": "a", "description": "\\ud800"}]', "lone surrogate"),
-        ("null", "$: expected a tool or a list of tools, found None"),
+        ("null", "$: expected a tool or a list of tools, found null"),
         ("[[1]]", "$[0][0]: expected a tool or a list of tools, found 1"),
         ('[{"type": "function", "function": null}]', "$[0].function: expected an object"),
         ('[{"name": "a"}, {"name": "a"}]', '$[1]: there is another tool "a" in the list'),

@@ -62,6 +62,9 @@ def test_gemini_writes_schemas_of_openapi_too() -> None:
     assert view(tool_spec_schema, tool)["properties"] == {"n": {"type": ["number", "null"]}}
 
 
+SPEC_FORM = {"name": "d", "description": "D", "typeSignature": "(n::Integer)==>(::Any)"}
+
+
 @pytest.mark.parametrize("form", TOOL_FORMS)
 @given(parameter_schemas(), json_schemas())
 def test_what_is_written_in_a_form_is_read_back_whole(form: str, schema: Any, result: Any) -> None:
@@ -131,6 +134,33 @@ def test_what_a_specification_has_no_place_for_is_told() -> None:
     ]
 
 
+def test_unknown_keys_are_told_in_every_form_whatever_their_value() -> None:
+    object_: dict[str, Any] = {"type": "object", "properties": {}}
+    gemini = {"type": "OBJECT", "xml": {}, "properties": {"n": {"discriminator": {}}}}
+    told: list[str] = []
+    tools = tools_from_json(
+        [
+            {"function": {"name": "a", "description": "A", "x": None}, "y": False},
+            {"name": "b", "description": "B", "parameters": object_, "strict": False, "x": 0},
+            {"name": "c", "description": "C", "parameters": gemini},
+            {**SPEC_FORM, "x": {}, "schema": object_},
+            {"type": "custom", "name": "e", "format": {"type": "text"}},
+            {"tools": None},
+        ],
+        tell=told.append,
+    )
+
+    assert [tool.value.identity for tool in tools] == ["a", "b", "c", "d"]
+    assert told == [
+        'a specification has no place for "y"; left out: a',
+        'a specification has no place for "x"; left out: a, b, d',
+        'JSON Schema has no "xml"; left out: c',
+        'JSON Schema has no "discriminator"; left out: c',
+        '"schema" says other types than "typeSignature", which counts: d',
+        '"custom" takes a text in place of arguments; left out: $[4]',
+    ]
+
+
 def test_strict_tools_are_marked_in_every_form_that_has_them() -> None:
     tool = create_tool_specification("f", "F", "(n::Integer {optional: true})==>(::Any)")
 
@@ -150,9 +180,9 @@ def test_strict_tools_are_marked_in_every_form_that_has_them() -> None:
         ({"tools": [{"description": "D"}]}, r"^\$.tools\[0\]: a tool has a name; .* description$"),
         ([{}], r"^\$\[0\]: a tool has a name; this has no keys$"),
         ([{"function": 1}], r"^\$\[0\].function: expected an object, found 1$"),
-        ([{"name": " "}], r"^\$\[0\].name: expected the name of a tool, found ' '$"),
+        ([{"name": " "}], r'^\$\[0\].name: expected the name of a tool, found " "$'),
         ([{"name": "f", "description": 1}], r"^\$\[0\].description: expected text, found 1$"),
-        ([{"name": "f", "parameters": "x"}], r"^\$\[0\].parameters: expected a schema, found 'x'$"),
+        ([{"name": "f", "parameters": "x"}], r'^\$\[0\].parameters: expected a schema, found "x"$'),
         ([{"name": "f"}, {"name": "f"}], r'^\$\[1\]: there is another tool "f" in the list$'),
         (
             [{"name": "f", "parameters": {"type": "array"}}],
@@ -163,6 +193,18 @@ def test_strict_tools_are_marked_in_every_form_that_has_them() -> None:
             r'^\$\[0\]: tool "f": "\$ref" to "https://example.com/s" is not local',
         ),
         ([{"name": "f", "typeSignature": "("}], r"^\$\[0\]: "),
+        ({"functionDeclarations": "f"}, r"^\$.functionDeclarations: expected a list of tools"),
+        ({"tools": True}, r"^\$.tools: expected a list of tools, found true$"),
+        ([{"type": 5, "function": {"name": "f"}}], r'^\$\[0\].type: expected "function", found 5$'),
+        ([{"type": "fn", "name": "f", "input_schema": {}}], r'^\$\[0\].type: expected "function"'),
+        ({"function": {"name": "f", "strict": 1}}, r"^\$.function.strict: expected true or false"),
+        ({"name": "f", "inputSchema": {}, "annotations": []}, r"^\$.annotations: expected an obj"),
+        ({"name": "f", "inputSchema": {}, "title": 1}, r"^\$.title: expected text, found 1$"),
+        ({**SPEC_FORM, "schema": "x"}, r'^\$.schema: expected a schema, found "x"$'),
+        (
+            {"name": "f", "parameters": {"type": "OBJECT", "items": {"nullable": "yes"}}},
+            r'^\$.parameters.items.nullable: expected true or false, found "yes"$',
+        ),
     ],
 )
 def test_a_list_that_cannot_be_read_is_refused_with_its_place(data: Any, said: str) -> None:
