@@ -198,6 +198,11 @@ from .tools.library import (
 from .tools.tool_context import ToolContext as ToolContext
 from .views.notebook_forms import run_form as run_form
 from .views.run_page import run_page as run_page
+from .workers.kept_limits import (
+    LimitNow as LimitNow,
+    set_shared_limits as set_shared_limits,
+    shared_limits as shared_limits,
+)
 from .workers.schedules import Schedule as Schedule, read_schedules as read_schedules
 from .workers.shared_limits import SharedLimit as SharedLimit
 from .workers.submission import submit as submit

@@ -30,6 +30,7 @@ COMMANDS = {
     "graph": "Draw a program: its agents, tools and workflows.",
     "help": "Show the help of a command.",
     "init": "Write a first agent: a program, its tools, a test.",
+    "limits": "List, set and remove the limits that all workers keep to.",
     "models": "List the providers of models, and the keys they want.",
     "replay": "Show a recorded run again, or run a changed program on it.",
     "resume": "Go on with a recorded run.",

@@ -14,6 +14,7 @@ from ..errors import ModelError
 from ..execution import AsyncReport, Report, World
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
+from .kept_limits import limit_name
 from .shared_limits import TENANT, Permission, SharedLimits
 
 _PATIENCE: Final = 5.0
@@ -73,7 +74,7 @@ class LimitedWorld:
                 return await self.world.aperform(effect, report)
         except ModelError as error:
             if error.status == _TOO_MANY_REQUESTS and error.retriable and error.retry_after:
-                await self.limits.hold_back(model.provider, error.retry_after)
+                await self.limits.hold_back(limit_name(model.provider), error.retry_after)
                 if error.retry_after > _PATIENCE:
                     raise LaterError(str(error), error.retry_after) from error
             raise
@@ -81,7 +82,7 @@ class LimitedWorld:
             await self.limits.ended(permission)
 
     async def _permission(self, model: Model) -> Permission:
-        names = [model.provider, str(model)]
+        names = [limit_name(model.provider), limit_name(str(model))]
         if self.tenant is not None:
             names.append(TENANT + self.tenant)
         until = monotonic() + _PATIENCE

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -95,17 +95,6 @@ class SharedLimits:
         """Say that this worker has no requests under way, whatever it had before."""
         async with self._pool.connection() as connection:
             await connection.execute("DELETE FROM gram_requests WHERE worker = %s", (self._worker,))
-
-    async def set(self, limits: Mapping[str, SharedLimit]) -> None:
-        """Set limits by their names, for all workers; the others stay as they are."""
-        async with self._pool.connection() as connection:
-            for name, limit in limits.items():
-                await connection.execute(
-                    "INSERT INTO gram_limits (name, at_once, per_minute) VALUES (%s, %s, %s) "
-                    "ON CONFLICT (name) DO UPDATE SET at_once = excluded.at_once, "
-                    "per_minute = excluded.per_minute",
-                    (name, limit.at_once, limit.per_minute),
-                )
 
     async def ask(self, names: Iterable[str]) -> Permission:
         """Ask whether a request may be sent that counts for some names.

@@ -24,6 +24,7 @@ from ..threads import call_in_thread
 from ..tools import ToolLibrary, empty_tool_library
 from .database_errors import is_of_database, refusal, stays
 from .driving import Driver, reason_of
+from .kept_limits import expect_limits, set_shared_limits
 from .needs import queue_of, why_not
 from .process import until_told
 from .queue import GO_ON, TICK, RunQueue
@@ -69,7 +70,7 @@ class Worker:
         grace: how many seconds runs may still take when it is told to stop; then they are left to
             other workers.
         limits: limits of providers, models and tenants to set for all workers of the store, see
-            `SharedLimit`.
+            `set_shared_limits`.
         schedules: runs to submit at times, see `read_schedules`; each time is submitted once,
             however many workers have the schedule.
         told: called with a run each time it has ended, or waits for approval.
@@ -91,7 +92,7 @@ class Worker:
         match: Match = "full",
         at_once: int = 8,
         grace: float = 30.0,
-        limits: Mapping[str, SharedLimit] | None = None,
+        limits: Mapping[str, SharedLimit | None] | None = None,
         schedules: Iterable[Schedule] = (),
         told: Callable[[RunRow], None] | None = None,
     ) -> None:
@@ -100,10 +101,8 @@ class Worker:
         expect(match, str, "match", by="Worker")
         expect(at_once, int, "at_once", by="Worker")
         expect(grace, (int, float), "grace", by="Worker")
-        expect(limits, (Mapping, type(None)), "limits", by="Worker")
-        for name, limit in (limits or {}).items():
-            expect(name, str, "a name in limits", by="Worker")
-            expect(limit, SharedLimit, f"limits[{name!r}]", by="Worker")
+        if limits is not None:
+            expect_limits(limits, by="Worker")
         schedules = expect_all(schedules, Schedule, "schedules", by="Worker")
         expect(told, (Callable, type(None)), "told", by="Worker")
         if at_once < 1:
@@ -114,7 +113,7 @@ class Worker:
         self._match: Match = match
         self._at_once = at_once
         self._grace = grace
-        self._limits = dict(limits or {})
+        self._limits: dict[str, SharedLimit | None] = dict(limits or {})
         self.store: Final = open_store(store)
         self._address = postgres_of(self.store).address
         self._database = PostgresDatabase(self._address)  # a connection beside that of the store
@@ -234,7 +233,6 @@ class Worker:
             await pool.wait()
             limits = SharedLimits(pool, self._name)
             await limits.begin()
-            await limits.set(self._limits)
             app = procrastinate.App(connector=Connector(self._channel, self._ticks))
 
             @app.task(name=GO_ON, retry=Again())
@@ -262,6 +260,9 @@ class Worker:
                     task_kwargs={"schedule": each.name},
                 )(tick)
             async with app.open_async(pool):
+                if self._limits:  # once, so that what is set later stays
+                    await call_in_thread(lambda: set_shared_limits(self.store, self._limits))
+                    self._limits = {}
                 await call_in_thread(self._look)
                 looking = asyncio.create_task(self._keep_looking(app))
                 try:

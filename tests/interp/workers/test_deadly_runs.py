@@ -80,8 +80,8 @@ def test_deaths_are_counted_once_each_and_anew_after_an_event(
 @pytest.mark.parametrize(
     ("name", "wrong", "told"),
     [
-        ("limits", [SharedLimit(1)], "limits must be a mapping or None, got list"),
-        ("limits", {"OpenAI": 5}, "limits['OpenAI'] must be a SharedLimit, got int"),
+        ("limits", [SharedLimit(1)], "limits must be a mapping, got list"),
+        ("limits", {"OpenAI": 5}, "limits['OpenAI'] must be a SharedLimit or None, got int"),
         ("limits", {5: SharedLimit(1)}, "a name in limits must be a str, got int"),
         ("schedules", "file.gram", "schedules must be an iterable of Schedules, got str"),
         ("schedules", ["file.gram"], "schedules[0] must be a Schedule, got str"),

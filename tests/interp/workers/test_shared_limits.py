@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
 
-from interp import ConfigurationError, RunStore, SharedLimit, submit
+from interp import (
+    ConfigurationError,
+    RunStore,
+    SharedLimit,
+    open_store,
+    set_shared_limits,
+    shared_limits,
+    submit,
+)
 from interp.workers import RunQueue, postgres_of
 from interp.workers.shared_limits import SharedLimits
+from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, completion
 from tests.interp.worker_processes import TALKER, ended, until, worker
 
@@ -27,9 +36,13 @@ def queue(store: RunStore) -> RunQueue:
 
 
 def with_limits(
-    database: str, use: Callable[[SharedLimits, SharedLimits], Awaitable[None]]
+    database: str,
+    use: Callable[[SharedLimits, SharedLimits], Awaitable[None]],
+    limits: Mapping[str, SharedLimit] | None = None,
 ) -> None:
     """Use the limits of a store as two workers do."""
+    with open_store(database) as store:
+        set_shared_limits(store, limits or {})
 
     async def go() -> None:
         from psycopg_pool import AsyncConnectionPool
@@ -43,7 +56,6 @@ def with_limits(
 @pytest.mark.usefixtures("queue")
 def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
-        await one.set({"OpenAI": SharedLimit(at_once=3)})
         asked = [limits.ask(["OpenAI", "OpenAI/x"]) for limits in (one, other) * 10]
         found = await asyncio.gather(*asked)
         granted = [each for each in found if each.wait == 0]
@@ -52,20 +64,19 @@ def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> No
         await other.ended(granted[0])  # each ends its own: one of these two numbers is not its
         assert (await other.ask(["OpenAI"])).wait == 0
 
-    with_limits(database, use)
+    with_limits(database, use, {"OpenAI": SharedLimit(at_once=3)})
 
 
 def test_what_a_dead_worker_had_under_way_counts_no_more(
     database: str, store: RunStore, queue: RunQueue
 ) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
-        await one.set({"tenant:acme": SharedLimit(at_once=1)})
         assert (await one.ask(["tenant:acme"])).wait == 0
         assert (await other.ask(["tenant:acme"])).wait > 0
         store.database.execute("UPDATE gram_workers SET seen = seen - 60 WHERE id = 'one'")
         assert (await other.ask(["tenant:acme"])).wait == 0
 
-    with_limits(database, use)
+    with_limits(database, use, {"tenant:acme": SharedLimit(at_once=1)})
     queue.remove_ended()
     assert store.database.execute("SELECT worker FROM gram_requests") == [("other",)]
 
@@ -73,7 +84,6 @@ def test_what_a_dead_worker_had_under_way_counts_no_more(
 @pytest.mark.usefixtures("queue")
 def test_beginnings_are_spread_over_the_minute(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
-        await one.set({"OpenAI": SharedLimit(per_minute=600)})
         began, granted = time.monotonic(), 0
         while granted < 30:
             for limits in (one, other):
@@ -83,7 +93,7 @@ def test_beginnings_are_spread_over_the_minute(database: str) -> None:
         # At ten a second; ten seconds' worth of patience is not a measure, the least time is one.
         assert time.monotonic() - began >= 1.8
 
-    with_limits(database, use)
+    with_limits(database, use, {"OpenAI": SharedLimit(per_minute=600)})
 
 
 @pytest.mark.usefixtures("queue")
@@ -100,7 +110,6 @@ def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
 @pytest.mark.usefixtures("queue")
 def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunStore) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
-        await one.set({"OpenAI": SharedLimit(at_once=1000)})
 
         async def asked() -> None:
             permission = await one.ask(["OpenAI"])
@@ -118,7 +127,7 @@ def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunSto
             if store.database.execute("SELECT number FROM gram_requests"):
                 await asyncio.sleep(0.05)
 
-    with_limits(database, use)
+    with_limits(database, use, {"OpenAI": SharedLimit(at_once=1000)})
     assert store.database.execute("SELECT number FROM gram_requests") == []
 
 
@@ -126,13 +135,12 @@ def test_a_request_that_never_ends_counts_for_an_hour(
     database: str, store: RunStore, queue: RunQueue
 ) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
-        await one.set({"OpenAI": SharedLimit(at_once=1)})
         assert (await one.ask(["OpenAI"])).wait == 0
         assert (await other.ask(["OpenAI"])).wait > 0
         store.database.execute("UPDATE gram_requests SET since = since - 3601 RETURNING name")
         assert (await other.ask(["OpenAI"])).wait == 0
 
-    with_limits(database, use)
+    with_limits(database, use, {"OpenAI": SharedLimit(at_once=1)})
 
 
 @pytest.mark.parametrize("wrong", [{"at_once": 0}, {"per_minute": -1.0}, {"at_once": -3}])
@@ -187,3 +195,38 @@ def test_a_provider_that_asks_for_time_is_asked_by_no_worker(
 
     assert waited > 6
     assert len(model_server.requests) == 4
+
+
+@pytest.mark.usefixtures("queue")
+def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -> None:
+    async def use(one: SharedLimits, _: SharedLimits) -> None:
+        await one.ask(["OpenAI", "tenant:acme"])
+        await one.hold_back("Anthropic", 30)
+
+    limit = SharedLimit(at_once=3, per_minute=600)
+    with_limits(database, use, {"openai": limit, "tenant:acme": SharedLimit(at_once=1)})
+
+    found = shared_limits(store)
+    assert list(found) == ["Anthropic", "OpenAI", "tenant:acme"]
+    assert (found["OpenAI"].limit, found["OpenAI"].under_way) == (limit, 1)
+    assert 20 < found["Anthropic"].wait <= 30
+    set_shared_limits(store, {"OPENAI": SharedLimit(at_once=9), "tenant:acme": None})
+    found = shared_limits(store)
+    assert list(found) == ["Anthropic", "OpenAI"]
+    assert found["OpenAI"].limit == SharedLimit(at_once=9)
+
+
+def test_the_command_lists_sets_and_removes_limits(database: str) -> None:
+    def limits(*arguments: str) -> tuple[int, str, str]:
+        done = gram("limits", *arguments, "--store", database)
+        return done.returncode, done.stdout, done.stderr
+
+    assert limits("list", "--json") == (0, "[]\n", "")
+    set_both = limits("set", "openai/gpt-5.6-luna", "--at-most", "3", "--per-minute", "600")
+    assert set_both == (0, "", "")
+    shown = "OpenAI/gpt-5.6-luna  3 at once (0 under way), 600 a minute\n"
+    assert limits("list") == (0, shown, "")
+    code, _, said = limits("remove", "OpenAI/gpt-5.6-lun")
+    assert (code, "did you mean OpenAI/gpt-5.6-luna?" in said) == (1, True)
+    assert limits("remove", "OpenAI/gpt-5.6-luna") == (0, "", "")
+    assert limits("list") == (0, "", "gram: there are no limits\n")
