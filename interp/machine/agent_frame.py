@@ -90,7 +90,10 @@ def agent_outcome(frame: AgentFrame) -> Outcome | None:
         is_text = answer_of(frame.agent) is None
         said = write_json(reply.content) if is_text else JsonText.read(reply.content)
         return Outcome(said, None, frame.context, tuple(frame.invocations))
-    if frame.status in (Status.FAILED, Status.UNUSABLE):
+    if frame.status is Status.UNUSABLE:
+        error = f"its answer is not what it declares: {frame.stopped}"
+        return Outcome(None, error, calls=tuple(frame.invocations))
+    if frame.status is Status.FAILED:
         return Outcome(None, frame.stopped, calls=tuple(frame.invocations))
     return None
 

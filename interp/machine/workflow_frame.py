@@ -153,9 +153,9 @@ def _item_ended(
         place = (*frame.at, name, index) if step.is_each else (*frame.at, name)
         frame = frame.changed(made=frame.made.set(place, outcome.calls))
     if outcome.error is not None or outcome.said is None:
-        step = step.changed(live=step.live.remove(index))
-        frame = frame.changed(live=frame.live.set(name, step))
-        return _failed(shared, frame, f'step "{name}" failed: {outcome.error}')
+        ended = step.changed(live=step.live.remove(index))
+        frame = frame.changed(live=frame.live.set(name, ended))
+        return _failed(shared, frame, _step_failed(name, step, index, outcome.error))
     step = step.changed(live=step.live.remove(index), results=step.results.set(index, outcome.said))
     if outcome.unfinished:
         frame = frame.changed(unfinished=True)
@@ -258,7 +258,7 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str) -> WorkflowTak
         try:
             begun = begun_use(shared, frame, name, place, item)
         except ValidationError as error:
-            return _failed(shared, frame, f'step "{name}" failed: {error}')
+            return _failed(shared, frame, _step_failed(name, step, index, error))
         # a frame takes this place as soon as it has begun
         live = CallTool(place, name, "{}") if isinstance(begun, Begin) else begun
         step = step.changed(begun=index + 1, live=step.live.set(index, live))
@@ -326,6 +326,11 @@ def _failed(shared: Shared, frame: WorkflowFrame, error: str) -> WorkflowTaken:
         made=pmap(calls_by_place(frame)),
     )
     return shared, frame, ()
+
+
+def _step_failed(name: str, step: Step, index: int, error: object) -> str:
+    item = f" (item {index + 1} of {len(step.items)})" if step.is_each else ""
+    return f'step "{name}"{item} failed: {error}'
 
 
 def _said(value: JsonText) -> str:

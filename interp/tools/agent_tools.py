@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from gram import Pattern, origin
 from lenses_ext import (
+    is_tool,
     result_schema,
     tool_spec_description,
     tool_spec_name,
@@ -26,7 +27,11 @@ def tool_of_agent(agent: Pattern) -> Tool:
 
     Raises:
         ValidationError: it has a fault, or a reference that is not resolved.
+        ToolError: it is the specification of a tool.
     """
+    if isinstance(agent, Pattern) and is_tool(agent):
+        message = f'"{agent.value.identity}" is a specification, which implements nothing'
+        raise ToolError(f"{message}; give a function, a Tool or an agent")
     program = the_agent(agent, by="tool_of_agent")
     spec = tool_spec_of(program)
     place = origin(program)

@@ -66,7 +66,7 @@ workflow_arrows = WORKFLOW_PARTS.word(
     elements_with(
         "workflow_arrows",
         is_arrows,
-        "a path of arrows, (a)-->(b)",
+        "a path of arrows such as (a)-->(b)",
         "The paths of arrows of a workflow, or of an agent that hands over, in order.",
     ),
 )

@@ -168,8 +168,11 @@ def elements_with(
         if isinstance(new, Pattern | str | Mapping) or not isinstance(new, Iterable):
             raise PartError(f"expected patterns, found {shown_type(new)}")
         queue = list(new)
-        if not all(isinstance(each, Pattern) and chosen(each) for each in queue):
-            raise PartError(f"expected {what}")
+        for each in queue:
+            if not isinstance(each, Pattern):
+                raise PartError(f"expected {what}, found {shown_type(each)}")
+            if not chosen(each):
+                raise PartError(f"expected {what}, found {each!r}")
         places = [place for place, each in enumerate(pattern.elements) if chosen(each)]
         last = places[-1] if places else len(pattern.elements) - 1
         common = min(len(places), len(queue))

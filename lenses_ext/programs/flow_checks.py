@@ -25,6 +25,7 @@ FLOW_CHECKS: Final = (
     Check("several-lists", "error", arrow_rules.several_lists),
     Check("too-many-ways", "error", arrow_rules.too_many_ways),
     Check("arrow-type", "error", flow_rules.arrow_type),
+    Check("handoff-type", "error", flow_rules.handoff_type),
     Check("missing-field", "error", flow_rules.missing_field),
     Check("no-result", "error", flow_rules.no_result),
     Check("each-type", "error", flow_rules.each_type),

@@ -12,7 +12,7 @@ from typing import TypeAlias, Union
 
 import attrs
 
-from gram import WALK_SUBJECT, Pattern, Subject, did_you_mean, expect, is_reference
+from gram import WALK_SUBJECT, Pattern, Subject, did_you_mean, expect, expect_all, is_reference
 
 from ..errors import FocusError
 from ..labels import WORKFLOW, is_agent, is_answer, is_tool, kind_of
@@ -145,11 +145,9 @@ def factor_agent(
     """
     by = "factor_agent"
     expect(agent, Pattern, "agent", by=by)
-    expect(names, Iterable, "names", by=by)
-    wanted = list(dict.fromkeys(names))
+    wanted = list(dict.fromkeys(expect_all(names, str, "names", by=by)))
     known = [each.value.identity for each in agent.elements if is_node(each)]
     for each in wanted:
-        expect(each, str, "name", by=by)
         if each not in known:
             hint = did_you_mean(each, known)
             raise FocusError(by, "elements", agent, f'no tool "{each}"', hint)

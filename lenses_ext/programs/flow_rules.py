@@ -9,7 +9,8 @@ from typing import Any
 from gram import Finding, Reading, TreePath, Value, did_you_mean
 
 from .. import Difference, differences
-from ..labels import is_loop, kind_of
+from ..labels import is_agent, is_loop, kind_of
+from ..language import written_signature
 from ..schemas import (
     NotJson,
     Schema,
@@ -25,9 +26,9 @@ from ..schemas import (
     to_json_value,
 )
 from ..workflows import HANDOFF, FlowArrow, Join
-from .arrow_rules import cycles_of, unconnected, workflows
+from .arrow_rules import cycles_of, holders, unconnected, workflows
 from .flow_types import Flow, Types
-from .scopes import Definition
+from .scopes import Definition, Program
 
 _MOST_ANSWERS = 1_000
 """How many combinations of answers are held against the choices of a node."""
@@ -222,6 +223,40 @@ def each_type(reading: Reading) -> Iterator[Finding]:
                 gives = "is" if arrow.source is None else "gives"
                 hint = "declare an Array: (::Array {elementType: String})"
                 yield Finding(f"{giver} {gives} no list", place.of(arrow), hint=hint)
+
+
+def handoff_type(reading: Reading) -> Iterator[Finding]:
+    """A step, or an agent with a signature, that hands over to one which gives something else."""
+    types = reading.once(Types)
+    program = types.program
+    steps = {
+        meant.path
+        for each in program.workflows.values()
+        for _, meant in (*program.inside(each), *program.used_in_arrows(each))
+    }
+    for holder in holders(reading):
+        is_function = holder.path in steps or written_signature(holder.pattern) is not None
+        wanted = types.gives(holder) if is_function and is_agent(holder.pattern) else {}
+        if says_nothing(wanted):
+            continue
+        for at, other in _may_answer_for(program, holder):
+            if found := differences(wanted, types.gives(other), match="types", result=True):
+                gives = f'what "{other.name}" ({reading.cited(other.path)}) gives'
+                is_for = f'what "{holder.name}" ({reading.cited(holder.path)}) gives'
+                message = f"{gives} when it has taken over is not {is_for}: {_shown(found)}"
+                yield Finding(message, at, hint="give both the same type")
+
+
+def _may_answer_for(program: Program, agent: Definition) -> Iterator[tuple[TreePath, Definition]]:
+    """The agents that may end up with a conversation, each with where the agent hands it over."""
+    entered = {agent.path}
+    pending = program.handed_over(agent)
+    while pending:
+        at, other = pending.pop(0)
+        if other.path not in entered:
+            entered.add(other.path)
+            yield at, other
+            pending += [(at, each) for _, each in program.handed_over(other)]
 
 
 # --- choices

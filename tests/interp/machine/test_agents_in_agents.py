@@ -115,7 +115,8 @@ def test_its_answer_is_the_result_of_the_call() -> None:
     [
         (
             [ModelReplied((0, 0, n), say("two")) for n in range(2)],
-            "error: it is not JSON: Expecting value: line 1 column 1 (char 0)",
+            "error: its answer is not what it declares: it is not JSON: Expecting value: "
+            "line 1 column 1 (char 0)",
         ),
         (
             [ModelReplied((0, 0, 0), Message(AssistantRole, "I must not.", refused=True))],

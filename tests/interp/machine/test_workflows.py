@@ -359,6 +359,20 @@ def test_a_tool_that_fails_fails_the_workflow_and_nothing_new_begins() -> None:
         step(failed, answer(asked, shown))
 
 
+def test_the_failure_of_one_item_says_which() -> None:
+    workflow = program(
+        """[w:Workflow | (xs::Array)==>(::Any), ()-[:EACH]->(t)]
+        [t:Tool {description: "Does"} | (x::Integer)==>(::String)]"""
+    )
+    state, (_, second, _) = start(workflow, {"xs": [1, 2, 3]})
+
+    assert (
+        step(state, CallFailed(second.at, "no"))[0].stopped == 'step "t" (item 2 of 3) failed: no'
+    )
+    refused, _ = start(workflow, {"xs": [1, "b"]})
+    assert (refused.stopped or "").startswith('step "t" (item 2 of 2) failed: arguments of "t"')
+
+
 def test_a_workflow_that_failed_keeps_the_calls_of_its_steps() -> None:
     """Of those that had ended, those under way, and the one that failed, deep inside too."""
     workflow = program(

@@ -81,3 +81,10 @@ def test_it_cannot_be_called_outside_of_a_run() -> None:
 
     with pytest.raises(ToolError, match="this tool is an agent"):
         made(text="a b")
+
+
+def test_a_specification_is_no_implementation() -> None:
+    (count,) = BOSS.elements
+
+    with pytest.raises(ToolError, match='"count" is a specification, which implements nothing'):
+        ToolLibrary.of(count)
