@@ -1,7 +1,8 @@
 """How the cost of a run grows: with earlier messages, with tools and with rounds, each a plot.
 
-Run it with ``python -m benchmarks.growth``; it prints the figures and draws docs/plots. Runs go
-over HTTP but those with many rounds, and what counts is CPU time, the least of some turns.
+Run it with ``python -m benchmarks.growth``; it prints each figure when it is known, and draws
+docs/plots. Runs go over HTTP but those with many rounds, and what counts is CPU time, the least of
+some turns. It takes about two minutes.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def main() -> None:
                 for each in contenders
             }
             lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
-            print(f"\nmilliseconds of CPU a run, by {title}")
+            print(f"\nmilliseconds of CPU a run, by {title}", flush=True)
             for size in sizes:
                 request = {
                     "what": what,
@@ -45,7 +46,7 @@ def main() -> None:
                 for each, ask in asks.items():
                     cost = min(ask(request)["cpu"] for _ in range(_TURNS)) * 1e3
                     lines[each].append((size, cost))
-                    print(f"{size:>7,} {cost:8.2f}  {each}")
+                    print(f"{size:>7,} {cost:8.2f}  {each}", flush=True)
             plot(PLOTS / f"{file}.svg", f"One run, by {title}", title, "milliseconds of CPU", lines)
 
 

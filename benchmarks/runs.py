@@ -4,7 +4,9 @@ Run it with ``python -m benchmarks.runs``, or with the names of some cases. The 
 installed in environments of their own (see `benchmarks.environments`), talk to one local server in
 a process of its own, and take turns. What counts is the CPU time of their processes, with Python's
 garbage collector on. A contender that fails, or gives no answer for minutes, is ended and reported
-in its table; the others go on without it.
+in its table; the others go on without it. All cases take less than ten minutes, unless the machine
+is very busy: a case that has taken `ENOUGH` seconds begins no further turn, and its tables say how
+many turns there were. What is being measured is printed to standard error.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,8 +30,10 @@ from benchmarks.model_server import serving
 
 FOLDER = ROOT / "benchmarks" / "contenders"
 OURS, LOOP = "ours", "openai loop"
-PATIENCE: Final = 600
+PATIENCE: Final = 180
 """How many seconds a contender may take for one turn; on a busy machine that may be minutes."""
+ENOUGH: Final = 30
+"""After how many seconds no further turn of a case begins."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,8 @@ def main() -> None:
         versions = [f"{p} {version_in(pythons[name], p.partition('[')[0])}" for p in each.packages]
         print(f"{name}: {', '.join(versions) or 'this checkout'}")
     with serving() as url:
-        for title in chosen:
+        for number, title in enumerate(chosen, 1):
+            print(f"{number} of {len(chosen)}: {title} …", file=sys.stderr)
             if title in CASES:
                 _compare(title, CASES[title], pythons, url)
             else:
@@ -119,12 +125,14 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
     wall: Figures = {}
     memory: Figures = {}
     lost: dict[str, str] = {}
+    turns, begun = 0, time.monotonic()
     with ExitStack() as stack:
         asks = {
             name: stack.enter_context(worker(pythons[name], each.module, url))
             for name, each in CONTENDERS.items()
         }
-        for _ in range(case.turns):
+        while turns < case.turns and (not turns or time.monotonic() - begun < ENOUGH):
+            turns += 1
             for name, ask in asks.items():
                 if name in lost:
                     continue
@@ -136,7 +144,7 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
                 for key, figures in (("cpu", cpu), ("wall", wall), ("kilobytes", memory)):
                     if key in found:
                         figures.setdefault(name, []).append(found[key])
-    _print(f"{title}: CPU of one run", cpu, 1e3, "ms")
+    _print(f"{title}: CPU of one run, {turns} turns", cpu, 1e3, "ms")
     _print_lost(lost)
     if "at_once" in case.what:
         _print(f"{title}: time of one run", wall, 1e3, "ms")
@@ -199,7 +207,9 @@ def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: s
     cpu: Figures = {}
     memory: Figures = {}
     lost: dict[str, str] = {}
-    for turn in range(6):
+    turns, begun = -1, time.monotonic()
+    while turns < 5 and (turns < 1 or time.monotonic() - begun < ENOUGH):
+        turns += 1
         for name, each in CONTENDERS.items():
             if name in lost:
                 continue
@@ -216,12 +226,12 @@ def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: s
             after = os.times()
             if found.returncode:
                 lost[name] = _how_lost(found.returncode, found.stderr)
-            elif found.stdout and turn:  # the first compiles
+            elif found.stdout and turns:  # the first, number 0, compiles
                 used = after.children_user + after.children_system
                 used -= before.children_user + before.children_system
                 cpu.setdefault(name, []).append(used)
                 memory.setdefault(name, []).append(float(found.stdout))
-    _print(f"{title}: CPU", cpu, 1, "s")
+    _print(f"{title}: CPU, {turns} turns", cpu, 1, "s")
     _print_lost(lost)
     _print(f"{title}: resident memory", memory, 1, "MB")
 
