@@ -35,11 +35,11 @@ def _downwards(start: Iterable[_Placed]) -> Iterator[_Placed]:
     for top in start:
         pending = [top]
         while pending:
-            path, here = top = pending.pop()
-            yield top
+            yield (top := pending.pop())
+            path, here = top
             if here.elements:
                 below = [((*path, index), each) for index, each in enumerate(here.elements)]
-                pending.extend(reversed(below))
+                pending += below[::-1]
 
 
 def walk_up(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pattern]]:

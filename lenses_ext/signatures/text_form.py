@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-from attrs import evolve, field, frozen
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from gram import Fault, Pattern, Source, Span, Stop, Subject, Token, parse_tokens, tokens, unescape
 
@@ -79,14 +78,13 @@ def parts_of_text_form(text: str, shapes: Iterable[Pattern] = ()) -> Parts:
     )
 
 
-@frozen
-class _Type:
+class _Type(NamedTuple):
     """A type: its label, and what else the node for it says."""
 
     start: int
     end: int
     label: str
-    record: Mapping[str, Any] = field(factory=dict)
+    record: Mapping[str, Any] = MappingProxyType({})
     members: tuple[_Member, ...] = ()
     maybe: bool = False
 
@@ -96,23 +94,20 @@ class _Type:
         return not self.record and not self.members
 
 
-@frozen
-class _Name:
+class _Name(NamedTuple):
     start: int
     end: int
     text: str
 
 
-@frozen
-class _Member:
+class _Member(NamedTuple):
     start: int
     end: int
     name: str | None
     type: _Type
 
 
-@frozen
-class _Group:
+class _Group(NamedTuple):
     start: int
     end: int
     members: tuple[_Member, ...]
@@ -155,14 +150,14 @@ class _Builder:
             return _Member(parts[0].start, parts[-1].end, None, type)
         message = f'":" is missing between the name "{name}" and its type'
         self._tell("not-gram", message, type.start, type.end, f"write {name}: {rest.strip()}")
-        return _Member(type.start, type.end, name, evolve(type, label="Any"))
+        return _Member(type.start, type.end, name, type._replace(label="Any"))
 
     def name(self, parts: list[Token]) -> _Name:
         (token,) = parts
         return _Name(token.start, token.end, self._text(token))
 
     def maybe(self, parts: list[Any]) -> _Type:
-        return evolve(_the_type(parts), start=parts[0].start, end=parts[-1].end, maybe=True)
+        return _the_type(parts)._replace(start=parts[0].start, end=parts[-1].end, maybe=True)
 
     def io(self, parts: list[Any]) -> _Type:
         return self.applied(parts)
@@ -270,7 +265,7 @@ def _or_null(type: _Type) -> _Type:
     if type.is_name:
         return _Type(type.start, type.end, "AnyOf", {"of": [type.label, "Null"]})
     null = _Type(type.start, type.end, "Null")
-    either = (evolve(type, maybe=False), null)
+    either = (type._replace(maybe=False), null)
     members = tuple(_Member(type.start, type.end, None, each) for each in either)
     return _Type(type.start, type.end, "AnyOf", members=members)
 
