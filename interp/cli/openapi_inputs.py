@@ -15,7 +15,7 @@ from ..tools import ToolLibrary
 from .output import note
 
 SETTINGS: Final = ("server", "hosts", "operations")
-"""What may stand before a document, beside the keys of its security schemes."""
+"""The settings that may be written before a document; every other name is a security scheme."""
 
 _SETTING: Final = re.compile(r"([\w.-]+)=(\S*)\s+(?=\S)")
 _MOST_TOLD: Final = 5
@@ -31,7 +31,7 @@ def operations_of(given: str) -> ToolLibrary:
     Raises:
         OSError: the file cannot be read.
         ConfigurationError: the document cannot be used, or not so.
-        click.UsageError: what stands before the document is no such setting.
+        click.UsageError: a setting before the document is none of these.
     """
     settings: dict[str, Any] = {}
     keys: dict[str, str] = {}

@@ -6,7 +6,6 @@ This loads the network library: import it only when a request is about to leave.
 from __future__ import annotations
 
 import asyncio
-import codecs
 import logging
 from collections.abc import Mapping
 from functools import partial
@@ -20,9 +19,10 @@ from attrs import frozen
 from gram import visible
 
 from ..errors import ToolError
-from ..json_text import Json, read_json
+from ..json_text import Json
 from ..network import async_client_of, async_transport
 from ..redaction import redact, redact_error
+from .answers import Body, text_of, value_of
 from .bodies import MULTIPART, content_of, parts_of
 from .fetching import HEADERS, certificates
 from .keys import ApiKey
@@ -68,7 +68,6 @@ class Caller:
             ToolError: an argument cannot be sent, or the answer is no success.
         """
         origin = urlsplit(self.server)[:2]
-        body = bytearray()
         try:
             async with (
                 asyncio.timeout(self.seconds),
@@ -77,10 +76,11 @@ class Caller:
                 request = self._request(client, arguments)
                 response = await client.send(request, stream=True)
                 try:
+                    body = Body(response.headers.get("content-encoding", ""), self.max_bytes)
                     async for piece in response.aiter_raw():
-                        body += piece
-                        if len(body) > self.max_bytes:
+                        if not body.take(piece):
                             break
+                    body.end()
                 finally:
                     await response.aclose()
         except (TimeoutError, httpx2.TimeoutException):
@@ -88,7 +88,7 @@ class Caller:
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             said = f"{self.where}: {error or type(error).__name__}"
             raise ToolError(redact_error(said)) from None
-        return self._answer(response, bytes(body))
+        return self._answer(response, body)
 
     # --- the request
 
@@ -140,30 +140,24 @@ class Caller:
 
     # --- the answer
 
-    def _answer(self, response: httpx2.Response, body: bytes) -> Json:
+    def _answer(self, response: httpx2.Response, body: Body) -> Json:
         status = visible(f"{response.status_code} {response.reason_phrase}".strip())
         if 300 <= response.status_code < 400:
             target = visible(response.headers.get("location", "elsewhere")[:_LONGEST_TARGET])
             said = f"{self.where}: {status}: it redirects to {target}, which is not followed"
             raise ToolError(redact_error(said))
-        if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-            said = "the answer is compressed, which nobody asked for"
-            raise ToolError(f"{self.where}: {status}: {said}")
-        text = redact(body[: self.max_bytes].decode(_encoding(response), "replace"))
+        content_type = response.headers.get("content-type", "")
         if not response.is_success:
+            text = text_of(bytes(body.content[: self.max_bytes]), content_type)
             begun = visible(text[:_BEGINNING]) + ("…" if len(text) > _BEGINNING else "")
             said = ": ".join(each for each in (self.where, status, begun.strip()) if each)
             raise ToolError(redact_error(said) + self._hint(response.status_code))
-        if len(body) > self.max_bytes:
+        if body.is_too_long:
             raise ToolError(f"{self.where}: the answer has more than {self.max_bytes:,} bytes")
-        if not text:
-            return None
-        if "json" in response.headers.get("content-type", "").lower():
-            try:
-                return read_json(text)
-            except (ValueError, RecursionError) as error:
-                raise ToolError(f"{self.where}: the answer is not JSON: {error}") from None
-        return text
+        try:
+            return value_of(bytes(body.content), content_type)
+        except ValueError as error:
+            raise ToolError(f"{self.where}: {error}") from None
 
     def _hint(self, status: int) -> str:
         if status not in (401, 403) or not self.missing:
@@ -193,14 +187,6 @@ def _quoted(path: str) -> str:
 def _no_cookies() -> CookieJar:
     """A jar that takes no cookies: one call says nothing to the next."""
     return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-
-
-def _encoding(response: httpx2.Response) -> str:
-    """The encoding that an answer names, if it is one of text."""
-    try:
-        return codecs.lookup(response.charset_encoding or "utf-8").name
-    except LookupError:
-        return "utf-8"
 
 
 class _Redacting(logging.Filter):

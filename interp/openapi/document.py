@@ -62,7 +62,9 @@ class ApiDocument:
             ConfigurationError: it leads nowhere, or out of the document.
         """
         if not isinstance(reference, str) or not reference.startswith("#"):
-            raise self.fault(path, f'"$ref" to {reference!r} is not in this document')
+            hint = "bundle its files into one, for example with redocly bundle"
+            said = f'"$ref" to {reference!r} is not in this document'
+            raise self.fault(path, f"{said}\n  hint: {hint}")
         found = resolve_ref(reference, self.root)
         if found is None:
             raise self.fault(path, f'"$ref" to {reference!r} leads nowhere')
@@ -70,7 +72,7 @@ class ApiDocument:
 
     def fault(self, path: str, reason: str) -> ConfigurationError:
         """The error about a part of the document."""
-        return ConfigurationError(f"{self.place}: {path}: {reason}")
+        return ConfigurationError(visible(f"{self.place}: {path}: {reason}"))
 
     def servers(self, given: Json, path: str) -> list[str]:
         """The addresses in a list of servers; variables have their defaults.

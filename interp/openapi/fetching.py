@@ -14,8 +14,9 @@ import httpx2
 
 from ..errors import ConfigurationError
 from ..redaction import redact_error
+from .answers import ENCODINGS, Body
 
-HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
+HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": ENCODINGS}
 """What every request says."""
 
 _FETCH_SECONDS: Final = 30.0
@@ -28,7 +29,6 @@ def fetch(address: str, max_bytes: int) -> bytes:
         ConfigurationError: it cannot be fetched.
     """
     end = monotonic() + _FETCH_SECONDS
-    body = bytearray()
     try:
         with (
             httpx2.Client(verify=certificates(), timeout=_FETCH_SECONDS) as client,
@@ -36,16 +36,17 @@ def fetch(address: str, max_bytes: int) -> bytes:
         ):
             if not response.is_success:
                 raise ConfigurationError(f"{address}: the server answered {response.status_code}")
+            body = Body(response.headers.get("content-encoding", ""), max_bytes)
             for piece in response.iter_raw():
-                body += piece
-                if len(body) > max_bytes:
+                if not body.take(piece):
                     raise ConfigurationError(f"{address}: more than {max_bytes:,} bytes")
                 if monotonic() > end:
                     raise ConfigurationError(f"{address}: not read in {_FETCH_SECONDS:g} seconds")
+            body.end()
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         said = str(error) or type(error).__name__
         raise ConfigurationError(redact_error(f"{address}: {said}")) from None
-    return bytes(body)
+    return bytes(body.content)
 
 
 @lru_cache(maxsize=1)

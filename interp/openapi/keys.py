@@ -23,7 +23,7 @@ class ApiKey:
     """A key as requests carry it.
 
     Attributes:
-        place, name: where it stands: query, header or cookie, and its name there.
+        place, name: where it is sent: query, header or cookie, and its name there.
         value: the text.
     """
 

@@ -82,7 +82,7 @@ def openapi_library(
             if operation.name in tools:
                 raise api.fault(at, f'another operation is named "{operation.name}"')
             tools[operation.name] = made.tool(operation, at)
-            notes += [f"{api.place}: {at}: {each}" for each in operation.unsent]
+            notes += [visible(f"{api.place}: {at}: {each}") for each in operation.unsent]
         except ConfigurationError as error:
             if wanted is not None:
                 raise
@@ -94,9 +94,15 @@ def openapi_library(
     if faults and not tools:
         more = f"\n  and {len(faults) - 1} other operations" if len(faults) > 1 else ""
         raise ConfigurationError(f"{faults[0]}{more}")
-    for each in [*notes, *(f"{fault}; left out" for fault in faults)]:
+    for each in [*notes, *map(_left_out, faults)]:
         tell(each)
     return ToolLibrary(tools)
+
+
+def _left_out(fault: ConfigurationError) -> str:
+    """What is told of an operation that is left out, with its hint last."""
+    reason, line_break, hint = str(fault).partition("\n")
+    return f"{reason}; left out{line_break}{hint}"
 
 
 @frozen(init=False, repr=False)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +132,13 @@ def test_a_key_in_an_answer_is_hidden(server: Any, monkeypatch: pytest.MonkeyPat
         ((302, {"Location": "http://other.example/"}, b"-"), "redirects to http://other.example/"),
         ((200, {"Content-Type": "application/json"}, b"{"), "the answer is not JSON"),
         ((200, {}, b"x" * 20_000), "more than 10,000 bytes"),
-        ((200, {"Content-Encoding": "gzip"}, b"x"), "compressed"),
+        ((200, {"Content-Encoding": "gzip"}, b"x" * 9), "cannot be unpacked as gzip"),
+        (
+            (200, {"Content-Encoding": "gzip"}, gzip.compress(b"x" * 99)[:-9]),
+            "is not whole, as gzip",
+        ),
+        ((200, {"Content-Encoding": "gzip"}, gzip.compress(b"\0" * 10**7)), "than 10,000 bytes"),
+        ((200, {"Content-Encoding": "br"}, b"x"), "compressed as br, which is not read"),
         ((200, {}, b"wait"), "no answer in 1 seconds"),
     ],
 )
@@ -151,6 +159,39 @@ def test_plain_text_and_nothing_are_answers(server: Any) -> None:
     server.answers["/v1/pets"] = (200, {"Content-Type": "text/plain; charset=nonsense"}, b"hi")
 
     assert invoke_tool(library["list"], {}) == "hi"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "value"),
+    [
+        ({"Content-Type": "application/problem+json"}, b'{"a": 1}', {"a": 1}),
+        ({"Content-Type": "application/vnd.pets+json; v=2"}, b"[1]", [1]),
+        ({"Content-Type": "text/json"}, b"\xef\xbb\xbf1", 1),
+        ({"Content-Type": 'application/json; charset="utf-16"'}, '"é"'.encode("utf-16"), "é"),
+        ({"Content-Type": "application/x-ndjson"}, b"1\n2\n", "1\n2\n"),
+        ({"Content-Type": "application/xml"}, b"<pet/>", "<pet/>"),
+        ({"Content-Type": "text/plain; charset=hex"}, b"\xff", "\ufffd"),
+        ({"Content-Type": "image/png"}, b"\x89PNG\0", "[image/png: 5 bytes that are no text]"),
+        ({}, b"hi", "hi"),
+        ({"Content-Encoding": "gzip"}, gzip.compress(b"a") + gzip.compress(b"b") + b"\0", "ab"),
+        ({"Content-Encoding": "X-Gzip"}, gzip.compress(b"a" * 10_000), "a" * 10_000),
+        ({"Content-Encoding": "deflate"}, zlib.compress(b"a"), "a"),
+        ({"Content-Encoding": "deflate"}, zlib.compress(b"a", wbits=-15), "a"),
+    ],
+)
+def test_an_answer_is_json_or_text_unpacked_and_in_its_encoding(
+    server: Any, headers: dict[str, str], body: bytes, value: Any
+) -> None:
+    server.answers["/v1/pets"] = (200, headers, body)
+
+    assert invoke_tool(openapi_library(document(server.url), max_bytes=10_000)["list"], {}) == value
+
+
+def test_a_document_may_be_compressed(server: Any) -> None:
+    packed = gzip.compress(json.dumps(document("")).encode())
+    server.answers["/pets.json"] = (200, {"Content-Encoding": "gzip"}, packed)
+
+    assert "list" in openapi_library(f"{server.url}/pets.json")
 
 
 def test_a_server_that_is_not_there_is_told() -> None:

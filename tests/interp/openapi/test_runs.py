@@ -99,7 +99,7 @@ def test_a_recorded_run_is_replayed_without_a_server(
     assert KEY not in done.stderr + (tmp_path / "r.gram").read_text()
 
 
-def test_settings_stand_before_the_document(server: Any, tmp_path: Path) -> None:
+def test_settings_are_written_before_the_document(server: Any, tmp_path: Path) -> None:
     (tmp_path / "my pets.json").write_text(json.dumps(document("/v1")))
 
     def printed(given: str) -> Any:
