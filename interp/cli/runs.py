@@ -142,7 +142,7 @@ def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | 
         write_page(found, out)
         return
     if as_json:
-        show_json({**_row_json(row), **timeline(found).to_json()})
+        show_json({**_row_json(row), **timeline(found).to_json(), "status": row.status})
         return
     show(redact(next(_table([row]))))
     for line in lines(timeline(found)):

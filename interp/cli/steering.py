@@ -35,9 +35,8 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
 
     Nothing that is recorded is asked or run again. What the options do not change stays as it was.
     """
-    from ..machine import Status
     from .resume import resumed, terminal_of
-    from .unfinished_turn import how_to_resume
+    from .unfinished_turn import how_to_resume, may_go_on
 
     terminal = terminal_of(options, as_json=as_json)
     with interruptible(), open_store(store, must_exist=True) as opened:
@@ -49,7 +48,7 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
             terminal.end_line()
             if isinstance(failure, GramError | OSError):
                 terminal.show_failure(going_on.state, failure)
-            if going_on.state.status is not Status.DONE:
+            if may_go_on(going_on.state, failure):
                 tell(how_to_resume("", going_on.state, store=shown_address(store)))
             raise
 

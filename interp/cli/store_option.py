@@ -22,6 +22,12 @@ _FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no run is older
 _LONGEST = 100 * 366 * 86400  # seconds
 
 
+def _expect_a_name(_: click.Context, __: click.Parameter, store: str | None) -> str | None:
+    if store == "":
+        raise click.UsageError("--store needs a name")
+    return store
+
+
 def store_option(*, is_needed: bool = True) -> Callable[[Any], Any]:
     """The option for a store of runs, which the environment may name, too.
 
@@ -35,6 +41,7 @@ def store_option(*, is_needed: bool = True) -> Callable[[Any], Any]:
         envvar="GRAM_STORE" if is_needed else None,
         required=is_needed,
         shell_complete=complete_files,
+        callback=_expect_a_name,
         help=f"{what}: a file, or a database on Postgres.",
         show_envvar=is_needed,
     )

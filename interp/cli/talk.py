@@ -27,7 +27,7 @@ from .process import uninterrupted
 from .spending import Spending
 from .store_option import shown_address
 from .terminal import Terminal
-from .unfinished_turn import UnfinishedTurn, how_to_resume
+from .unfinished_turn import UnfinishedTurn, how_to_resume, may_go_on
 
 
 class Talk:
@@ -223,7 +223,7 @@ class Talk:
                     self._terminal.show_failure(begun.state, failure)
                 if kept := self._kept_file(begun.state):
                     tell(how_to_resume(kept, begun.state))
-                elif self._store and begun.state.status is not Status.DONE:
+                elif self._store and may_go_on(begun.state, failure):
                     tell(how_to_resume("", begun.state, store=shown_address(self._store)))
             raise
         if response.refused:

@@ -11,7 +11,7 @@ from shlex import quote
 
 from gram import GramError
 
-from ..errors import ValidationError
+from ..errors import RunTakenError, ValidationError
 from ..machine import State, Status, interrupted_context
 from ..records import RecordedRun, RunFile, Session, is_recorded, load_run
 from .output import tell
@@ -59,6 +59,11 @@ class UnfinishedTurn:
     def forget(self) -> None:
         """Remove the file: the session has the turn, or nothing has happened in it."""
         self.path.unlink(missing_ok=True)
+
+
+def may_go_on(state: State, failure: BaseException) -> bool:
+    """Whether a run of a store did not end here, and is nobody else's."""
+    return state.status is not Status.DONE and not isinstance(failure, RunTakenError)
 
 
 def how_to_resume(file: str, state: State, *, store: str | None = None) -> str:

@@ -10,10 +10,11 @@ from .recorded_run import RecordedRun, position_text, read_run
 from .redacting import redacted_pattern
 from .run_file import PathLike, RunFile, is_recorded, load_run
 from .run_log import RunLog
-from .run_notes import Begun, Failed, Note, Retried, Stopped
+from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped
 from .steps import Step
 
 __all__ = [
+    "CANCELLED",
     "Begun",
     "EntryWriter",
     "Failed",

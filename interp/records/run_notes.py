@@ -13,7 +13,7 @@ They stand between the events and are kept, but not folded.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TypeAlias, Union, get_args
+from typing import Final, TypeAlias, Union, get_args
 
 from attrs import field, frozen
 
@@ -27,6 +27,10 @@ from .pattern_parts import Reader, write_text
 def now() -> datetime:
     """The time, as notes have it."""
     return datetime.now(UTC)
+
+
+CANCELLED: Final = "cancelled"
+"""What a run was stopped by that was ended for good, see `cancel_run`."""
 
 
 @frozen

@@ -6,7 +6,7 @@ from gram import expect
 
 from ..errors import StoreError
 from ..messages import Usage
-from ..records import EntryWriter, Stopped
+from ..records import CANCELLED, EntryWriter, Stopped
 from ..stores import ENDED, RunStore
 
 
@@ -28,5 +28,5 @@ def cancel_run(store: RunStore, run: str) -> None:
     if row.status in ENDED:
         raise StoreError(f"{store.name_of(run)} is {row.status}: nothing is left to cancel")
     claim = store.take_over(run)
-    store.append(claim, EntryWriter().note(Stopped("cancelled")))
-    store.let_go(claim, "cancelled", Usage(None, None), "cancelled")
+    store.append(claim, EntryWriter().note(Stopped(CANCELLED)))
+    store.let_go(claim, "cancelled", Usage(None, None), CANCELLED)

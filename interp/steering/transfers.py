@@ -9,7 +9,7 @@ from pathlib import Path
 from gram import Source, decode, expect
 
 from ..errors import ValidationError
-from ..records import Head, PathLike, read_run
+from ..records import Head, PathLike, Stopped, read_run
 from ..stores import RunStore, StoredRun
 
 
@@ -69,5 +69,7 @@ def import_run(store: RunStore, path: PathLike) -> str:
         raise ValidationError(f"{path}: each entry has to be on a line of its own")
     run = found.first.run_id or os.urandom(8).hex()
     log = StoredRun(store, run)
-    log.begin_with(Head.of(head, found), found.first, entries, found.state)
+    last = found.entries[-1] if found.entries else None
+    stopped_by = last.error if isinstance(last, Stopped) else None
+    log.begin_with(Head.of(head, found), found.first, entries, found.state, stopped_by)
     return run

@@ -32,11 +32,13 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
         must_exist: whether a file that is missing is an error; else it is made.
 
     Raises:
-        ConfigurationError: the address is of another kind of database, or psycopg is missing.
+        ConfigurationError: the address is of no known kind, or psycopg is missing.
         StoreError: the database cannot be reached, or holds something else.
     """
     expect(address, (str, os.PathLike), "address", by="open_store")
     expect(must_exist, bool, "must_exist", by="open_store")
+    if address == "":
+        raise ConfigurationError("the address of a store is empty")
     if isinstance(address, str) and _is_of_postgres(address):
         from .postgres import PostgresDatabase  # an extra
 

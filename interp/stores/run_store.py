@@ -96,6 +96,7 @@ class RunStore:
         status: RunStatus = "stopped",
         entries: Sequence[str] = (),
         usage: Usage = Usage(None, None),
+        reason: str | None = None,
     ) -> None:
         """Make a run with its first entry.
 
@@ -108,12 +109,13 @@ class RunStore:
             status: how it stands.
             entries: the entries that follow, if it was recorded elsewhere.
             usage: the tokens that it has used.
+            reason: what it was stopped by, or None.
 
         Raises:
             RunExistsError: there is a run of this id.
             StoreError: the store cannot be written.
         """
-        writing.create(self.ready(), run, head, facts, shared, turn, status, entries, usage)
+        writing.create(self.ready(), run, head, facts, shared, turn, status, entries, usage, reason)
 
     def claim(self, run: str, size: int | None = None) -> Claim:
         """Claim a run, to write to it; the claim is renewed until it is let go.

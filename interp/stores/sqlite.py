@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -79,7 +80,11 @@ class SqliteDatabase:
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            os.close(descriptor)
+            if not is_file:
+                raise StoreError(f"{self.name}: {_NO_STORE}")
             self._connection = sqlite3.connect(
                 self._path.absolute(),
                 timeout=_PATIENCE,
@@ -103,11 +108,18 @@ class SqliteDatabase:
 
 
 def _told(error: sqlite3.Error) -> str:
-    told = str(error)
-    if told == "file is not a database":
-        return "the file is not a store of runs"
-    if told == "database is locked":
-        return f"another process has kept the store locked for {_PATIENCE:.0f} seconds"
-    if told == "database or disk is full":
-        return "the disk is full"
-    return told
+    return _TOLD.get(str(error), str(error))
+
+
+_NO_STORE: Final = "the file is not a store of runs"
+
+_TOLD: Final = {
+    "file is not a database": _NO_STORE,
+    "database is locked": f"another process has kept the store locked for {_PATIENCE:.0f} seconds",
+    "database or disk is full": "the disk is full",
+    "attempt to write a readonly database": "the file, or its folder, cannot be written",
+    "database disk image is malformed": (
+        "the file is damaged\n  hint: `sqlite3 FILE .recover` saves what can be read of it"
+    ),
+}
+"""What is told instead of the messages of sqlite3."""

@@ -13,7 +13,7 @@ from gram import expect
 from ..errors import AgentError, StoreError
 from ..machine import At, Event, Request, State, Status
 from ..messages import Usage
-from ..records import EntryWriter, Head, Note, RecordedRun, Stopped
+from ..records import CANCELLED, EntryWriter, Head, Note, RecordedRun, Stopped
 from ..redaction import redact
 from ..tools import Tool
 from .claims import Claim
@@ -85,7 +85,12 @@ class StoredRun:
         self.begin_with(EntryWriter().head(state, tools), state)
 
     def begin_with(
-        self, head: Head, state: State, entries: Sequence[str] = (), standing: State | None = None
+        self,
+        head: Head,
+        state: State,
+        entries: Sequence[str] = (),
+        standing: State | None = None,
+        stopped_by: str | None = None,
     ) -> None:
         """The same with entries that are written already.
 
@@ -94,6 +99,7 @@ class StoredRun:
             state: the State that it holds.
             entries: those that follow it.
             standing: the State that they lead to, if there are any.
+            stopped_by: what the run was stopped by, if that is the last of them.
 
         Raises:
             StoreError: the store has a run of this id, or cannot be written.
@@ -107,15 +113,17 @@ class StoredRun:
             program=head.hash,
         )
         turn = _turn(facts.conversation, state)
+        status = status_of(standing) if standing else self._status
         self.store.create(
             self.id,
             head.line,
             facts,
             shared=head.shared,
             turn=turn,
-            status=status_of(standing) if standing else self._status,
+            status="cancelled" if stopped_by == CANCELLED else status,
             entries=entries,
             usage=standing.usage if standing else Usage(None, None),
+            reason=stopped_by,
         )
         self._size = 1 + len(entries)
         self.has_begun = True

@@ -28,6 +28,7 @@ def create(
     status: RunStatus,
     entries: Sequence[str],
     usage: Usage,
+    reason: str | None,
 ) -> None:
     """Make a run with its first entry, see `RunStore.create`."""
     own, texts = cut(head, shared, turn.named if turn else {})
@@ -39,9 +40,9 @@ def create(
         made = execute(
             "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
             "tenant, conversation, messages, priority, owner, created, changed, fence, "
-            "leased_until, input_tokens, output_tokens) "
+            "leased_until, input_tokens, output_tokens, reason) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-            f"{database.clock}, {database.clock}, 0, 0, ?, ?) "
+            f"{database.clock}, {database.clock}, 0, 0, ?, ?, ?) "
             "ON CONFLICT (id) DO NOTHING RETURNING id",
             run,
             status,
@@ -57,6 +58,7 @@ def create(
             maker,
             usage.input_tokens,
             usage.output_tokens,
+            reason,
         )
         if made:
             _keep_texts(execute, database, run, texts)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from interp import open_store
 from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES
 
@@ -109,6 +110,19 @@ def test_conversations_are_listed_shown_and_removed(address: str) -> None:
     assert not listed(address)
 
 
+def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) -> None:
+    gram(*SAY, "--store", address, "--conversation", "al", "--approve", "ask")
+    (row,) = listed(address, "--status", "waiting")
+    with open_store(address) as store:
+        store.take_over(row["id"])
+
+        done = runs(address, "resume", row["id"], "--offline", "--approve", "all")
+
+    assert done.returncode == 2
+    assert "another process goes on with it" in done.stderr
+    assert "gram runs resume" not in done.stderr
+
+
 @pytest.mark.parametrize("command", ["show", "resume", "replay"])
 def test_commands_on_run_files_name_those_on_stores(address: str, command: str) -> None:
     done = gram("trace" if command == "show" else command, "abc", "--store", address)
@@ -122,6 +136,8 @@ def test_commands_on_run_files_name_those_on_stores(address: str, command: str) 
     [
         (["show", "zz"], "there is no run zz"),
         (["list", "--since", "soon"], "soon is neither an age, such as 30d or 12h, nor a date"),
+        (["list", "--store", ""], "--store needs a name"),
+        (["list", "--store", "/dev/null"], "/dev/null: the file is not a store of runs"),
         (["list", "--store", "typo.db"], "typo.db: there is no store of runs"),
         (["list", "--store", "mysql://host/db"], "there is no store at mysql:// addresses"),
         (["decide", "{run}", "--result", "0.0=x"], "--result 0.0: this is not JSON"),

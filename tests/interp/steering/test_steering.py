@@ -277,3 +277,15 @@ def test_an_import_that_fails_leaves_nothing(store: RunStore, tmp_path: Path) ->
     assert list(store.rows()) == []
     assert import_run(store, file) == run
     assert store.row(run).status == "done"
+
+
+def test_a_cancelled_run_stays_cancelled_when_it_is_imported(
+    store: RunStore, tmp_path: Path
+) -> None:
+    run, file = waiting_run(store, 1), tmp_path / "a.run.gram"
+    cancel_run(store, run)
+    export_run(store, run, file)
+    store.prune(datetime.now(UTC))
+
+    assert import_run(store, file) == run
+    assert (store.row(run).status, store.row(run).reason) == ("cancelled", "cancelled")
