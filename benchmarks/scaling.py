@@ -1,6 +1,7 @@
 """What the database does for a thousand workers and a million runs, with rows put in by SQL.
 
     python -m benchmarks.scaling [--runs 1000000] [--claimed 8000] [--workers 1000]
+                                 [--listeners 200]
 
 A Postgres server of its own, with fsync on. The workers are not there: what each asks every few
 seconds is asked here, in a store as full as theirs would be.
@@ -9,17 +10,26 @@ seconds is asked here, in a store as full as theirs would be.
 from __future__ import annotations
 
 import argparse
+import asyncio
+import os
 import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeAlias
 from uuid import uuid4
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool
 
 from benchmarks.records import AGENT
 from benchmarks.stores import keep_on_disk, say, timed
 from interp import RunStore, open_store, start
 from interp.stores import PostgresDatabase, StoredRun
 from interp.workers.queue import RunQueue
-from tests.interp.postgres import serving_postgres
+from tests.interp.postgres import PostgresServer, serving_postgres
 
+AsyncPool: TypeAlias = "AsyncConnectionPool[Any]"
 CLOCK = "extract(epoch FROM now())::double precision"
 RUNS = f"""
 INSERT INTO gram_runs (id, status, agent, model, filename, program, priority, created, changed,
@@ -74,18 +84,80 @@ def renewals(store: RunStore, claims: int = 500) -> None:
     )
 
 
+def processor_time(folder: Path) -> float:
+    """The seconds of processor time that a server has used, with the processes that live."""
+    postmaster = (folder / "data/postmaster.pid").read_text("ascii").split()[0]
+    ticks = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            fields = file.read_text("ascii", "replace").rpartition(")")[2].split()
+            if postmaster in (file.parent.name, fields[1]):
+                ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+async def notifications(server: PostgresServer, address: str, listeners: int) -> None:
+    """What a notification costs the server, and what it costs that those who hear it ask."""
+    every = [f"only_{number}" for number in range(listeners)]
+    async with AsyncConnectionPool(address, min_size=8, max_size=8, open=False) as pool:
+        await heard(server, pool, address, listeners, ["nobody"])
+        await heard(server, pool, address, listeners, every[:8])
+        await heard(server, pool, address, listeners, every)
+
+
+async def heard(
+    server: PostgresServer, pool: AsyncPool, address: str, listeners: int, channels: list[str]
+) -> None:
+    """Notify some of the listeners, who ask for a job then, again and again."""
+    fetch = "SELECT * FROM procrastinate_fetch_job_v2(ARRAY['q'], NULL)"
+    times, asked = 50, 0
+
+    async def listen(channel: str) -> None:
+        nonlocal asked
+        async with await psycopg.AsyncConnection.connect(address, autocommit=True) as connection:
+            await connection.execute(f"LISTEN {channel}")
+            async for _ in connection.notifies():
+                async with pool.connection() as asking:
+                    await asking.execute(fetch)
+                asked += 1
+
+    tasks = [asyncio.create_task(listen(f"only_{number}")) for number in range(listeners)]
+    await asyncio.sleep(5)
+    before, began = processor_time(server.folder), time.perf_counter()
+    for number in range(times):
+        async with pool.connection() as connection:
+            for channel in channels:
+                await connection.execute("SELECT pg_notify(%s, %s)", (channel, str(number)))
+    wanted = 0 if channels == ["nobody"] else times * len(channels)
+    while asked < wanted:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.5)
+    used = (processor_time(server.folder) - before) / times
+    took = (time.perf_counter() - began - 0.5) / times
+    print(
+        f"  a notification that {wanted // times} of {listeners} listeners answer: "
+        f"{1000 * used:.1f} ms of the server's processor time, {1000 * took:.1f} ms",
+        flush=True,
+    )
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+
+
 def main() -> None:
     """Fill a store, and time what workers ask of it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=1_000_000)
     parser.add_argument("--claimed", type=int, default=8000)
     parser.add_argument("--workers", type=int, default=1000)
+    parser.add_argument("--listeners", type=int, default=200)
     given = parser.parse_args()
     with serving_postgres() as server, server.database() as address, open_store(address) as store:
         keep_on_disk(address)
         store.ready()
         assert isinstance(store.database, PostgresDatabase)
         queue = RunQueue(store.database)
+        asyncio.run(notifications(server, address, given.listeners))
         renewals(store)
         began = time.perf_counter()
         filled(store, given.runs, given.claimed)
