@@ -67,12 +67,16 @@ def may_go_on(state: State, failure: BaseException) -> bool:
 
 
 def how_to_resume(file: str, state: State, *, store: str | None = None) -> str:
-    """What to tell of a run that is kept in a file, or in a store, and did not end."""
+    """What to tell of a run that is kept in a file, or in a store, and did not end well."""
+    is_over = state.status in (Status.FAILED, Status.UNUSABLE)
+    told = f"the run is kept in {file if store is None else store}: gram "
     if store is None:
-        told = f"the run is kept in {file}: gram resume {quote(file)} goes on"
+        told += f"{'trace' if is_over else 'resume'} {quote(file)}"
     else:
-        command = f"gram runs resume {state.run_id} --store {quote(store)}"
-        told = f"the run is kept in {store}: {command} goes on"
+        told += f"runs {'show' if is_over else 'resume'} {state.run_id} --store {quote(store)}"
+    if is_over:
+        return f"{told} shows it"
+    told += " goes on"
     if state.asks:
         return f"{told}; --approve all or --approve none answers what it asks"
     return f"{told}, with a higher --limit" if state.status is Status.LIMITED else told

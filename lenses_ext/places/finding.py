@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from pyrsistent import PMap
@@ -153,7 +153,7 @@ class _Document:
             case Kind.TOOLS:
                 return self._named(place, is_tool)
             case Kind.NODES:
-                return self._named(place, is_node)
+                return chain(self._named(place, is_node), self._named_in_arrows(place))
             case Kind.ARROWS:
                 return self._arrows(place)
             case Kind.PARAMETERS:
@@ -220,6 +220,14 @@ class _Document:
                     yield name, Place(words, Kind.PATTERN, here)
             elif is_one(element) and name:
                 yield name, Place(words, Kind.PATTERN, here)
+
+    def _named_in_arrows(self, place: Place) -> Iterator[tuple[str, Place]]:
+        """The nodes of a workflow that only its arrows name, where they are defined."""
+        workflow = self._program.runnables.get(place.tree_path)
+        for end, name, _ in workflow.names_in_arrows if workflow else ():
+            for meant in self._program.meant(name, place.tree_path)[:1]:
+                words = (*place.words, name)
+                yield name, Place(words, Kind.PATTERN, meant.path, reference=end)
 
     def _arrows(self, place: Place) -> Iterator[tuple[str, Place]]:
         """The paths of arrows, by their numbers."""

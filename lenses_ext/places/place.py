@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import frozen
 
-from gram import ArgumentError, Pattern, TreePath, expect, expect_all, pattern_at
+from gram import ArgumentError, Pattern, TreePath, expect, expect_all, is_edge, pattern_at
 
 from ..errors import FocusError
 from ..optics import Getter, over, view
@@ -135,7 +135,7 @@ def remove_places(patterns: Sequence[Pattern], places: Iterable[Place]) -> tuple
     Of a tool that is used by its bare name, that name is taken out.
 
     Raises:
-        FocusError: a part has to be there.
+        FocusError: a part has to be there, or a node is one that only arrows name.
     """
     patterns = expect_all(patterns, Pattern, "patterns", by="remove_places")
     expect(places, Iterable, "places", by="remove_places")
@@ -143,6 +143,10 @@ def remove_places(patterns: Sequence[Pattern], places: Iterable[Place]) -> tuple
     for place in places:
         expect(place, Place, "place", by="remove_places")
         place.pattern(patterns)
+        if place.reference and is_edge(pattern_at(patterns, place.reference[:-1])):
+            name = place.words[-1]
+            reason = f'"{name}" is named in arrows: remove these'
+            raise FocusError("remove_places", place.path, place.pattern(patterns), reason)
         if place.lens is None:
             changes[place.reference or place.tree_path][()] = lambda _: ()
         else:

@@ -156,3 +156,35 @@ def test_a_conversation_that_was_handed_over_goes_on_with_who_took_it(tmp_path: 
 
     assert first.stdout.strip().endswith("You said: my billing is wrong")
     assert (tmp_path / "s.gram").read_text().count('speaker: "billing"') == 2
+
+
+def test_a_workflow_that_failed_shows_its_calls_and_is_not_resumed(tmp_path: Path) -> None:
+    file, tools, kept = (str(tmp_path / name) for name in ("w.gram", "t.py", "w.run.gram"))
+    Path(file).write_text(
+        """[w:Workflow | find, store, (find)-->(store)]
+        [find:Tool {description: "Finds"} | (x::String)==>(::String)]
+        [store:Tool {description: "Stores"} | (x::String)==>(::String)]"""
+    )
+    Path(tools).write_text(
+        '''from interp import tool
+
+@tool
+def find(x: str) -> str:
+    """Finds"""
+    return x
+
+@tool
+def store(x: str) -> str:
+    """Stores"""
+    raise OSError("full")
+'''
+    )
+
+    done = gram("run", file, "go", "--tools", tools, "--json", "--record", kept)
+
+    calls = json.loads(done.stdout)["calls"]
+    assert [(each["tool"], each.get("error")) for each in calls] == [
+        ("find", None),
+        ("store", 'tool "store" failed: OSError: full'),
+    ]
+    assert f"the run is kept in {kept}: gram trace {kept} shows it" in done.stderr

@@ -403,3 +403,19 @@ def test_what_goes_on_from_a_workflow_is_completed() -> None:
         "newsroom.arrows.1",
         "newsroom.arrows.2",
     ]
+
+
+def test_a_node_that_only_arrows_name_is_found_where_it_is_defined() -> None:
+    """It goes with its arrows, so it cannot be taken out of the nodes alone."""
+    document = parse(
+        """[w:Workflow | (a)-->(b)-->(again::a)]
+        (a:Agent {instruction: "A", model: "A/b"}) (b:Agent {instruction: "B", model: "A/b"})"""
+    )
+    (node,) = find_places(document.patterns, "w.nodes.b")
+    places = find_places(document.patterns, "w.nodes.*.instruction")
+
+    assert node.get(document.patterns) == document.patterns[2]
+    assert [each.get(document.patterns) for each in places] == ["A", "B"]
+    assert 'instruction: "new"' in document.replace(places[1].set(document.patterns, "new")).text
+    with pytest.raises(FocusError, match='"b" is named in arrows: remove these'):
+        remove_places(document.patterns, [node])
