@@ -56,6 +56,10 @@ def decide_run(
     expect(decisions, (Mapping, bool, str), "decisions", by="decide_run")
     log, kept = StoredRun.of(store, run)
     state = kept.state
+    if isinstance(decisions, Mapping):
+        for at, decision in decisions.items():
+            expect(at, tuple, "the position of a decision", by="decide_run")
+            expect(decision, (bool, str, Result), f"decisions[{at}]", by="decide_run")
     each = (
         decisions if isinstance(decisions, Mapping) else {ask.at: decisions for ask in state.asks}
     )

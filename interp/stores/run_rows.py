@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from attrs import field, frozen
 
-from gram import expect
+from gram import did_you_mean, expect, expect_all
 
 from ..errors import StoreError, ValidationError
 from ..messages import Usage
@@ -53,6 +53,22 @@ def expect_name(name: object, what: str) -> None:
 
 
 _NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
+
+
+def expect_status(status: Sequence[RunStatus], *, by: str) -> None:
+    """Refuse what is no sequence of statuses.
+
+    Raises:
+        ArgumentError: it is none, or one of them is no text.
+        ValidationError: there is no such status.
+    """
+    for each in expect_all(status, str, "status", by=by):
+        if each not in get_args(RunStatus):
+            hint = did_you_mean(each, get_args(RunStatus))
+            raise ValidationError(
+                f"{by}: there is no status {each!r}; "
+                f"{hint or 'there are ' + ', '.join(get_args(RunStatus))}"
+            )
 
 
 def _is_name(_: object, attribute: Any, value: object) -> None:

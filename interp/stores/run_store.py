@@ -23,6 +23,7 @@ from .run_rows import (
     RunRow,
     RunStatus,
     expect_name,
+    expect_status,
     name_of,
     row_of,
     rows_of,
@@ -71,6 +72,7 @@ class RunStore:
     def close(self) -> None:
         """Close the connection; what is done next opens a new one."""
         self.database.close()
+        self._has_tables = False  # the file may be another one then
 
     def ready(self) -> Database:
         """The database, with the tables of a store.
@@ -280,7 +282,14 @@ class RunStore:
         Raises:
             StoreError: the store cannot be read.
         """
+        expect_status(status, by="rows")
+        expect(since, (datetime, type(None)), "since", by="rows")
+        expect(before, (datetime, type(None)), "before", by="rows")
+        expect(beginning, str, "beginning", by="rows")
+        expect(limit, (int, type(None)), "limit", by="rows")
         columns = {"agent": agent, "tenant": tenant, "conversation": conversation}
+        for name, text in columns.items():
+            expect(text, (str, type(None)), name, by="rows")
         return rows_of(self.ready(), status, columns, since, before, beginning, limit)
 
     def prune(
@@ -296,6 +305,9 @@ class RunStore:
         Raises:
             StoreError: the store cannot be written.
         """
+        expect(before, datetime, "before", by="prune")
+        expect_status(status, by="prune")
+        expect(tenant, (str, type(None)), "tenant", by="prune")
         where, values = stand(status, self.database.clock)
         values.append(before.timestamp())
         if tenant is not None:

@@ -42,6 +42,7 @@ class SqliteDatabase:
         self.name = str(path)
         self._path = path
         self._connection: sqlite3.Connection | None = None
+        self._opened: tuple[int, int] | None = None
         self._using = RLock()
         anew_after_fork(self)
 
@@ -79,6 +80,8 @@ class SqliteDatabase:
         self._using = RLock()
 
     def _connected(self) -> sqlite3.Connection:
+        if self._connection is not None and self._file() != self._opened:
+            raise StoreError(f"{self.name}: the file was removed or replaced while it was in use")
         if self._connection is None:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
@@ -93,7 +96,16 @@ class SqliteDatabase:
             )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._opened = self._file()
         return self._connection
+
+    def _file(self) -> tuple[int, int] | None:
+        """What tells the file from others that have its name before or later."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

@@ -6,10 +6,11 @@ import stat
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gram import Pattern, loads, loads_one
+from gram import ArgumentError, Pattern, loads, loads_one
 from interp import (
     ApprovalNeeded,
     ModelError,
@@ -289,3 +290,11 @@ def test_a_cancelled_run_stays_cancelled_when_it_is_imported(
 
     assert import_run(store, file) == run
     assert (store.row(run).status, store.row(run).reason) == ("cancelled", "cancelled")
+
+
+@pytest.mark.parametrize("wrong", [{(0, 0): 3}, {(0, 0): None}, {"0.0": True}, {0: True}])
+def test_a_decision_that_is_none_is_refused(wrong: Any, store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    with pytest.raises(ArgumentError):
+        decide_run(store, run, wrong)
+    assert store.row(run).status == "waiting"

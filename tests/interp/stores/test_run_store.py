@@ -11,6 +11,7 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -230,6 +231,34 @@ def test_a_file_is_made_for_its_owner_alone(tmp_path: Path) -> None:
     with open_store(path) as store:
         made(store, "one")
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_was_removed_or_replaced_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with open_store(path) as store:
+        made(store, "one")
+        path.unlink()
+        for _ in range(2):
+            with pytest.raises(StoreError, match="removed or replaced while it was in use"):
+                made(store, "two")
+        store.close()
+        made(store, "three")  # in a new file
+        assert [row.id for row in store.rows()] == ["three"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"status": "done"}, "status must be an iterable of strs, got str"),
+        ({"status": ["dome"]}, "no status 'dome'; did you mean"),
+        ({"since": "30d"}, "since must be a datetime or None, got str"),
+        ({"beginning": None}, "beginning must be a str, got None"),
+        ({"agent": 3}, "agent must be a str or None, got int"),
+    ],
+)
+def test_a_wrong_filter_is_refused(wrong: dict[str, Any], told: str, tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store, pytest.raises(GramError, match=told):
+        store.rows(**wrong)
 
 
 def test_what_is_no_store_is_told(tmp_path: Path) -> None:
