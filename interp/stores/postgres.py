@@ -45,7 +45,10 @@ class PostgresDatabase:
     clock = "extract(epoch FROM clock_timestamp())::double precision"
     row_lock = " FOR UPDATE"
     guard = "SELECT pg_advisory_xact_lock(7341955620)"
-    has_table = "SELECT 1 WHERE to_regclass(?) IS NOT NULL"
+    has_table = (  # to_regclass may not know yet what another process has just made
+        "SELECT 1 FROM pg_catalog.pg_tables "
+        "WHERE tablename = ? AND schemaname = ANY (current_schemas(false))"
+    )
     unwaited = ", set_config('synchronous_commit', 'off', true) AS commits"
 
     def __init__(self, address: str) -> None:

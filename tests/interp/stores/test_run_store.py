@@ -11,6 +11,7 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -203,6 +204,21 @@ def test_a_run_that_is_not_there_is_named(store: RunStore) -> None:
     for look in (store.claim, store.entries, store.row, store.take_over):
         with pytest.raises(StoreError, match="there is no run nobody"):
             look("nobody")
+
+
+def test_a_store_is_made_once_by_those_who_open_it_at_the_same_time(address: str) -> None:
+    together = Barrier(6)
+
+    def make(run: str) -> None:
+        with open_store(address) as store:
+            store.database.execute("SELECT 1")  # it is connected
+            together.wait()
+            made(store, run)
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(make, "abcdef"))
+    with open_store(address) as store:
+        assert len(list(store.rows())) == 6
 
 
 def test_a_text_that_another_run_uses_is_not_pruned(store: RunStore) -> None:
