@@ -7,6 +7,7 @@ library that it is run with.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import is_
 
 import attrs
 
@@ -28,7 +29,8 @@ def with_agents(program: Pattern, library: ToolLibrary, *, match: Match = "full"
     """A program whose tools are replaced by the agents that a library holds under their names.
 
     Raises:
-        ToolBindingError: an agent does not implement the tool of its name as it is written.
+        ToolBindingError: an agent does not implement the tool of its name as it is written, or it
+            has a tool that it would implement itself.
     """
     if not _agents_in(library):
         return program
@@ -59,19 +61,39 @@ def _named(name: str, agent: Pattern) -> Pattern:
 
 
 def _with_agents(
-    program: Pattern, library: ToolLibrary, match: Match, problems: list[str]
+    program: Pattern,
+    library: ToolLibrary,
+    match: Match,
+    problems: list[str],
+    around: tuple[str, ...] = (),
 ) -> Pattern:
+    """The program, its tools replaced, those of the agents that replace them too.
+
+    Args:
+        program: the program, or a part of it.
+        library: the library.
+        match: how its agents are compared with the tools.
+        problems: what is wrong is added to these.
+        around: the names of the agents of the library that the program is inside of.
+    """
+
     def elements() -> Iterator[Pattern]:
         for each in program.elements:
             if is_tool(each) and each.value.identity in _agents_in(library):
+                name = each.value.identity
                 problems.extend(binding_problems(each, library, match))
-                yield _agents_in(library)[each.value.identity]
+                if name in around:
+                    way = " -> ".join([*around[around.index(name) :], name])
+                    problems.append(f'the agent "{name}" of the library contains itself: {way}')
+                    continue
+                agent = _agents_in(library)[name]
+                yield _with_agents(agent, library, match, problems, (*around, name))
             elif is_runnable(each) or DEFINITIONS in each.value.labels:
-                yield _with_agents(each, library, match, problems)
+                yield _with_agents(each, library, match, problems, around)
             else:
                 yield each
 
     new = tuple(elements())
-    if all(one is other for one, other in zip(new, program.elements, strict=True)):
+    if len(new) == len(program.elements) and all(map(is_, new, program.elements)):
         return program
     return carry_origin(attrs.evolve(program, elements=new), program)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gram import Pattern, loads_one
+from gram import Pattern, dumps, loads_one
 from interp import (
     AssistantRole,
     Message,
@@ -88,3 +88,30 @@ def test_a_specification_is_no_implementation() -> None:
 
     with pytest.raises(ToolError, match='"count" is a specification, which implements nothing'):
         ToolLibrary.of(count)
+
+
+def agent_with_a_tool(tool: str) -> Pattern:
+    """The agent that counts words, with a tool of its own."""
+    return loads_one(
+        f"""[count:Agent {{description: "Counts words", instruction: "Count.", model: "A/b"}} |
+          (text::String)==>(::Integer),
+          [{tool}:Tool {{description: "Counts words"}} | (text::String)==>(::Integer)]]"""
+    )
+
+
+def test_an_agent_of_a_library_has_its_tools_from_the_library_too() -> None:
+    tool = loads_one(dumps(counter()).replace("[count:", "[add:"))
+    inner = Message(AssistantRole, "", (ToolCall("c", "add", '{"text": "a b"}'),))
+    model = ScriptedModel([CALL, inner, "2", "2", "Two."])
+
+    answer = run(BOSS, "go", ToolLibrary.of(agent_with_a_tool("add"), tool), model=model)
+
+    assert (answer.content, answer.tools_used[0].result) == ("Two.", 2)
+    assert len(model.requests) == 5
+
+
+def test_an_agent_of_a_library_does_not_implement_its_own_tool() -> None:
+    library = ToolLibrary.of(agent_with_a_tool("count"))
+
+    with pytest.raises(ToolBindingError, match="contains itself: count -> count"):
+        begin(BOSS, "go", library)
