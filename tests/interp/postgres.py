@@ -33,6 +33,14 @@ SETTINGS = {
     "shared_buffers": "64MB",
 }
 
+_AT_THE_END = """
+cat  # until its input ends, with the process that has started it
+pid=$(head -n 1 "$0/data/postmaster.pid") && kill -QUIT "$pid" && while kill -0 "$pid"; do
+    sleep 0.05
+done
+rm -rf "$0"
+"""
+
 
 class PostgresServer:
     """A server on a socket in a folder of its own.
@@ -108,17 +116,17 @@ class PostgresServer:
 
 @contextmanager
 def serving_postgres() -> Iterator[PostgresServer]:
-    """A server that runs until the block ends; nothing of it is left then."""
+    """A server that runs until the block ends, or this process; nothing of it is left then."""
     folder = Path(tempfile.mkdtemp(prefix="gram-pg-"))  # short: the path of a socket has to be
-    try:
-        server = PostgresServer(folder)
+    with subprocess.Popen(
+        ["sh", "-c", _AT_THE_END, folder],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # what ends this process does not end it
+    ):
         try:
-            yield server
-        finally:
-            server.stop()
-    except subprocess.CalledProcessError as failed:
-        log = folder / "log"
-        failed.add_note(log.read_text("utf-8") if log.exists() else "the server wrote no log")
-        raise
-    finally:
-        shutil.rmtree(folder)
+            yield PostgresServer(folder)
+        except subprocess.CalledProcessError as failed:
+            log = folder / "log"
+            failed.add_note(log.read_text("utf-8") if log.exists() else "the server wrote no log")
+            raise
