@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -274,6 +275,20 @@ def test_every_name_that_type_checkers_see_is_there(package: str) -> None:
     assert set(offered.__all__) == seen
     modules = {name for name in seen if isinstance(getattr(offered, name), ModuleType)}
     assert modules == ({"operations"} if package == "gram" else set())  # it has map, filter, …
+
+
+def test_what_tells_a_checker_to_be_silent_says_why() -> None:
+    silent = re.compile(r"(type: ignore|noqa)(\[[\w, -]+\]|: [A-Z]+\d+(, [A-Z]+\d+)*)?(?!.*  # \w)")
+    folders = (*MAY_IMPORT, "tests", "examples", "benchmarks")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if silent.search(line) and path != Path(__file__)
+    ]
+
+    assert found == []
 
 
 def test_a_part_is_loaded_when_it_is_asked_for() -> None:

@@ -119,6 +119,6 @@ def _limits(at_most: tuple[str, ...], per_minute: tuple[str, ...]) -> dict[str, 
                 raise click.UsageError(f"{shown} {text}: write NAME=NUMBER, such as OpenAI=8")
             given.setdefault(name, {})[option] = value
     try:
-        return {name: SharedLimit(**limit) for name, limit in given.items()}  # type: ignore[arg-type]
+        return {name: SharedLimit(**limit) for name, limit in given.items()}  # type: ignore[arg-type]  # at_once is an int
     except ConfigurationError as error:
         raise click.UsageError(f"--at-most, --per-minute: {error}") from None

@@ -129,7 +129,7 @@ class _FoldedStep(Step):
     _course: Course
     _index: int
 
-    def __new__(cls, *parts: Any, **named: Any) -> Step:  # type: ignore[misc]
+    def __new__(cls, *parts: Any, **named: Any) -> Step:  # type: ignore[misc]  # a Step without more
         return Step(*parts, **named)  # a changed copy keeps the States themselves
 
     @classmethod

@@ -116,7 +116,7 @@ def _schedule(pattern: Pattern, folder: Path) -> Schedule:
         cron,
         parse(decode(program.read_bytes(), str(program)), str(program)),
         given if isinstance(given, str) else _plain(given),
-        KeptOptions(**{key: value.properties.get(key) for key in ("agent", "model")}),  # type: ignore[typeddict-item]
+        KeptOptions(**{key: value.properties.get(key) for key in ("agent", "model")}),  # type: ignore[typeddict-item]  # both are texts, as was checked
         {
             key: value.properties[key]
             for key in ("tenant", "conversation", "priority")

@@ -81,7 +81,7 @@ CASES = [pytest.param(Case.of(row), id=row["name"]) for row in ROWS]
 WITH_AGENTS = [
     pytest.param(case.values[0], name, id=f"{case.id}: {name}")
     for case in CASES
-    for name in case.values[0].refused  # type: ignore[attr-defined]  # the case above
+    for name in case.values[0].refused
 ]
 
 

@@ -46,7 +46,7 @@ def seen(run: Run, blocking: bool, words: bool = True) -> Iterator[Observation]:
     each = run.astream(words=words)
     try:
         while True:
-            yield loop.run_until_complete(anext(each))  # type: ignore[arg-type]  # it is a coroutine
+            yield loop.run_until_complete(anext(each))
     except StopAsyncIteration:
         loop.close()
 

@@ -444,7 +444,7 @@ def test_the_deltas_of_a_slow_reader_are_not_ahead_of_it() -> None:
 
     async def slow() -> int:
         observations = begin(AGENT, "hi", DOUBLE, model=Fast(), match="types").astream()
-        await anext(observations)  # type: ignore[arg-type]  # a generator
+        await anext(observations)
         await asyncio.sleep(0.05)
         ahead = len(made)
         await observations.aclose()  # type: ignore[attr-defined]  # a generator

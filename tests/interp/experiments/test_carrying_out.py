@@ -319,7 +319,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(
 
 def test_what_an_edit_must_be_is_told() -> None:
     with pytest.raises(ArgumentError, match="an edit is a function of the agent"):
-        Arm(PROGRAM, edits=("x",))  # type: ignore[arg-type]  # wrong on purpose
+        Arm(PROGRAM, edits=("x",))
     with pytest.raises(ArgumentError, match='better must be "higher" or "lower"'):
         Metric("m", len_of, "more")  # type: ignore[arg-type]  # wrong on purpose
 

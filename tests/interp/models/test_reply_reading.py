@@ -33,7 +33,7 @@ from tests.interp.strategies import completions, odd_json
 
 @pytest.mark.parametrize("ids", [(None, None), ("", ""), ("c", "c"), ("call_1", None)])
 def test_missing_and_repeated_ids_are_made_up_for(ids: tuple[str | None, str | None]) -> None:
-    reply = tool_calls(*((id_, "sayHello", {}) for id_ in ids))  # type: ignore[misc]  # ids may be missing
+    reply = tool_calls(*((id_, "sayHello", {}) for id_ in ids))
 
     found = [call.id for call in read_reply(reply).message.tool_calls]
 

@@ -30,8 +30,8 @@ def add(x: int) -> int:
 
 
 def long_run(folder: Path, calls: int) -> RecordedRun:
-    reply = {"content": "", "tool_calls": [{"id": "c", "function": {"name": "add"}}]}
-    reply["tool_calls"][0]["function"]["arguments"] = '{"x": 1}'  # type: ignore[index]
+    function = {"name": "add", "arguments": '{"x": 1}'}
+    reply = {"content": "", "tool_calls": [{"id": "c", "function": function}]}
     limits = Limits(iterations=1000, tool_calls=1000, calls_per_tool=1000)
     file = folder / "long.run.gram"
     model = ScriptedModel([reply] * calls + ["done"])

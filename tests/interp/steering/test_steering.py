@@ -146,7 +146,7 @@ def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
     run = begun.state.run_id
 
     assert store.row(run).status == "cancelled"
-    assert store.recorded(run).notes[-1].error == "cancelled"  # type: ignore[union-attr]
+    assert store.recorded(run).notes[-1].error == "cancelled"  # type: ignore[union-attr]  # a note of a failure
     with pytest.raises(RunTakenError, match="was cancelled"):
         resume_run(run, counting([]), model=ScriptedModel(["late"]), store=store)
     with pytest.raises(StoreError, match="is cancelled: nothing is left to cancel"):
@@ -270,10 +270,10 @@ def test_an_import_that_fails_leaves_nothing(store: RunStore, tmp_path: Path) ->
 
         return together(cut)
 
-    store.database.together = failing  # type: ignore[method-assign, assignment]
+    store.database.together = failing  # type: ignore[method-assign, assignment]  # a disk that is full
     with pytest.raises(StoreError, match="the disk is full"):
         import_run(store, file)
-    store.database.together = together  # type: ignore[method-assign]
+    store.database.together = together  # type: ignore[method-assign]  # as it was
 
     assert list(store.rows()) == []
     assert import_run(store, file) == run

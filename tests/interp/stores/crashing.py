@@ -26,6 +26,7 @@ from interp.machine import CallTool, Request
 from interp.messages import AssistantRole, FunctionRole, ToolCall
 from interp.programs import the_agent
 from interp.stores import StoredRun, new_run
+from interp.stores.claims import Claim
 
 PROGRAM = loads("""
 [job:Workflow | one, two, three, last, (one)-->(last), (two)-->(last), (three)-->(last)]
@@ -115,8 +116,8 @@ def answered(store: RunStore, run: str) -> set[str]:
     for step in store.recorded(run).steps:
         if step.effect is None:
             continue
-        is_call = isinstance(step.effect, CallTool)
-        name = "/".join(map(str, step.effect.at)) if is_call else asked(step.effect.request)  # type: ignore[union-attr]
+        is_call = isinstance(step.effect, CallTool)  # else the model was asked
+        name = "/".join(map(str, step.effect.at)) if is_call else asked(step.effect.request)  # type: ignore[union-attr]  # as above
         found.add(name)
     return found
 
@@ -138,12 +139,12 @@ def drive(
     with open_store(address) as store:
         append = store.append
 
-        def watched(claim: object, *entries: str) -> None:
+        def watched(claim: Claim, *entries: str) -> None:
             crash.here()
-            append(claim, *entries)  # type: ignore[arg-type]
+            append(claim, *entries)
             crash.here()
 
-        store.append = watched  # type: ignore[method-assign]
+        store.append = watched  # type: ignore[method-assign]  # to end the process around it
         kept_in, kept = StoredRun.of(store, run)
         going_on = Run(kept.state, worker.library, model=worker, record=kept_in)
         if sync:

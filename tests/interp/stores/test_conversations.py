@@ -23,6 +23,7 @@ from interp import (
     start,
     tool,
 )
+from interp.machine import Request
 from interp.messages import Message, UserRole
 from interp.stores import StoredRun
 
@@ -93,12 +94,12 @@ def test_turns_never_overlap(store: RunStore, address: str) -> None:
     class Impatient(ScriptedModel):
         """Has somebody else say something in the same conversation before it answers."""
 
-        def complete(self, request: object) -> object:
+        def complete(self, request: Request) -> object:
             with pytest.raises(RunTakenError) as raised:
                 run(AGENT, "me too", LIBRARY, model=ScriptedModel(["late"]), store=address,
                     conversation="al")  # fmt: skip
             refused.append(str(raised.value))
-            return super().complete(request)  # type: ignore[arg-type]
+            return super().complete(request)
 
     run(AGENT, "hi", LIBRARY, model=Impatient(["hello"]), store=store, conversation="al")
 
@@ -179,7 +180,7 @@ def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunSt
         return execute(sql, *values)
 
     counts = []
-    database.execute = counted  # type: ignore[method-assign, assignment]
+    database.execute = counted  # type: ignore[method-assign, assignment]  # to count the calls
     for n in range(3):
         asked.clear()
         model = ScriptedModel([f"answer {n}"])
@@ -233,10 +234,10 @@ def test_a_conversation_is_not_removed_while_a_turn_of_it_is_under_way(store: Ru
     class Removing(ScriptedModel):
         """Removes the conversation before it answers."""
 
-        def complete(self, request: object) -> object:
+        def complete(self, request: Request) -> object:
             with pytest.raises(StoreError, match="is queued or under way: run"):
                 store.conversation("al").remove()
-            return super().complete(request)  # type: ignore[arg-type]
+            return super().complete(request)
 
     run(AGENT, "hi", LIBRARY, model=Removing(["hello"]), store=store, conversation="al")
 

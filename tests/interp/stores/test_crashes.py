@@ -16,7 +16,16 @@ from random import Random
 
 import pytest
 
-from interp import RunStore, RunTakenError, StoreError, ToolLibrary, open_store, resume_run, tool
+from interp import (
+    RunStore,
+    RunTakenError,
+    State,
+    StoreError,
+    ToolLibrary,
+    open_store,
+    resume_run,
+    tool,
+)
 from interp.messages import Usage
 from interp.stores import StoredRun
 from interp.stores.claims import LEASE
@@ -182,11 +191,11 @@ def test_a_full_disk_keeps_what_was_recorded_and_the_run_goes_on_later(tmp_path:
         assert store.recorded(run).state == expected
 
 
-def _finish(store: RunStore, state: object, worker: Worker, log: StoredRun) -> None:
+def _finish(store: RunStore, state: State, worker: Worker, log: StoredRun) -> None:
     from interp import Run
 
     for _ in range(100):  # until a page is full
-        going_on = Run(state, worker.library, model=worker, record=log)  # type: ignore[arg-type]
+        going_on = Run(state, worker.library, model=worker, record=log)
         going_on.finish()
         store.create(os.urandom(8).hex(), "x" * 1000, store.row(log.id).facts)
 

@@ -27,6 +27,7 @@ from interp import (
 )
 from interp.records import RunFile
 from interp.stores import StoredRun
+from interp.stores.claims import Claim
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |
@@ -202,10 +203,10 @@ def test_a_run_stands_where_it_is_recorded_not_where_it_got_to(
     begun = begin(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=store)
     append = store.append
 
-    def failing(claim: object, *entries: str, may_be_lost: bool) -> None:
+    def failing(claim: Claim, *entries: str, may_be_lost: bool) -> None:
         if any("ModelReplied" in entry for entry in entries):
             raise StoreError("the store cannot be reached")
-        append(claim, *entries)  # type: ignore[arg-type]
+        append(claim, *entries)
 
     with monkeypatch.context() as patch:
         patch.setattr(store, "append", failing)

@@ -91,6 +91,6 @@ def test_deaths_are_counted_once_each_and_anew_after_an_event(
 )
 def test_a_worker_refuses_arguments_of_a_wrong_type(name: str, wrong: object, told: str) -> None:
     with pytest.raises(ArgumentError) as caught:
-        Worker("postgresql://nowhere", **{name: wrong})  # type: ignore[arg-type]
+        Worker("postgresql://nowhere", **{name: wrong})  # type: ignore[arg-type]  # wrong on purpose
 
     assert str(caught.value) == f"Worker: {told}"

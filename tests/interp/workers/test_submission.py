@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gram import loads_one
+from gram import Pattern, loads_one
 from interp import (
     ConfigurationError,
     Limits,
@@ -59,12 +59,12 @@ def test_the_same_submission_twice_is_one_run(store: RunStore) -> None:
     [(TALKER, "Hi.", None), (GREETER, "Bye.", None), (GREETER, "Hi.", "acme")],
 )
 def test_another_run_under_the_same_id_is_refused(
-    store: RunStore, program: object, said: str, tenant: str | None
+    store: RunStore, program: Pattern, said: str, tenant: str | None
 ) -> None:
     submit(GREETER, "Hi.", store=store, run_id="order-7")
 
     with pytest.raises(StoreError, match="another run was submitted under this id"):
-        submit(program, said, store=store, run_id="order-7", tenant=tenant)  # type: ignore[arg-type]
+        submit(program, said, store=store, run_id="order-7", tenant=tenant)
     assert jobs(store) == 1
 
 
@@ -87,9 +87,9 @@ def test_what_cannot_run_is_refused_before_it_is_queued(store: RunStore) -> None
     with pytest.raises(ConfigurationError, match="priority is from -1000000 to 1000000"):
         submit(GREETER, "Hi.", store=store, priority=10**9)
     with pytest.raises(ConfigurationError, match="world is no option that is kept"):
-        submit(GREETER, "Hi.", store=store, world=None)  # type: ignore[call-arg]
+        submit(GREETER, "Hi.", store=store, world=None)  # type: ignore[call-arg]  # wrong on purpose
     with pytest.raises(TypeError, match="model must be"):
-        submit(GREETER, "Hi.", store=store, model=ScriptedModel(["x"]))  # type: ignore[arg-type]
+        submit(GREETER, "Hi.", store=store, model=ScriptedModel(["x"]))  # type: ignore[arg-type]  # wrong on purpose
     assert list(store.rows()) == []
 
 

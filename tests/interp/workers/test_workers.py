@@ -23,6 +23,7 @@ from interp.machine import pending
 from interp.records import Begun, EntryWriter
 from interp.workers import why_queued
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from tests.interp.postgres import PostgresServer
 from tests.interp.worker_processes import (
     GREETER,
     TALKER,
@@ -337,11 +338,11 @@ def test_a_worker_that_the_database_refuses_ends(database: str, store: RunStore)
 
 
 def test_workers_go_on_when_the_database_was_away(
-    postgres: object, database: str, store: RunStore
+    postgres: PostgresServer, database: str, store: RunStore
 ) -> None:
     with worker(database) as working:
         until(ended(store, submit(GREETER, "Hello", store=store)))
-        postgres.restart()  # type: ignore[attr-defined]
+        postgres.restart()
         with open_store(database) as again:
             run = submit(GREETER, "Hello", store=again)
             until(ended(again, run))

@@ -373,7 +373,7 @@ def test_only_an_agent_can_be_put_for_an_agent() -> None:
 
 def test_a_document_is_a_tuple_of_patterns() -> None:
     with pytest.raises(FocusError, match="each_agent: expected a tuple of Patterns at the root of"):
-        collect(each_agent, [Pattern()])  # type: ignore[arg-type]  # wrong on purpose
+        collect(each_agent, [Pattern()])
 
 
 def test_a_thousand_agents_are_collected_and_changed() -> None:

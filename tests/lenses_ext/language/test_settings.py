@@ -92,7 +92,7 @@ def test_a_wrong_setting_is_a_fault(
 @pytest.mark.parametrize("values", [{"topp": 1}, {"topP": 2}, {"seed": float("nan")}, {3: 4}])
 def test_wrong_settings_cannot_be_made(values: object) -> None:
     with pytest.raises(SettingError):
-        Settings(values)  # type: ignore[arg-type]  # wrong on purpose
+        Settings(values)
 
 
 def test_a_change_replaces_adds_and_leaves_out() -> None:
