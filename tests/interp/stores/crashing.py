@@ -139,9 +139,9 @@ def drive(
     with open_store(address) as store:
         append = store.append
 
-        def watched(claim: Claim, *entries: str) -> None:
+        def watched(claim: Claim, *entries: str, may_be_lost: bool = False) -> None:
             crash.here()
-            append(claim, *entries)
+            append(claim, *entries, may_be_lost=may_be_lost)
             crash.here()
 
         store.append = watched  # type: ignore[method-assign]  # to end the process around it
