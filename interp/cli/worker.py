@@ -12,7 +12,7 @@ from lenses_ext import Match
 from .completing import complete_files
 from .file_options import mcp_option, openapi_option
 from .options import match_option, tools_option
-from .output import note
+from .output import is_verbose, note
 from .store_option import store_option
 
 if TYPE_CHECKING:
@@ -70,15 +70,16 @@ def command(
     """Take the runs that were submitted to a store, and drive them to their ends.
 
     Start as many as you like, on any machines: each run is driven by one at a time, and if that
-    one is killed, others go on with it. A worker takes only runs whose tools it has. Keys come from
-    its environment. At SIGTERM or Ctrl-C it takes nothing new, and ends when its runs have.
+    one is killed, others go on with it. A worker takes only runs whose tools it has, and the key of
+    their provider, in its environment; -v says which it leaves. At SIGTERM or Ctrl-C it takes
+    nothing new, and ends when its runs have.
     """
     limits = _limits(at_most, per_minute)
     from ..workers import Worker, read_schedules  # imported late: completion needs no workers
     from .inputs import read_libraries
     from .talk import show_logs
 
-    show_logs(logging.WARNING)
+    show_logs(logging.INFO if is_verbose() else logging.WARNING)
     for name in ("procrastinate", "psycopg.pool"):  # what they say, a worker says in its words
         logging.getLogger(name).addHandler(logging.NullHandler())
     library = read_libraries(tools, mcp, openapi)

@@ -15,6 +15,7 @@ from ..errors import (
     LimitError,
     ModelError,
     RunTakenError,
+    StoreError,
     said_by,
 )
 from ..execution import LiveWorld, Run
@@ -79,7 +80,13 @@ class Driver:
         Raises:
             LaterError: it is to go on later.
         """
-        row = self._store.row(run)
+        try:
+            row = self._store.row(run)
+        except StoreError as error:
+            if is_of_database(error):
+                raise
+            self._queue.ended(run)  # it was removed from the store
+            return
         if row.status in ("running", "waiting") or self._queue.is_behind(run):
             return  # whoever drives it, decides or ends the other turn puts it in again
         if row.status not in _HAS_ENDED:

@@ -217,12 +217,13 @@ class RunQueue:
         return self._database.connected(carry_out)
 
     def remove_ended(self) -> None:
-        """Take runs from the work that others have ended, and forget workers that died."""
+        """Take runs from the work that others have ended or removed, and forget dead workers."""
 
         def carry_out(connection: Connection) -> None:
             connection.execute(  # a look for each run of the work: kept runs may be millions
                 "DELETE FROM gram_work WHERE "
-                f"(SELECT status FROM gram_runs WHERE id = gram_work.run) IN {_ENDED}"
+                "coalesce((SELECT status FROM gram_runs WHERE id = gram_work.run), 'done') "
+                f"IN {_ENDED}"
             )
             dead = f"SELECT id FROM gram_workers WHERE seen < {CLOCK} - %s"
             connection.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", (SEEN,))

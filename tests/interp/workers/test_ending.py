@@ -102,6 +102,20 @@ def test_a_run_without_entries_does_not_keep_a_worker_from_others(
         until(ended(store, submit(TALKER, "Hello", store=store, model=offline)))
 
 
+def test_a_queued_run_that_was_removed_leaves_no_work(
+    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "_LOOK", 0.05)
+    removed, other = (
+        submit(TALKER, said, store=store, model="Offline/rehearsal") for said in ("One", "Two")
+    )
+    store.database.execute("DELETE FROM gram_runs WHERE id = ?", removed)
+    with at_work(Worker(database)):
+        until(ended(store, other))
+        for table in ("gram_work", "procrastinate_jobs"):
+            until(lambda table=table: not store.database.execute(f"SELECT 1 FROM {table}"))  # type: ignore[misc]
+
+
 def of_class(sqlstate: str) -> Exception:
     """An error of the store, as one of Postgres leads to it."""
     cause = psycopg.errors.lookup(sqlstate)("no")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 from attrs import evolve
 
 from gram import GramError
-from interp import RunStore, Worker, hello_world_tool_library, read_schedules
-from tests.interp.worker_processes import ended, until, worker
+from interp import RunStore, Worker, hello_world_tool_library, read_schedules, submit
+from tests.interp.worker_processes import TALKER, ended, until, worker
+from tests.interp.worker_threads import at_work
 from tests.paths import EXAMPLES
 
 EACH_MINUTE = """
@@ -70,6 +72,20 @@ def test_each_time_is_run_once_however_many_workers_have_it(
         await asyncio.gather(*working)
 
     asyncio.run(work())
+
+
+def test_a_time_that_another_file_has_submitted_is_not_tried_for_ever(
+    database: str, store: RunStore, schedules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    schedules.write_text(EACH_MINUTE, "utf-8")
+    (changed,) = read_schedules(schedules)
+    minute = int(time.time()) // 60 * 60
+    for due in (minute, minute + 60):
+        submit(TALKER, "As it was.", store=store, run_id=changed.run_at(due))
+    with at_work(Worker(database, hello_world_tool_library, schedules=[changed])):
+        until(lambda: "another run was submitted under this id" in caplog.text)
+        todo = "SELECT id FROM procrastinate_jobs WHERE task_name = 'gram.tick'"
+        until(lambda: not store.database.execute(todo))
 
 
 @pytest.mark.parametrize(
