@@ -21,7 +21,8 @@ GROWTH = (
     ("rounds", "rounds, in process", "in_process", "rounds", (1, 10, 25, 50, 100)),
 )
 PLOTS = Path(__file__).parent.parent / "docs" / "plots"
-_TURNS = 2
+_FEW = 100
+"""Up to this size a run is short, so that more of them are measured."""
 
 
 def main() -> None:
@@ -41,10 +42,11 @@ def main() -> None:
                 request = {
                     "what": what,
                     "arguments": {name: size},
-                    "times": 1 if size > 100 else 10,
+                    "times": 10 if size <= _FEW else 1,
                 }
+                turns = 6 if size <= _FEW else 3
                 for each, ask in asks.items():
-                    cost = min(ask(request)["cpu"] for _ in range(_TURNS)) * 1e3
+                    cost = min(ask(request)["cpu"] for _ in range(turns)) * 1e3
                     lines[each].append((size, cost))
                     print(f"{size:>7,} {cost:8.2f}  {each}", flush=True)
             plot(PLOTS / f"{file}.svg", f"One run, by {title}", title, "milliseconds of CPU", lines)

@@ -1,12 +1,13 @@
 """Runs of an agent, beside a hand-written loop over ``openai`` and beside other frameworks.
 
-Run it with ``python -m benchmarks.runs``, or with the names of some cases. The contenders are
-installed in environments of their own (see `benchmarks.environments`), talk to one local server in
-a process of its own, and take turns. What counts is the CPU time of their processes, with Python's
-garbage collector on. A contender that fails, or gives no answer for minutes, is ended and reported
-in its table; the others go on without it. All cases take less than ten minutes, unless the machine
-is very busy: a case that has taken `ENOUGH` seconds begins no further turn, and its tables say how
-many turns there were. What is being measured is printed to standard error.
+Run it with ``python -m benchmarks.runs``, or with the names of some cases, some contenders or both.
+The contenders are installed in environments of their own (see `benchmarks.environments`), talk to
+one local server in a process of its own, and take turns. What counts is the CPU time of their
+processes, with Python's garbage collector on. A contender that fails, or gives no answer for
+minutes, is ended and reported in its table; the others go on without it. All cases take less than
+ten minutes, unless the machine is very busy: a case that has taken `ENOUGH` seconds begins no
+further turn, and its tables say how many turns there were. What is being measured is printed to
+standard error.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ OURS, LOOP = "ours", "openai loop"
 PATIENCE: Final = 180
 """How many seconds a contender may take for one turn; on a busy machine that may be minutes."""
 ENOUGH: Final = 30
-"""After how many seconds no further turn of a case begins."""
+"""After how many seconds no further turn of a case begins, but for the first three."""
 
 
 @dataclass(frozen=True)
@@ -103,16 +104,19 @@ class LostError(Exception):
 
 def main() -> None:
     """Measure the cases that are named, or all, and print a table for each."""
-    chosen = sys.argv[1:] or [*CASES, *PROCESSES]
-    if not {*CASES, *PROCESSES}.issuperset(chosen):
-        sys.exit(f"name some of these cases, or none for all: {'; '.join([*CASES, *PROCESSES])}")
-    pythons = {name: each.python for name, each in CONTENDERS.items()}
-    for name, each in CONTENDERS.items():
-        versions = [f"{p} {version_in(pythons[name], p.partition('[')[0])}" for p in each.packages]
+    cases = [name for name in sys.argv[1:] if name not in CONTENDERS] or [*CASES, *PROCESSES]
+    contenders = [name for name in CONTENDERS if name in sys.argv[1:]] or [*CONTENDERS]
+    if not {*CASES, *PROCESSES}.issuperset(cases):
+        known = "; ".join([*CASES, *PROCESSES, *CONTENDERS])
+        sys.exit(f"name some of these cases and contenders, or none for all: {known}")
+    pythons = {name: CONTENDERS[name].python for name in contenders}
+    for name, python in pythons.items():
+        packages = CONTENDERS[name].packages
+        versions = [f"{p} {version_in(python, p.partition('[')[0])}" for p in packages]
         print(f"{name}: {', '.join(versions) or 'this checkout'}")
     with serving() as url:
-        for number, title in enumerate(chosen, 1):
-            print(f"{number} of {len(chosen)}: {title} …", file=sys.stderr)
+        for number, title in enumerate(cases, 1):
+            print(f"{number} of {len(cases)}: {title} …", file=sys.stderr)
             if title in CASES:
                 _compare(title, CASES[title], pythons, url)
             else:
@@ -128,10 +132,10 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
     turns, begun = 0, time.monotonic()
     with ExitStack() as stack:
         asks = {
-            name: stack.enter_context(worker(pythons[name], each.module, url))
-            for name, each in CONTENDERS.items()
+            name: stack.enter_context(worker(python, CONTENDERS[name].module, url))
+            for name, python in pythons.items()
         }
-        while turns < case.turns and (not turns or time.monotonic() - begun < ENOUGH):
+        while turns < case.turns and (turns < 3 or time.monotonic() - begun < ENOUGH):
             turns += 1
             for name, ask in asks.items():
                 if name in lost:
@@ -208,13 +212,14 @@ def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: s
     memory: Figures = {}
     lost: dict[str, str] = {}
     turns, begun = -1, time.monotonic()
-    while turns < 5 and (turns < 1 or time.monotonic() - begun < ENOUGH):
+    while turns < 5 and (turns < 3 or time.monotonic() - begun < ENOUGH):
         turns += 1
-        for name, each in CONTENDERS.items():
+        for name, python in pythons.items():
             if name in lost:
                 continue
-            build = _BUILD.format(folder=str(FOLDER), module=each.module, url=url)
-            program = [pythons[name], "-c", build + code + _MEMORY]
+            module = CONTENDERS[name].module
+            build = _BUILD.format(folder=str(FOLDER), module=module, url=url)
+            program = [python, "-c", build + code + _MEMORY]
             before = os.times()
             try:
                 found = subprocess.run(
