@@ -119,6 +119,7 @@ class Connection:
         self, name: str, arguments: dict[str, Json], context: ToolContext | None
     ) -> Json:
         from mcp import MCPError
+        from pydantic import ValidationError
 
         if self._client is None and self._restart is not None:
             await asyncio.wait([self._restart])
@@ -138,6 +139,11 @@ class Connection:
             if reason := why_unreadable(error):
                 raise ToolError(f"{self.server}: {reason}") from None
             raise ToolError(f"{self.server} refuses the call: {said(str(error))}") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            part = ".".join(map(str, first["loc"])) or "it"
+            reason = said(f"an answer that is no result of a tool: {part}: {first['msg']}")
+            raise ToolError(f"{self.server} gives {reason}") from None
         except Exception as error:  # a server may answer anything
             raise ToolError(f"{self.server}: {said(said_by(error))}") from error
         if client is self._client:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import field, frozen
 
 from gram import expect
-from lenses_ext import is_plainly_valid
+from lenses_ext import NotJson, is_plainly_valid
 
 from ..contracts import require_schema
 from ..errors import ConfigurationError, ValidationError
@@ -106,14 +106,26 @@ class McpTool(Tool):
     @property
     def schema(self) -> dict[str, Json]:
         """The JSON Schema of the parameters, a fresh copy."""
-        found: dict[str, Json] = write_json(self._listed.input_schema).value
+        found: dict[str, Json] = self._written(self._listed.input_schema)
         return found
 
     @property
     def result_schema(self) -> dict[str, Json] | None:
         """The JSON Schema of the result, a fresh copy, or None."""
-        found: dict[str, Json] | None = write_json(self._listed.output_schema).value
+        found: dict[str, Json] | None = self._written(self._listed.output_schema)
         return found
+
+    def _written(self, schema: dict[str, Json] | None) -> Json:
+        """A schema as JSON.
+
+        Raises:
+            ConfigurationError: the server has put in what JSON has not, such as NaN.
+        """
+        try:
+            return write_json(schema).value
+        except NotJson as error:
+            said = f'tool "{visible(self.name)}": not a JSON Schema: {error}'
+            raise ConfigurationError(f"{self.place}: {said}") from None
 
     @property
     def source(self) -> str:

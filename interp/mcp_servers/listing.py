@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mcp import Client, types
 
 MOST_TOOLS: Final = 2_000
+MOST_PAGES: Final = 500
 LONGEST_NAME: Final = 128
 LONGEST_DESCRIPTION: Final = 50_000
 
@@ -46,6 +47,8 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
             raise ConfigurationError(f"{server} lists more than {MOST_TOOLS} tools")
         if page.next_cursor is None:
             return found
+        if len(cursors) > MOST_PAGES:
+            raise ConfigurationError(f"{server} lists its tools on more than {MOST_PAGES} pages")
         cursor = page.next_cursor
     raise ConfigurationError(f"{server} lists the same page of tools again and again")
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _SECONDS = 30.0  # to connect and to send; an answer may take as long as the run waits
 _BROKEN_JSON = "Failed to parse JSON response: "
 _BROKEN_STREAM = "SSE stream failed: "  # what the SDK says of an event that is too long
+_CLOSED = "Connection closed"  # of the SDK itself: servers use the same code for errors of theirs
 _ENDED_SESSION = "Session terminated"  # what the SDK says when a server has forgotten us
 
 
@@ -54,7 +55,8 @@ def is_lost(error: MCPError) -> bool:
 
     if why_unreadable(error):
         return False
-    return error.code == CONNECTION_CLOSED or error.message == _ENDED_SESSION
+    is_closed = error.code == CONNECTION_CLOSED and error.message == _CLOSED
+    return is_closed or error.message == _ENDED_SESSION
 
 
 def why_unreadable(error: MCPError) -> str:

@@ -12,6 +12,7 @@ TOOLS = {
     "array-schema": [FINE, {"name": "broken", "inputSchema": {"type": "array"}}],
     "no-schema": [FINE, {"name": "broken"}],
     "not-an-object": [FINE, "broken"],
+    "nan": [{**FINE, "inputSchema": {"type": "object", "default": float("nan")}}],
     "long-line": [FINE, {**FINE, "name": "other"}],
     "long-line-id-last": [FINE, {**FINE, "name": "other"}],
 }
@@ -37,7 +38,12 @@ def main() -> None:
             result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
             send(id=number, result=result)
         elif method == "tools/list":
-            send(id=number, result={"tools": TOOLS.get(WAY, [FINE])})
+            more = {"nextCursor": str(number)} if WAY == "endless" else {}
+            send(id=number, result={"tools": TOOLS.get(WAY, [] if more else [FINE]), **more})
+        elif method == "tools/call" and WAY == "error":
+            send(id=number, error={"code": -32000, "message": "no such pet"})
+        elif method == "tools/call" and WAY == "no-result":
+            send(id=number, result={"content": "fine"})
         elif method == "tools/call" and message["params"]["name"] == "other":
             send(id=number, result={"content": [{"type": "text", "text": "fine"}]})
         elif method == "tools/call" and WAY.startswith("long-line"):

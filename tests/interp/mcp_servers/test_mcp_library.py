@@ -167,6 +167,26 @@ def test_a_tool_that_fails_is_told_to_the_model(library: ToolLibrary) -> None:
     assert response.content == "fine"
 
 
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("error", "refuses the call: no such pet"),
+        ("no-result", "gives an answer that is no result of a tool: content: "),
+    ],
+)
+def test_an_error_of_a_server_is_told_and_the_server_goes_on(way: str, said: str) -> None:
+    with mcp_library(raw(way), "raw") as library:
+        for _ in range(3):
+            with pytest.raises(ToolError, match=f'the MCP server "raw" {said}'):
+                invoke_tool(library["do"], {})
+
+
+def test_a_schema_that_is_no_json_is_refused_when_it_is_needed() -> None:
+    refused = pytest.raises(ConfigurationError, match=r'"raw": tool "do": not a JSON Schema: .*nan')
+    with mcp_library(raw("nan"), "raw") as library, refused:
+        agent_with(library, "do")
+
+
 def test_a_call_that_takes_too_long_is_cancelled_at_the_server(
     library: ToolLibrary, tmp_path: Path
 ) -> None:
@@ -289,6 +309,7 @@ def test_requests_to_sample_or_to_ask_the_user_are_declined(server: Any, way: st
     [
         (bad("twice"), '"bad" lists the tool "same" twice'),
         (bad("broken-schema"), '"bad": tool "broken": not a JSON Schema: "strng"'),
+        (raw("endless"), '"bad" lists its tools on more than 500 pages'),
         (raw("array-schema"), '"bad" lists a broken tool, number 2: inputSchema.type: '),
         (raw("no-schema"), '"bad" lists a broken tool, "broken": inputSchema: '),
         (raw("not-an-object"), '"bad" lists a broken tool, number 2'),

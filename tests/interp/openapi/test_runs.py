@@ -99,6 +99,69 @@ def test_a_recorded_run_is_replayed_without_a_server(
     assert KEY not in done.stderr + (tmp_path / "r.gram").read_text()
 
 
+ONE_CALL = tool_calls(("c1", "list", {}))
+
+
+@pytest.fixture
+def folder(server: Any, tmp_path: Path) -> Path:
+    """A document, a program with one of its operations, and a case."""
+    pets = document(server.url)
+    (tmp_path / "pets.json").write_text(json.dumps(pets))
+    program = dumps(keeper(openapi_library(pets, operations=["list"])))
+    (tmp_path / "a.gram").write_text(program)
+    (tmp_path / "cases.jsonl").write_text('{"program": "a.gram", "input": "Pets?"}\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "runs"),
+    [
+        (("chat", "a.gram"), "Pets?\n", 1),
+        (("test", "cases.jsonl"), "", 1),
+        (("ab", "--cases", "cases.jsonl", "--arm", "a", "--arm", "b", "--jobs", "1"), "", 2),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+def test_every_command_that_runs_programs_calls_operations(
+    words: tuple[str, ...], stdin: str, runs: int, folder: Path, server: Any,
+    model_server: ModelServer,
+) -> None:  # fmt: skip
+    model_server.will_say(*[ONE_CALL, "Two pets."] * runs)
+
+    done = gram(
+        *words, "--openapi", "query_key=PETS pets.json",
+        stdin=stdin, cwd=folder, PETS=KEY, **at(model_server),
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert [each["path"] for each in server.asked] == [f"/v1/pets?key={KEY}"] * runs
+    assert KEY not in done.stdout + done.stderr
+
+
+def test_a_run_is_resumed_and_replayed_with_live_operations(
+    folder: Path, server: Any, model_server: ModelServer
+) -> None:
+    model_server.will_say(*[ONE_CALL, "Two pets."] * 2, TWO_CALLS, "Live pets.")
+    asked = ("run", "a.gram", "Pets?", "--record", "r.gram", "--approve", "ask")
+    pets = ("--openapi", "query_key=PETS pets.json")
+    environment = {"PETS": KEY, **at(model_server)}
+
+    waiting = gram(*asked, *pets, cwd=folder, **environment)
+    assert (waiting.returncode, server.asked) == (6, [])
+    resumed = gram("resume", "r.gram", "--approve", "all", *pets, cwd=folder, **environment)
+    assert resumed.stdout == "Two pets.\n", resumed.stderr
+    assert len(server.asked) == 1
+
+    gram("run", "a.gram", "Pets?", "--record", "s.gram", *pets, cwd=folder, **environment)
+    program = folder / "a.gram"
+    program.write_text(program.read_text().replace("Keep pets.", "Keep all pets."))
+    live = ("--program", "a.gram", "--live", "model", "--live", "tools")
+    replayed = gram("replay", "s.gram", *live, *pets, cwd=folder, **environment)
+
+    assert replayed.stdout == "Live pets.\n", replayed.stderr
+    assert len(server.asked) == 3, "the first call is answered by the recording"
+
+
 def test_settings_are_written_before_the_document(server: Any, tmp_path: Path) -> None:
     (tmp_path / "my pets.json").write_text(json.dumps(document("/v1")))
 
