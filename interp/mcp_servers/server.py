@@ -31,6 +31,12 @@ _SECRET_OPTION: Final = re.compile(
 )
 _SECRET_OPTION_AND_VALUE: Final = re.compile(rf"{_SECRET_OPTION.pattern}=(.*)", re.I | re.DOTALL)
 _LONGEST_NAME: Final = 200
+_TYPES: Final[Mapping[str, tuple[type, str]]] = {
+    "disabled": (bool, "true or false"),
+    "enabled": (bool, "true or false"),
+    "cwd": (str, "a string"),
+    "type": (str, "a string"),
+}
 _LISTS: Final = ("mcpServers", "servers")
 
 
@@ -108,7 +114,7 @@ def without_secrets(url: str) -> str:
         parts = urlsplit(url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
     except ValueError:
-        return "with an address that is none"
+        return "an address that cannot be read"
 
 
 def _words(given: object) -> list[str]:
@@ -154,6 +160,11 @@ def _entries(data: Mapping[str, Any], where: str) -> Mapping[str, Mapping[str, A
         isinstance(each, Mapping) for each in entries.values()
     ):
         raise ConfigurationError(f'{where}: "mcpServers" must have an object for each name')
+    for name, entry in entries.items():
+        for key, (kind, words) in _TYPES.items():
+            if not isinstance(entry.get(key), kind | None):
+                named = f'the server "{cut(visible(str(name)), _LONGEST_NAME)}"'
+                raise ConfigurationError(f'{where}: {named}: "{key}" must be {words}')
     return entries
 
 

@@ -25,7 +25,7 @@ def test_a_command_is_split_as_a_shell_does() -> None:
     assert one(["uvx", "some server"]).command == ("uvx", "some server")
 
 
-def test_variables_stand_before_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_are_written_before_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINE", "value of mine")
 
     server = one("TOKEN=${MINE} LEVEL=3 uvx some-server")
@@ -104,6 +104,11 @@ def test_keys_of_a_server_are_hidden_wherever_they_are_written(
         ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, '"args" strings'),
         ({"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}, '"env" must be an object'),
         ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "the transport SSE"),
+        (
+            {"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "true"}}},
+            'the server "a": "disabled" must be true or false',
+        ),
+        ({"mcpServers": {"a": {"command": "x", "cwd": 5}}}, '"cwd" must be a string'),
     ],
 )
 def test_what_is_no_server_is_refused(given: Any, message: str) -> None:
