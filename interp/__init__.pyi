@@ -143,6 +143,7 @@ from .records.state_pattern import (
     state_to_pattern as state_to_pattern,
 )
 from .replaying.entries import Entry as Entry, Timeline as Timeline
+from .replaying.following import follow as follow
 from .replaying.recorded_world import recorded as recorded
 from .replaying.timeline import timeline as timeline
 from .running import (

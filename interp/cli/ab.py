@@ -17,7 +17,6 @@ from ..call_text import counted
 from .completing import (
     behind_arm,
     complete_arm,
-    complete_checks,
     complete_document,
     complete_edit,
     complete_files,
@@ -29,7 +28,7 @@ from .completing import (
     complete_setting,
     complete_tools,
 )
-from .file_options import agent_option, json_option
+from .file_options import agent_option, checks_option, json_option
 from .options import (
     OFFLINE_CALLS_NOBODY,
     POLICIES,
@@ -156,13 +155,7 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     shell_complete=complete_primary,
     help="The metric that decides; the first by default.",
 )
-@click.option(
-    "--checks",
-    multiple=True,
-    shell_complete=complete_checks,
-    metavar="FILE.py[:NAME]",
-    help="A Python file with the functions that cases name as checks.",
-)
+@checks_option
 @click.option(
     "--repeats", type=click.IntRange(1), default=1, help="How often each arm runs a case."
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .completing import complete_agent, complete_document, complete_servers
+from .completing import complete_agent, complete_checks, complete_document, complete_servers
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -12,6 +12,14 @@ agent_option = click.option(
     "--agent", metavar="NAME", shell_complete=complete_agent, help="Which agent of the program."
 )
 """Chooses an agent of a program with several agents."""
+
+checks_option = click.option(
+    "--checks",
+    multiple=True,
+    shell_complete=complete_checks,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the functions that cases name as checks.",
+)
 
 stdin_filename_option = click.option(
     "--stdin-filename",

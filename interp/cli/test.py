@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completing import complete_checks, complete_files
-from .file_options import agent_option, json_option
+from .completing import complete_files
+from .file_options import agent_option, checks_option, json_option
 from .options import SERVERS_REHEARSED, RunningOptions, options_of
 from .output import note
 from .output_files import expect_a_file, expect_other_file
@@ -26,13 +26,7 @@ if TYPE_CHECKING:
     help="The program, instead of those that the cases name.",
 )
 @agent_option
-@click.option(
-    "--checks",
-    multiple=True,
-    shell_complete=complete_checks,
-    metavar="FILE.py[:NAME]",
-    help="A Python file with the functions that cases name as checks.",
-)
+@checks_option
 @click.option(
     "-k",
     "names",

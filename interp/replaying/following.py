@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
-from gram import expect
+from gram import expect, resolved
 
 from ..machine import Status
 from ..records import PathLike, RecordedRun, Stopped, is_recorded, load_run
@@ -36,7 +36,10 @@ def follow(run: PathLike, *, store: StoreLike | None = None) -> Iterator[Recorde
     """
     expect(run, (str, os.PathLike), "run", by="follow")
     expect(store, (RunStore, str, os.PathLike, type(None)), "store", by="follow")
-    return _of_file(run) if store is None else _of_store(store, str(run))
+    if store is not None:
+        return _of_store(store, str(run))
+    resolved(Path(run))  # refuses what is no path
+    return _of_file(run)
 
 
 def _of_store(store: StoreLike, run: str) -> Iterator[RecordedRun]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gram import loads_one
 from interp import (
     ConfigurationError,
     ConversationContext,
@@ -14,34 +13,19 @@ from interp import (
     RunTakenError,
     ScriptedModel,
     StoreError,
-    ToolLibrary,
     begin,
     open_store,
     redaction,
     resume_run,
     run,
     start,
-    tool,
 )
 from interp.machine import Request
 from interp.messages import Message, UserRole
 from interp.stores import StoredRun
+from tests.interp.stores.counting import AGENT, CALLS, counting
 
-AGENT = loads_one("""
-[friend:Agent {instruction: "Chat.", model: "A/b"} |
-  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
-""")
-CALL = {"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": '{"x": 1}'}}]}
-CALLS = {"choices": [{"message": {"role": "assistant", "content": "", **CALL}}]}
-
-
-@tool
-def add(x: int) -> int:
-    """Adds one."""
-    return x + 1
-
-
-LIBRARY = ToolLibrary.of(add)
+LIBRARY = counting([])
 
 
 def said(store: RunStore, name: str = "al") -> list[str]:
@@ -249,7 +233,7 @@ def test_a_turn_after_messages_that_were_removed_is_refused(store: RunStore) -> 
     context = store.conversation("al").context
     store.conversation("al").remove()
 
-    log = StoredRun(store, "late", facts=RunFacts("friend", conversation="al"))
+    log = StoredRun(store, "late", facts=RunFacts("counter", conversation="al"))
     with pytest.raises(StoreError, match="the conversation al was removed since this turn began"):
         log.begin(start(AGENT, "and then?", context)[0], [])
     assert not list(store.rows())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gram import GramError, loads_one
+from gram import GramError
 from interp import (
     ApprovalNeeded,
     ConfigurationError,
@@ -28,25 +28,7 @@ from interp import (
 from interp.records import RunFile
 from interp.stores import StoredRun
 from interp.stores.claims import Claim
-
-AGENT = loads_one("""
-[counter:Agent {instruction: "Count.", model: "A/b"} |
-  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
-""")
-CALL = {"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": '{"x": 1}'}}]}
-CALLS = {"choices": [{"message": {"role": "assistant", "content": "", **CALL}}]}
-
-
-def counting(done: list[int]) -> ToolLibrary:
-    """A library whose tool notes what it was called with."""
-
-    @tool
-    def add(x: int) -> int:
-        """Adds one."""
-        done.append(x)
-        return x + 1
-
-    return ToolLibrary.of(add)
+from tests.interp.stores.counting import AGENT, CALLS, counting
 
 
 def test_a_store_holds_a_run_as_it_was(store: RunStore) -> None:
