@@ -16,7 +16,7 @@ from ..messages import Usage
 from ..prices import shown_price
 from ..records import RecordedRun, load_run
 from ..redaction import redact
-from ..replaying import Entry, Timeline, follow, timeline
+from ..replaying import Entry, Timeline, follow, round_name, timeline
 from .completing import complete_files
 from .file_options import json_option
 from .output import Styled, note, show, show_json
@@ -173,6 +173,8 @@ def _what(entry: Entry) -> list[tuple[str, str]]:
             return _request(entry)
         case "change":
             return [(f"resumed with {_changes(entry.arguments or '{}')}", "")]
+        case "each":
+            return [(f"{redact(entry.name)}: the list is empty", "")]
         case "stop":
             return [("stopped: ", ""), (_short(entry.error or ""), "failed")]
     if entry.is_frame:
@@ -195,7 +197,8 @@ def _frame(entry: Entry) -> list[tuple[str, str]]:
     parts = [counted(entry.requests or 0, "request"), counted(entry.tool_calls or 0, "call")]
     parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
     parts += filter(None, [_cost(entry)])
-    line = f"{redact(entry.name)} ({', '.join(parts)})"
+    name = round_name(entry) if entry.kind == "round" else entry.name
+    line = f"{redact(name)} ({', '.join(parts)})"
     if entry.is_open:
         return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
     if entry.how == "done":

@@ -21,6 +21,7 @@ from .effects import (
 )
 from .fold import (
     Given,
+    all_endings,
     begun_with,
     endings,
     endings_at_start,
@@ -30,7 +31,7 @@ from .fold import (
     start,
     step,
 )
-from .frames import AgentFrame, Called, Ended, Frame, Outcome, Status, Step, WorkflowFrame
+from .frames import AgentFrame, Called, Ended, Frame, Outcome, Passed, Status, Step, WorkflowFrame
 from .offers import definition
 from .readings import (
     frame_at,
@@ -67,6 +68,7 @@ __all__ = [
     "Given",
     "ModelReplied",
     "Outcome",
+    "Passed",
     "Request",
     "Resumed",
     "Shared",
@@ -77,6 +79,7 @@ __all__ = [
     "ToolEffect",
     "ToolReturned",
     "WorkflowFrame",
+    "all_endings",
     "allow_all",
     "answer_schema_of",
     "ask_all",

@@ -45,7 +45,7 @@ from .effects import (
     checked_settings,
 )
 from .forms import form_of, form_of_frame
-from .frames import AgentFrame, Begin, Frame, New, Outcome, Status
+from .frames import AgentFrame, Begin, Frame, New, Outcome, Passed, Status
 from .limits import time_is_up
 from .readings import frame_at, pending
 from .requests import input_of, parameter_names_of
@@ -178,7 +178,7 @@ def begun_with(state: State, program: Pattern, context: ConversationContext | No
 
 
 def endings_at_start(state: State) -> Endings:
-    """The frames inside a run that ended as soon as it began, and how, those inside first.
+    """What ended inside a run as soon as it began, those inside first; see `all_endings`.
 
     Of a State that is not the first of a run there are none.
     """
@@ -223,7 +223,7 @@ def _stepped(state: State, event: Event, ended: Endings) -> Step:
     return State(shared, frame), () if shared.limit is not None else effects
 
 
-def endings(state: State, event: Event) -> Endings:
+def endings(state: State, event: Event) -> list[Ending]:
     """The frames inside a run that an event ends, and how, those inside first.
 
     Those that a workflow no longer waits for when it fails are not among them.
@@ -231,6 +231,11 @@ def endings(state: State, event: Event) -> Endings:
     Raises:
         ProtocolError: the event answers nothing that the state waits for.
     """
+    return [each for each in all_endings(state, event) if not isinstance(each, Passed)]
+
+
+def all_endings(state: State, event: Event) -> Endings:
+    """The same with what has `Passed`."""
     expect(state, State, "state", by="endings")
     ended: Endings = []
     _stepped(state, event, ended)
@@ -261,8 +266,11 @@ def resume(state: State, limits: Limits | None = None) -> Step:
 
 Settled: TypeAlias = tuple[Shared, Frame, tuple[Effect, ...]]
 
-Endings: TypeAlias = list[tuple[Frame, Outcome]]
-"""The frames that a step has ended, and how; each step adds to a list of its own."""
+Ending: TypeAlias = tuple[Frame, Outcome]
+"""A frame that has ended, and how."""
+
+Endings: TypeAlias = list[Union[Ending, Passed]]
+"""What a step has ended, those inside first; each step adds to a list of its own."""
 
 
 def _taken(shared: Shared, frame: Frame, event: Event, ended: Endings) -> Settled:
@@ -296,6 +304,9 @@ def _settled(shared: Shared, frame: Frame, new: tuple[New, ...], ended: Endings)
     left = deque(new)
     while left:
         each = left.popleft()
+        if isinstance(each, Passed):
+            ended.append(each)
+            continue
         if not isinstance(each, Begin):
             effects.append(each)
             continue
@@ -309,6 +320,7 @@ def _settled(shared: Shared, frame: Frame, new: tuple[New, ...], ended: Endings)
         form = form_of_frame(frame)
         shared, frame, following = form.inner_ended(shared, frame, each.at, outcome)
         if form.outcome(frame) is not None:
+            ended.extend(each for each in (*left, *following) if isinstance(each, Passed))
             return shared, frame, ()
         left.extendleft(reversed(following))
     return shared, frame, tuple(effects)

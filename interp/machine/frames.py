@@ -8,7 +8,7 @@ with which all its positions begin.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TypeAlias, Union
+from typing import Literal, TypeAlias, Union
 
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
@@ -214,6 +214,11 @@ class WorkflowFrame:
         steps = (self.live[each] for each in workflow_of(self.workflow).order if each in self.live)
         return tuple(step.live[index] for step in steps for index in sorted(step.live))
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.status in (Status.DONE, Status.FAILED)
+
     def node_at(self, at: At) -> tuple[str, int] | None:
         """The name of the node that a position is in, and the number of its item."""
         here = self.at
@@ -273,8 +278,29 @@ class Begin:
     context: ConversationContext = empty_context
 
 
-New: TypeAlias = Union[Effect, Begin]
-"""What a step of a frame is new to do."""
+@frozen
+class Passed:
+    """A part of a workflow that ended and was neither an effect nor a frame, for those who watch.
+
+    Attributes:
+        at: its position.
+        kind: a round of a loop, a step that maps over an empty list, or a step that was refused.
+        name: the name of the workflow of a round; of what a step uses.
+        given: what it was given, a JSON value.
+        said: what it gave, or None.
+        error: what went wrong, or None.
+    """
+
+    at: At
+    kind: Literal["round", "each", "step"]
+    name: str
+    given: JsonText
+    said: JsonText | None = None
+    error: str | None = None
+
+
+New: TypeAlias = Union[Effect, Begin, Passed]
+"""What a step of a frame is new to do; what has passed by is told besides."""
 
 
 @frozen

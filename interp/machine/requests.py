@@ -78,7 +78,7 @@ def answer_schema_of(agent: Pattern) -> Json:
     """The JSON Schema of an agent's answer, None if that is a text."""
     if answer_of(agent) is None:
         return None
-    return _answer_schema(agent) or result_schema(tool_spec_of(agent))
+    return _answer_schema(agent) or result_schema(tool_spec_of(agent)) or {}  # Any: just JSON
 
 
 def input_of(pattern: Pattern, args: dict[str, Json]) -> Json:

@@ -22,7 +22,17 @@ from ..messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
 from .call_checks import FORBIDDEN, denied, not_run_again, result_problem
 from .calls_made import calls_by_place, calls_made
 from .effects import Ask, At, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
-from .frames import Begin, Ended, New, Outcome, Status, Step, WorkflowFrame, WorkflowTaken
+from .frames import (
+    Begin,
+    Ended,
+    New,
+    Outcome,
+    Passed,
+    Status,
+    Step,
+    WorkflowFrame,
+    WorkflowTaken,
+)
 from .joins import arrivals, is_enough, joined, list_of, record_of
 from .limits import is_under_an_agent, limit_reached, spent
 from .node_calls import begun_use, decision_on, pattern_of
@@ -206,10 +216,12 @@ def _advance(shared: Shared, frame: WorkflowFrame, names: Iterable[str]) -> Work
         given = joined(flow, node.input, arrived)
         shared, frame, more = _begin_node(shared, frame, node, given, arrived)
         new.extend(more)
+    passed = (each for each in new if isinstance(each, Passed))
     if frame.status is not Status.AWAITING_STEPS:
-        return shared, frame, ()
+        return shared, frame, tuple(passed)
     if len(frame.ended) == len(flow.nodes):
-        return _round_over(shared, frame, flow)
+        shared, frame, more = _round_over(shared, frame, flow)
+        return shared, frame, (*passed, *more)
     return shared, frame, tuple(new)
 
 
@@ -226,13 +238,18 @@ def _begin_node(
         items: Json = next((value.value for arrow, value in arrived if arrow is node.each), [])
         if not isinstance(items, list):
             error = f'step "{node.name}" maps over a list, found {write_json(items)[:80]}'
-            return _failed(shared, frame, error)
+            place = (*frame.at, node.name)
+            refusal = Passed(place, "step", node.name, write_json(items), error=error)
+            return _failed(shared, frame, error, refusal)
         flow = workflow_of(frame.workflow)
         rest = {flow.key_of(each): value for each, value in arrived if each is not node.each}
         others = record_of(rest) if node.input.is_record else None
         step = Step(given, tuple(map(write_json, items)), is_each=True, others=others)
         if not items:
-            return _node_ended(shared, frame, node.name, list_of(()), given)
+            nothing = list_of(())
+            passed = Passed((*frame.at, node.name), "each", node.name, nothing, nothing)
+            shared, frame, more = _node_ended(shared, frame, node.name, nothing, given)
+            return shared, frame, (passed, *more)
     frame = frame.changed(live=frame.live.set(node.name, step))
     return _begin_items(shared, frame, node.name)
 
@@ -258,7 +275,8 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str) -> WorkflowTak
         try:
             begun = begun_use(shared, frame, name, place, item)
         except ValidationError as error:
-            return _failed(shared, frame, _step_failed(name, step, index, error))
+            refusal = Passed(place, "step", used.value.identity, write_json(item), error=str(error))
+            return _failed(shared, frame, _step_failed(name, step, index, error), refusal)
         # a frame takes this place as soon as it has begun
         live = CallTool(place, name, "{}") if isinstance(begun, Begin) else begun
         step = step.changed(begun=index + 1, live=step.live.set(index, live))
@@ -286,13 +304,11 @@ def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> Workflo
     fed_back = arrivals(flow, frame, loop.feedback)
     if not fed_back:
         return _failed(shared, frame, "nothing was said that the next round could begin with")
-    frame = frame.changed(
-        round=frame.round + 1,
-        given=joined(flow, loop.feedback, fed_back),
-        ended=pmap(),
-        unfinished=False,
-    )
-    return _advance(shared, frame, flow.order)
+    following = joined(flow, loop.feedback, fed_back)
+    passed = Passed(frame.at, "round", frame.name, frame.given, following)
+    frame = frame.changed(round=frame.round + 1, given=following, ended=pmap(), unfinished=False)
+    shared, frame, new = _advance(shared, frame, flow.order)
+    return shared, frame, (passed, *new)
 
 
 def _done(
@@ -308,10 +324,10 @@ def _done(
         ended=pmap(),
         kept=pmap(),
     )
-    return shared, frame, ()
+    return shared, frame, _last_round(frame, result)
 
 
-def _failed(shared: Shared, frame: WorkflowFrame, error: str) -> WorkflowTaken:
+def _failed(shared: Shared, frame: WorkflowFrame, error: str, *refused: Passed) -> WorkflowTaken:
     """It fails, and nothing of it goes on; what is under way is not waited for.
 
     Of that it keeps the calls that are answered.
@@ -325,7 +341,16 @@ def _failed(shared: Shared, frame: WorkflowFrame, error: str) -> WorkflowTaken:
         kept=pmap(),
         made=pmap(calls_by_place(frame)),
     )
-    return shared, frame, ()
+    return shared, frame, (*refused, *_last_round(frame, error=error))
+
+
+def _last_round(
+    frame: WorkflowFrame, said: JsonText | None = None, error: str | None = None
+) -> tuple[Passed, ...]:
+    """The round in which a loop has ended."""
+    if not frame.is_loop:
+        return ()
+    return (Passed(frame.at, "round", frame.name, frame.given, said, error),)
 
 
 def _step_failed(name: str, step: Step, index: int, error: object) -> str:

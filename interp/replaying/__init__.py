@@ -1,9 +1,9 @@
 """Recorded runs again: as a world that answers as they did, to watch, and as a timeline."""
 
-from .entries import Entry, Kind, Timeline
+from .entries import Entry, Kind, Timeline, round_name
 from .following import follow
 from .recorded_world import recorded
 from .replay import Replay
 from .timeline import timeline
 
-__all__ = ["Entry", "Kind", "Replay", "Timeline", "follow", "recorded", "timeline"]
+__all__ = ["Entry", "Kind", "Replay", "Timeline", "follow", "recorded", "round_name", "timeline"]

@@ -20,9 +20,9 @@ from ..messages import Usage
 Position: TypeAlias = tuple[Union[int, str], ...]
 """Where something happened: the turn, for a call its index, names of agents before them."""
 
-Kind: TypeAlias = Literal["model", "tool", "agent", "workflow", "change", "stop"]
+Kind: TypeAlias = Literal["model", "tool", "agent", "workflow", "round", "each", "change", "stop"]
 """A request to a model, a call of a tool, an agent or a workflow that was called or was a step of
-one, a change by the caller, an early end."""
+one, a round of a loop, a step over a list that was empty, a change by the caller, an early end."""
 
 How: TypeAlias = Literal["done", "failed", "refused", "dropped", "asked", "running", "waiting"]
 """How something ended: refused calls were not run, and dropped is what nobody waited for any more
@@ -96,8 +96,8 @@ class Entry:
 
     @property
     def is_frame(self) -> bool:
-        """Whether it is an agent or a workflow, in which something happens."""
-        return self.kind in ("agent", "workflow")
+        """Whether it is an agent, a workflow or a round of one, in which something happens."""
+        return self.kind in ("agent", "workflow", "round")
 
     def to_json(self) -> dict[str, Any]:
         """The entry as a JSON object; what is unknown or empty is left out."""
@@ -131,6 +131,12 @@ class Entry:
             for key, value in found.items()
             if value not in (None, "", []) or (key == "result" and has_result) or key == "at"
         }
+
+
+def round_name(entry: Entry) -> str:
+    """What a round of a loop is called, counted from 1: ``round 2 of refine``."""
+    number = entry.at[-1]
+    return f"round {number + 1 if isinstance(number, int) else number} of {entry.name}"
 
 
 @frozen

@@ -26,12 +26,13 @@ from ..machine import (
     Frame,
     ModelReplied,
     Outcome,
+    Passed,
     Resumed,
     State,
     Status,
     ToolReturned,
     WorkflowFrame,
-    endings,
+    all_endings,
     endings_at_start,
     frame_at,
     newly_answered,
@@ -97,8 +98,11 @@ class _Reader:
     def ended(self) -> Iterator[Entry]:
         """What has ended, in that order."""
         state = self._run.first
-        for frame, outcome in endings_at_start(state):
-            yield _ended(state, frame, outcome)
+        for ending in endings_at_start(state):
+            if isinstance(ending, Passed):
+                yield _passed(ending, state)
+            else:
+                yield _ended(state, *ending)
         for entry in self._run.entries:
             if isinstance(entry, Step):
                 self.stopped, state = None, entry.state
@@ -140,8 +144,11 @@ class _Reader:
         elif not isinstance(event, ToolReturned | CallFailed | Decided):
             error = step.state.stopped
             yield Entry((), "stop", _who(step.state), "", "failed", error=error)
-        ended = {frame.place: (frame, outcome) for frame, outcome in endings(step.before, event)}
-        over = [*self._ended(step, ended)]
+        endings = all_endings(step.before, event)
+        passed = [_passed(each, step.before) for each in endings if isinstance(each, Passed)]
+        frames = [each for each in endings if not isinstance(each, Passed)]
+        ended = {frame.place: (frame, outcome) for frame, outcome in frames}
+        over = sorted([*self._ended(step, ended), *passed], key=lambda each: -len(each.at))
         yield from (each for each in over if each.at == event.at)
         yield from self._dropped(step, ended)
         yield from (each for each in over if each.at != event.at)
@@ -150,7 +157,7 @@ class _Reader:
         """The calls that a step answered, and the agents and workflows that it ended."""
         event = step.event
         answered = dict(newly_answered(step.before, event, step.state))
-        for at in sorted(dict.fromkeys([*ended, *answered]), key=len, reverse=True):
+        for at in dict.fromkeys([*ended, *answered]):
             call, (frame, outcome) = answered.get(at), ended.get(at, (None, None))
             ran = isinstance(event, ToolReturned | CallFailed) and event.at == at
             if call is not None:
@@ -178,6 +185,8 @@ class _Reader:
         live = {each.place for each in _inside(step.state.frame)}
         for frame in _inside(step.before.frame):
             if frame.place not in live and frame.place not in ended:
+                if isinstance(frame, WorkflowFrame) and frame.is_loop:
+                    yield evolve(_round(frame, "dropped"), error=NOT_WAITED_FOR)
                 yield evolve(_frame(step.before, frame, "dropped"), error=NOT_WAITED_FOR)
 
     def under_way(self) -> Iterator[Entry]:
@@ -186,8 +195,11 @@ class _Reader:
         for effect in pending(state):
             yield self._open(state, effect)
         how: How = "waiting" if state.status is Status.LIMITED else "running"
-        for frame in _inside(state.frame):
-            yield _frame(state, frame, how)
+        for frame in _inside(state.frame, itself=True):
+            if isinstance(frame, WorkflowFrame) and frame.is_loop and not frame.is_over:
+                yield _round(frame, how)
+            if frame is not state.frame:
+                yield _frame(state, frame, how)
 
     def _open(self, state: State, effect: Effect) -> Entry:
         """An effect that has no answer yet."""
@@ -229,12 +241,13 @@ Ended: TypeAlias = Mapping[Position, tuple[Frame, Outcome]]
 """The agents and workflows that a step has ended, and how, by their places."""
 
 
-def _inside(frame: Frame) -> Iterator[Frame]:
+def _inside(frame: Frame, *, itself: bool = False) -> Iterator[Frame]:
     """The frames inside another, those further inside first."""
     for part in frame.parts:
         if isinstance(part, AgentFrame | WorkflowFrame):
-            yield from _inside(part)
-            yield part
+            yield from _inside(part, itself=True)
+    if itself:
+        yield frame
 
 
 _UNFINISHED: Final = "a loop was out of rounds"
@@ -253,6 +266,27 @@ def _ended(state: State, frame: Frame, outcome: Outcome) -> Entry:
     how: How = "done" if outcome.error is None else "failed"
     error = _UNFINISHED if how == "done" and _is_unfinished(frame) else outcome.error
     return evolve(_frame(state, frame, how), result=outcome.said, error=error)
+
+
+def _passed(passed: Passed, state: State) -> Entry:
+    """The entry of a part of a workflow that was neither an effect nor a frame."""
+    kind: Kind = "tool" if passed.kind == "step" else passed.kind
+    failed: How = "refused" if passed.kind == "step" else "failed"
+    return Entry(
+        passed.at,
+        kind,
+        _who(state, passed.at),
+        passed.name,
+        "done" if passed.error is None else failed,
+        passed.given,
+        passed.said,
+        passed.error,
+    )
+
+
+def _round(frame: WorkflowFrame, how: How) -> Entry:
+    """The entry of the round that a loop is in."""
+    return Entry(frame.at, "round", frame.name, frame.name, how, frame.given)
 
 
 def _frame(state: State, frame: Frame, how: How) -> Entry:

@@ -82,10 +82,16 @@ def _name(node: Node, group: str, names: Mapping[str, str]) -> str | None:
     return None if node.group == group else names[node.group]
 
 
+def _without_rounds(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Entries, with what is in rounds of a loop beside the others."""
+    for entry in entries:
+        yield from entry.children if entry.kind == "round" else (entry,)
+
+
 def _rounds(entries: Iterable[Entry], name: str, is_done: bool, place: int = 0) -> Iterator[_Round]:
     """The rounds of what has some entries, if it is a workflow, and of all inside it."""
     found: dict[int, _Round] = {}
-    for entry in entries:
+    for entry in _without_rounds(entries):
         yield from _rounds(entry.children, entry.name, entry.how == "done", len(entry.at))
         inside = entry.at[place:]
         number = inside[0] if inside and isinstance(inside[0], int) else 0

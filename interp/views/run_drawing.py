@@ -29,7 +29,7 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
             continue
         if entry.kind == "model":
             asked[entry.who] += 1
-        elif entry.kind == "tool" or entry.is_frame:
+        elif entry.kind in ("tool", "agent", "workflow"):
             called[entry.who, entry.name] += 1
             failed[entry.who, entry.name] += entry.how != "done"
     names = {node.key: node.name for node in drawing.nodes}

@@ -17,7 +17,7 @@ from ..messages import Usage
 from ..prices import shown_price
 from ..records import RecordedRun
 from ..redaction import redactor
-from ..replaying import Entry, Timeline, timeline
+from ..replaying import Entry, Timeline, round_name, timeline
 from .page import page
 from .run_drawing import with_counts, without_keys
 from .tables import facts
@@ -31,6 +31,8 @@ _KINDS = {
     "tool": "tool",
     "agent": "agent",
     "workflow": "flow",
+    "round": "round",
+    "each": "list",
     "change": "you",
     "stop": "stop",
 }
@@ -176,10 +178,13 @@ class _View:
                 words = " · ".join(filter(None, (said, calls))) or named
             case "change":
                 words = f"resumed with {self._short(entry.arguments or '')}"
+            case "each":
+                words = f"{named}: the list is empty"
             case "stop":
                 words = self._short(entry.error or "stopped")
             case _:
-                call = self._short(call_text(entry.name, self.clean(entry.arguments or "{}")))
+                name = round_name(entry) if entry.kind == "round" else entry.name
+                call = self._short(call_text(name, self.clean(entry.arguments or "{}")))
                 came = entry.error if entry.error is not None else entry.result
                 outcome = None if came is None else (" → ", self._short(came))
                 return [element("code", call), element("span", outcome, class_="quiet")]

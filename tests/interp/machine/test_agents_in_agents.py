@@ -321,3 +321,12 @@ def test_a_failed_tool_of_an_inner_agent_is_told_to_that_agent() -> None:
 def test_an_agent_that_hands_over_to_one_that_is_not_there_is_refused() -> None:
     with pytest.raises(ValidationError, match="billing"):
         start(DESK.patterns[0], "pay")
+
+
+def test_an_answer_of_any_type_is_json() -> None:
+    agent = loads_one('[s:Agent {instruction: "Sum.", model: "A/b"} | (text::Text)==>(::Any)]')
+    state, _ = start(agent, "a b")
+
+    state, (again,) = folded(state, ModelReplied((0,), say("plain words")))
+
+    assert "it is not JSON" in again.request.messages[-1].content

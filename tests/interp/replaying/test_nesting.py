@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from gram import Pattern
@@ -16,6 +17,7 @@ from interp import (
     CallFailed,
     CallModel,
     CallTool,
+    ModelError,
     RecordedRun,
     ScriptedModel,
     ToolLibrary,
@@ -159,15 +161,24 @@ def test_rounds_of_a_loop_are_inside_it(tmp_path: Path) -> None:
 
     assert [shape(each) for each in entries] == [
         ("researcher", ["asks"]),
-        ("refine", [(name, ["asks"]) for name in ("writer", "critic") * 2]),
+        ("refine", [("refine", [("writer", ["asks"]), ("critic", ["asks"])])] * 2),
     ]
     loop = entries[1]
     assert (loop.kind, loop.who, loop.result, loop.requests) == ("workflow", "news", '"better"', 4)
-    assert [each.at for each in loop.children][::3] == [
-        ("refine", 0, "writer"),
-        ("refine", 1, "critic"),
+    rounds = [(each.kind, each.at, each.how, each.arguments, each.result) for each in loop.children]
+    assert rounds == [
+        ("round", ("refine", 0), "done", '"facts"', '"bad"'),
+        ("round", ("refine", 1), "done", '"bad"', '"better"'),
     ]
-    assert loop.children[1].arguments == '"draft"'
+    assert loop.children[0].children[1].arguments == '"draft"'
+
+
+def test_a_round_that_has_not_ended_has_an_entry(tmp_path: Path) -> None:
+    with pytest.raises(ModelError):
+        run(parse(TEAM), "x", agent="refine", model=ScriptedModel(["x"]), record=tmp_path / "r")
+
+    (entry,) = timeline(load_run(tmp_path / "r"), has_prices=False).entries
+    assert (entry.kind, entry.at, entry.how) == ("round", (0,), "running")
 
 
 def test_tools_are_steps_of_a_workflow(tmp_path: Path) -> None:

@@ -241,6 +241,8 @@ def test_what_begins_and_ends_at_once_is_shown(tmp_path: Path) -> None:
         (("inner",), "workflow", "done", "[]", "[]"),
         (("last",), "workflow", "done", "[]", "[]"),
     ]
+    inside = [(each.at, each.kind) for entry in of(file).entries for each in entry.children]
+    assert inside == [(("inner", "each"), "each"), (("last", "each"), "each")]
 
 
 def test_a_step_that_is_refused_when_the_run_begins_fails_in_its_workflow(tmp_path: Path) -> None:
@@ -260,5 +262,8 @@ def test_a_step_that_is_refused_when_the_run_begins_fails_in_its_workflow(tmp_pa
         run(program, "go", ToolLibrary.of(pay), agent="outer", policy=deny_all, record=file)
 
     (entry,) = of(file).entries
+    (step,) = entry.children
     assert (entry.at, entry.kind, entry.how) == (("inner",), "workflow", "failed")
     assert 'step "pay" failed' in (entry.error or "")
+    assert (step.at, step.kind, step.how, step.name) == (("inner", "pay"), "tool", "refused", "pay")
+    assert "not run" in (step.error or "")
