@@ -15,7 +15,7 @@ from gram import ArgumentError, Fault, did_you_mean, expect
 from lenses_ext import same_json
 
 from ..call_text import call_text
-from ..errors import ValidationError, said_by
+from ..errors import ValidationError, is_from_outside, said_by
 from ..json_text import Json, read_json, write_json
 from ..messages import AgentResponse, ToolInvocation
 from .case import Case, ExpectedCall
@@ -169,7 +169,9 @@ def _checked(name: str, check: Check, response: AgentResponse, case: Case) -> st
         is_yes = not isinstance(answer, str) and bool(answer)
     except AssertionError as error:
         return f"check {name} fails" + (f": {error}" if str(error) else "")
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # user code may raise anything
+    except BaseException as error:  # user code may raise anything
+        if is_from_outside(error):
+            raise
         return f"check {name} raised {said_by(error)}"
     if answer is None:
         return f"check {name} returned None: return True or False"

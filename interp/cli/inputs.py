@@ -14,7 +14,7 @@ import click
 
 from gram import Document, decode, did_you_mean
 
-from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
+from ..errors import ConfigurationError, ToolBindingError, ValidationError, is_from_outside, said_by
 from .output import note
 from .program_files import STDIN
 
@@ -273,7 +273,9 @@ def _module(path: Path) -> ModuleType:
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # user code may raise anything
+    except BaseException as error:  # user code may raise anything
+        if is_from_outside(error):
+            raise
         at = f"\n  at {path}:{line}" if (line := _line_in(path, error)) else ""
         raise ConfigurationError(f"{path} fails: {said_by(error)}{at}") from error
     finally:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from ..errors import Terminated
+
 INTERRUPTED = 130
 """The exit code of a command that was stopped with Ctrl-C."""
 
@@ -72,7 +74,7 @@ def interruptible() -> Iterator[None]:
 
 def _leave(number: int, _: FrameType | None) -> None:
     signal.signal(number, signal.SIG_DFL)
-    sys.exit(128 + number)
+    raise Terminated(128 + number)
 
 
 @contextmanager

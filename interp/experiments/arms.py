@@ -167,7 +167,7 @@ class ReadyArm:
                 return given()
             except GramError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise ConfigurationError(f"making the model failed: {said_by(error)}") from error
         return given  # type: ignore[return-value]  # what makes a model was called above
 
@@ -253,7 +253,7 @@ def _made(given: Library | None) -> Any:
         return given()
     except GramError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigurationError(f"making the library failed: {said_by(error)}") from error
 
 
@@ -283,7 +283,7 @@ def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:
             agent = edit(agent)
         except GramError as error:
             raise ValidationError(f"an edit failed: {error}") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ConfigurationError(f"an edit failed: {said_by(error)}") from error
         if not isinstance(agent, Pattern):
             kind = type(agent).__name__

@@ -196,7 +196,7 @@ class Experiment:
             if failed:
                 first = " ".join(failed[0].split())[:120]
                 yield (
-                    f"{len(failed)} of {runs} of {arm} failed and count as no success; "
+                    f"{len(failed)} of {runs} of {arm} failed, which is no success; "
                     f"the first: {first}"
                 )
             for metric in plan.metrics:
@@ -207,8 +207,8 @@ class Experiment:
                 ]
                 if without:
                     yield (
-                        f"{len(without)} of {runs} of {arm} have no score for "
-                        f"{metric.name} and count as the worst; the first: {without[0][:120]}"
+                        f"{len(without)} of {runs} of {arm} without a score for {metric.name}, "
+                        f"which counts as the worst; the first: {without[0][:120]}"
                     )
         for name, (usage, cost) in self.judges.items():
             tokens = usage.total_tokens

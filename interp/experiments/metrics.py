@@ -18,7 +18,7 @@ from gram import ArgumentError, did_you_mean, expect
 
 from ..cases import Case, Checks, judge
 from ..contracts import check, require_schema
-from ..errors import ConfigurationError, ValidationError, said_by
+from ..errors import ConfigurationError, ValidationError, is_from_outside, said_by
 from ..json_text import Json, read_json
 from .comparing import Better
 from .trials import Score, Trial
@@ -76,7 +76,9 @@ class Metric:
             return _score(found)
         except AssertionError as error:
             return Score(False, str(error) or "an assertion failed")
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # user code may raise anything
+        except BaseException as error:  # user code may raise anything
+            if is_from_outside(error):
+                raise
             return Score(None, said_by(error))
 
     @property
@@ -96,7 +98,10 @@ _LARGEST = 1e100
 
 def _score(found: Any) -> Score:
     if isinstance(found, Score):
-        return found
+        if found.value is None:
+            return found
+        checked = _score(found.value)
+        return evolve(found, value=checked.value, problem=found.problem or checked.problem)
     if isinstance(found, str):
         return Score(False, found or "the answer is empty")
     if found is None:
@@ -105,7 +110,9 @@ def _score(found: Any) -> Score:
         return Score(found)
     try:
         number = float(found)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        return Score(None, "the metric returned a number that is too large")
+    except (TypeError, ValueError):
         return Score(None, f"the metric returned {type(found).__name__}, no number")
     if type(found).__name__ == "bool_":  # numpy's
         return Score(bool(found))

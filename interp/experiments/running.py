@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from gram import GramError
 
 from ..cases import Case
-from ..errors import AgentError, said_by
+from ..errors import AgentError, is_from_outside, said_by
 from ..execution import Run, finished
 from ..machine import State, Status
 from ..messages import AgentResponse, Usage
@@ -101,7 +101,9 @@ async def _trial(job: Job, key: Key) -> Trial:
         failure = f"{type(error).__name__}: {error}"
     except OSError:
         raise
-    except Exception as error:  # noqa: BLE001  # a model of the user may raise anything
+    except BaseException as error:  # a model of the user may raise anything
+        if is_from_outside(error):
+            raise
         failure = said_by(error)
     seconds = before + monotonic() - began
     state = run.state if run else state

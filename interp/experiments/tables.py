@@ -76,12 +76,12 @@ def _without_estimate(experiment: Experiment, measured: Collection[str]) -> Iter
     for metric in wanted:
         if metric in measured or not experiment.trials:
             continue
-        cells = []
+        cells, unknown = [], "unknown" if metric == "cost" else "no score"
         for arm in plan.arms:
             mine = [score_of(each, metric).value for each in experiment.trials if each.arm == arm]
             known = [each for each in mine if each is not None]
             is_known = known and len(known) == len(mine)
-            mean = number(fmean(known), metric, is_rate=False) if is_known else "unknown"
+            mean = number(fmean(known), metric, is_rate=False) if is_known else unknown
             cells.append(mean if mine else "")
         yield [marked(metric, plan.primary), *cells]
 

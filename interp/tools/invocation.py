@@ -12,7 +12,7 @@ from typing import Any
 
 from gram import GramError, expect
 
-from ..errors import ToolError, said_by
+from ..errors import ToolError, is_from_outside, said_by
 from ..event_loop import LoopThread
 from ..json_text import Json, JsonText, write_json
 from ..threads import call_in_thread
@@ -68,7 +68,7 @@ async def acall_tool(tool: Tool, args: Mapping[str, Json]) -> JsonText:
         try:
             result = await task
         except asyncio.CancelledError as error:
-            if not _is_cancellation(error):
+            if not is_from_outside(error):
                 raise _failure(tool, error) from error
             if not task.done() or task.cancelled() or task.exception() is not None:
                 raise
@@ -117,22 +117,9 @@ class _Telling:
         pass
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if error is None or isinstance(error, KeyboardInterrupt) or _is_cancellation(error):
+        if error is None or is_from_outside(error):
             return
         raise _failure(self._tool, error) from error
-
-
-def _is_cancellation(error: BaseException) -> bool:
-    """Whether an exception is there because somebody cancels this task."""
-    import asyncio
-
-    if not isinstance(error, asyncio.CancelledError):
-        return False
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:  # no event loop runs here
-        return False
-    return task is not None and task.cancelling() > 0
 
 
 def _failure(tool: Tool, error: BaseException) -> ToolError:

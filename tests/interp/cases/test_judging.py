@@ -102,6 +102,10 @@ def fails(_: AgentResponse) -> bool:
     raise OSError("disk")
 
 
+def exits(response: AgentResponse) -> bool:
+    raise GeneratorExit
+
+
 def asserts(response: AgentResponse) -> bool:
     assert "please" in response.content, "not polite"
     return True
@@ -118,6 +122,7 @@ def asserts(response: AgentResponse) -> bool:
         (lambda r: "too long", "check it fails: too long"),
         (lambda r: re.search("z", r.content), "check it returned None: return True or False"),
         (fails, "check it raised OSError: disk"),
+        (exits, "check it raised GeneratorExit"),
         (asserts, "check it fails: not polite"),
     ],
 )

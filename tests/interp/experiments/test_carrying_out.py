@@ -115,7 +115,7 @@ def test_a_run_without_a_score_counts_as_the_worst() -> None:
 
     one = found.comparison()
     assert one.difference == pytest.approx((1 + 1 + 3 + 4 + 5 + 6) / 6 - 3.5)
-    assert "2 of 6 runs of b have no score for sometimes" in notes(found)
+    assert "2 of 6 runs of b without a score for sometimes" in notes(found)
     assert "KeyError: 'lost'" in notes(found)
 
 

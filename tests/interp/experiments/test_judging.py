@@ -61,7 +61,7 @@ def test_a_judge_that_fails_is_told_and_counts_against_nobody_in_secret() -> Non
 
     found = ab(cases(2), {"a": arm(right), "b": arm(right)}, [away, "passed"], seed=1)
 
-    assert "2 of 2 runs of a have no score for away" in "\n".join(found.notes)
+    assert "2 of 2 runs of a without a score for away" in "\n".join(found.notes)
     assert "the judge failed: away" in "\n".join(found.notes)
     assert [each.metric for each in found.comparisons] == ["passed"]
 

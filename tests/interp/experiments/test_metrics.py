@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio import CancelledError
+from math import inf, nan
 from typing import Any
 
 import pytest
 
 from interp import Case, Metric, ToolLibrary, Trial, Usage, ab, matches_schema, tool
+from interp.errors import Terminated
 from interp.experiments import Score
 from interp.experiments.metrics import MEASURES
 from tests.interp.experiments.worlds import arm, cases
@@ -76,6 +79,33 @@ def test_what_was_spent_is_measured_of_runs_that_failed_too() -> None:
 def test_unknown_tokens_and_costs_are_no_score() -> None:
     assert scored(MEASURES["tokens"], usage=Usage()).value is None
     assert scored(MEASURES["cost"], cost=None).value is None
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [SystemExit("bye"), GeneratorExit(), RecursionError(), MemoryError(), CancelledError()],
+)
+def test_whatever_a_metric_raises_is_no_score(raised: BaseException) -> None:
+    def odd(_: Trial) -> float:
+        raise raised
+
+    found = scored(Metric("odd", odd))
+
+    assert (found.value, (found.problem or "")[:10]) == (None, type(raised).__name__[:10])
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), Terminated(143)])
+def test_what_ends_the_process_goes_through_a_metric(raised: BaseException) -> None:
+    def odd(_: Trial) -> float:
+        raise raised
+
+    with pytest.raises(type(raised)):
+        scored(Metric("odd", odd))
+
+
+@pytest.mark.parametrize("value", [nan, inf, 1j, 10**400, [1], None, Score(nan)])
+def test_what_is_no_number_is_no_score(value: Any) -> None:
+    assert scored(Metric("odd", lambda _: value)).value is None
 
 
 def test_an_answer_matches_a_schema_or_not() -> None:
