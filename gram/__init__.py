@@ -13,7 +13,7 @@
 - Errors: `GramError` is the root of all; ``expect`` refuses a wrong type of argument.
 - For a language that is made of gram: constructs (`Construct` and its kinds, ``construct_of``),
   ``tokens`` and ``parse_tokens``, `Style` and `Spelling`, ``write_name`` and ``write_value``,
-  ``did_you_mean``, and the saving of files (``holding``, ``write_atomically``).
+  ``did_you_mean``, ``counted``, and the saving of files (``holding``, ``write_atomically``).
 
 This package knows nothing of agents.
 

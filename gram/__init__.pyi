@@ -80,6 +80,7 @@ from .markup import (
     markup_of as markup_of,
     visible as visible,
 )
+from .plurals import counted as counted
 from .presentations import Presentation as Presentation, present as present
 from .reading.in_pieces import read_in_pieces as read_in_pieces
 from .reading.lexer import tokens as tokens

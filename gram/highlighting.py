@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from .documents.document import Document
 from .documents.formatting import format_text
 from .errors import expect
+from .plurals import counted
 from .presentations import presentation_of
 from .reading import END, tokens
 from .trees import Pattern
@@ -127,4 +128,5 @@ def _shown(what: Pattern | Document) -> str:
         text = format_text(write(what)).rstrip("\n")
     if len(text) <= _MOST_CHARACTERS:
         return text
-    return f"{text[:_MOST_CHARACTERS]}\n// … {len(text) - _MOST_CHARACTERS} more characters"
+    more = counted(len(text) - _MOST_CHARACTERS, "more character")
+    return f"{text[:_MOST_CHARACTERS]}\n// … {more}"

@@ -54,12 +54,3 @@ def short_repr(value: object) -> str:
     101
     """
     return shortened(repr(value), 100)
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "run"), counted(0, "run"), counted(1200, "token")
-    ('1 run', '0 runs', '1,200 tokens')
-    """
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -133,29 +133,6 @@ class ReplayError(AgentError):
     """A recorded run and its replay differ."""
 
 
-class Terminated(SystemExit):  # it is no error
-    """A signal asks this process to end; other kinds of ``SystemExit`` are of the code of users."""
-
-
-def is_from_outside(error: BaseException) -> bool:
-    """Whether an exception is not of the code it comes out of.
-
-    That is Ctrl-C, a signal to end, or the cancellation of a task. Whatever else the code of users
-    raises, ``SystemExit`` too, is a failure of that code alone.
-    """
-    if isinstance(error, Exception):
-        return False
-    import asyncio  # imported late: it takes longer than all of this
-
-    if not isinstance(error, asyncio.CancelledError):
-        return isinstance(error, KeyboardInterrupt | Terminated)
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:  # no event loop runs here
-        return False
-    return task is not None and task.cancelling() > 0
-
-
 def said_by(error: BaseException) -> str:
     """The type and message of an exception of user code, even if its ``__str__`` fails.
 

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias, TypeVar, Union, overload
 from attrs import evolve, field, frozen
 from pyrsistent import PVector, pvector
 
-from gram import ArgumentError, expect
+from gram import ArgumentError, counted, expect
 
-from .call_text import call_text, counted, short_repr, shortened
+from .call_text import call_text, short_repr, shortened
 from .json_text import Json, JsonText, read_json, write_json
 
 T = TypeVar("T")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from gram import expect
+from gram import counted, expect
 
-from .call_text import call_text, counted, shortened
+from .call_text import call_text, shortened
 from .messages import AgentResponse, ConversationContext, FunctionRole, Message
 from .redaction import redact
 

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 from attrs import evolve, fields, has
 
-from gram import quote
+from gram import counted, quote
 
 if TYPE_CHECKING:
     from .messages import ConversationContext
@@ -56,7 +56,7 @@ class Hidden:
         self.short = given - self.values
 
     def __repr__(self) -> str:
-        return f"Hidden({len(self.values)} values)"
+        return f"Hidden({counted(len(self.values), 'value')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return hide, (*self.values, *self.short)

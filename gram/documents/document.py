@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import NoPatternError, expect, expect_all
+from ..plurals import counted
 from ..reading import (
     Construct,
     Item,
@@ -178,8 +179,7 @@ class Document:
 
     def __repr__(self) -> str:
         name = f"{self.filename!r}, " if self.filename is not None else ""
-        count = len(self.patterns)
-        return f"<Document {name}{count} pattern{'s' if count != 1 else ''}>"
+        return f"<Document {name}{counted(len(self.patterns), 'pattern')}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from .. import notebook_form  # through the front, as it needs documents

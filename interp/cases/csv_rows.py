@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gram import Fault, Source, Span
+from gram import Fault, Source, Span, counted
 
 from ..json_text import Json, read_json
 from .row import Row
@@ -53,8 +53,9 @@ def csv_rows(source: Source, faults: list[Fault]) -> Iterator[Row]:
             continue
         if len(cells) != len(header):
             hint = "put a cell that has a comma in quotes"
-            counts = f"{len(cells)} cells, and the first line names {len(header)} columns"
-            refuse("wrong-row", f"the row has {counts}", _whole(cells), hint)
+            found, named = counted(len(cells), "cell"), counted(len(header), "column")
+            message = f"the row has {found}, and the first line names {named}"
+            refuse("wrong-row", message, _whole(cells), hint)
             continue
         values: dict[str, Json] = {}
         spans = {}

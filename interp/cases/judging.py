@@ -15,9 +15,10 @@ from gram import ArgumentError, Fault, did_you_mean, expect
 from lenses_ext import same_json
 
 from ..call_text import call_text
-from ..errors import ValidationError, is_from_outside, said_by
+from ..errors import ValidationError, said_by
 from ..json_text import Json, read_json, write_json
 from ..messages import AgentResponse, ToolInvocation
+from ..users_code import is_from_outside
 from .case import Case, ExpectedCall
 
 Check: TypeAlias = Callable[..., Any]

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gram import did_you_mean
+from gram import counted, did_you_mean
 
-from ..call_text import counted
 from .completing import (
     behind_arm,
     complete_arm,

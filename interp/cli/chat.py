@@ -6,10 +6,10 @@ import sys
 
 import click
 
-from gram import GramError
+from gram import GramError, counted
 from lenses_ext import agent_name, view
 
-from ..call_text import counted, shortened
+from ..call_text import shortened
 from ..messages import AssistantRole, UserRole
 from .chat_commands import completions, take
 from .completing import complete_files

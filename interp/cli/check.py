@@ -11,6 +11,7 @@ from gram import (
     Fault,
     GramDecodeError,
     apply_fixes,
+    counted,
     only_errors,
     syntax_fault,
 )
@@ -119,7 +120,7 @@ def _summarize(faults: list[Fault], files: int) -> None:
     for severity, word in (("error", "error"), ("warning", "warning"), ("info", "remark")):
         count = sum(each.severity == severity for each in faults)
         if count:
-            counts.append(f"{count} {word}{'s' * (count > 1)}")
+            counts.append(f"{counted(count, word)}")
     fixable = sum(bool(each.fix) for each in faults)
     hint = f"; {fixable} can be fixed with --fix" if fixable else ""
-    note(f"{', '.join(counts)} in {files} file{'s' * (files > 1)}{hint}")
+    note(f"{', '.join(counts)} in {counted(files, 'file')}{hint}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import Factory, define
 
-from gram import GramError
+from gram import GramError, counted
 
 from .failures import NO, Refused, exit_code_of
 from .output import detail, note, show_json, tell
@@ -136,4 +136,4 @@ def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:
 
 
 def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
+    return counted(count, "file")

@@ -14,7 +14,8 @@ import click
 
 from gram import Document, decode, did_you_mean
 
-from ..errors import ConfigurationError, ToolBindingError, ValidationError, is_from_outside, said_by
+from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
+from ..users_code import is_from_outside
 from .output import note
 from .program_files import STDIN
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from gram import did_you_mean
+from gram import counted, did_you_mean
 
 from ..openapi import openapi_library
 from ..tools import ToolLibrary
@@ -57,6 +57,6 @@ def operations_of(given: str) -> ToolLibrary:
     for each in told[:_MOST_TOLD]:
         note(each)
     if len(told) > _MOST_TOLD:
-        more = f"{len(told) - _MOST_TOLD} more notes on operations of {document}"
+        more = f"{counted(len(told) - _MOST_TOLD, 'more note')} on operations of {document}"
         note(f"{more}; operations=NAME tells those on one")
     return library

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from attrs import evolve
 
-from gram import Json
+from gram import Json, counted
 
 from ..redaction import redact
 from ..stores import ENDED, RunStatus, RunStore, open_store
@@ -81,7 +81,11 @@ def _table(rows: list[RunRow]) -> Iterator[str]:
     width = max((len(row.facts.agent) for row in rows), default=0)
     for row in rows:
         made = row.created.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        used = "" if row.usage.total_tokens is None else f"  {row.usage.total_tokens} tokens"
+        used = (
+            ""
+            if row.usage.total_tokens is None
+            else f"  {counted(row.usage.total_tokens, 'token')}"
+        )
         why = f"  {row.reason.splitlines()[0]}" if row.reason else ""
         yield f"{row.id}  {row.status:9}  {row.facts.agent:{width}}  {made}{used}{why}"
 
@@ -220,4 +224,4 @@ def prune(
         removed = opened.prune(before, status=status, tenant=tenant)
     if as_json:
         show_json({"removed": removed})
-    note(f"gram: {removed} run{'' if removed == 1 else 's'} removed")
+    note(f"gram: {counted(removed, 'run')} removed")

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from gram import counted
+
 from ..call_text import call_text, shortened
 from ..errors import AgentError, ReplayError
 from ..execution import (
@@ -87,7 +89,9 @@ def _outcome(text: str, result: str | None, error: str | None, most: int | None)
     hidden = sum(max(0, len(part) - (most or len(part))) for part in (text, outcome))
     if most and hidden:
         text, outcome = shortened(text, most), shortened(outcome, most)
-    more = f" ({hidden} more characters; -v shows all, in a chat /calls)" if hidden else ""
+    more = (
+        f" ({counted(hidden, 'more character')}; -v shows all, in a chat /calls)" if hidden else ""
+    )
     return [(f"{text} -> ", ""), (outcome, style), (more, "")]
 
 
@@ -261,7 +265,7 @@ class Terminal:
         while True:
             shown, choices = call, "y/N/always/never"
             if hidden > 0:
-                shown = f"{call[:_LONGEST_QUESTION]}… ({hidden} more characters)"
+                shown = f"{call[:_LONGEST_QUESTION]}… ({counted(hidden, 'more character')})"
                 choices += ", v to view it whole"
             try:
                 answer = ask_user(f"Run {shown}{by}? [{choices}]: ")

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 import click
 from attrs import evolve
 
-from gram import Json
+from gram import Json, counted
 
-from ..call_text import call_text, counted, shortened
+from ..call_text import call_text, shortened
 from ..json_text import read_json, write_json
 from ..messages import Usage
 from ..prices import shown_price

@@ -12,9 +12,8 @@ from typing import TypeAlias
 
 from attrs import evolve
 
-from gram import ArgumentError, did_you_mean, expect, expect_all
+from gram import ArgumentError, counted, did_you_mean, expect, expect_all
 
-from ..call_text import counted
 from ..cases import Case, Checks, read_cases, require_checks
 from ..errors import ConfigurationError, ValidationError
 from ..redaction import redact

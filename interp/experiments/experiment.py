@@ -8,9 +8,8 @@ from functools import cached_property
 from math import inf
 from pathlib import Path
 
-from gram import expect, expect_all
+from gram import counted, expect, expect_all
 
-from ..call_text import counted
 from ..json_text import Json
 from ..messages import Usage
 from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
@@ -212,7 +211,7 @@ class Experiment:
                     )
         for name, (usage, cost) in self.judges.items():
             tokens = usage.total_tokens
-            took = "an unknown number of tokens" if tokens is None else f"{tokens:,} tokens"
+            took = "an unknown number of tokens" if tokens is None else counted(tokens, "token")
             spent = "" if cost is None else f" and {cost:.4g} USD"
             if tokens != 0:
                 yield f"judging by {name} took {took}{spent}, which are in no arm's figures"
@@ -295,7 +294,7 @@ def before_running(plan: Plan) -> Iterator[str]:
     if smallest_p(cases) > ALPHA:
         repeats = ", however often they are repeated" if plan.repeats > 1 else ""
         yield (
-            f"these cases cannot reach 5 %: {_count(cases, 'case')} cannot give a p-value below "
+            f"these cases cannot reach 5 %: {counted(cases, 'case')} cannot give a p-value below "
             f"{smallest_p(cases):.2g}{repeats}; 6 are the fewest that can"
         )
     elif smallest_p(cases) * _tests(plan) > ALPHA:
@@ -317,7 +316,7 @@ def _readings(found: Comparison, planned: float | None, alpha: float) -> Iterato
         yield f"{who} score the same in every case"
     elif smallest_p(differ) > ALPHA >= found.smallest_p:
         yield (
-            f"{who} differ in {_count(differ, 'case')}: with so few, 5 % cannot be reached, "
+            f"{who} differ in {counted(differ, 'case')}: with so few, 5 % cannot be reached, "
             "whichever way they go"
         )
     if not found.is_rate and planned is None:
@@ -348,7 +347,3 @@ def needed_for(found: Comparison, difference: float, alpha: float = ALPHA) -> in
     if not found.deviation:
         return None
     return cases_needed(difference, deviation=found.deviation, alpha=alpha)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -18,8 +18,9 @@ from gram import ArgumentError, did_you_mean, expect
 
 from ..cases import Case, Checks, judge
 from ..contracts import check, require_schema
-from ..errors import ConfigurationError, ValidationError, is_from_outside, said_by
+from ..errors import ConfigurationError, ValidationError, said_by
 from ..json_text import Json, read_json
+from ..users_code import is_from_outside
 from .comparing import Better
 from .trials import Score, Trial
 

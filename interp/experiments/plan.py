@@ -23,7 +23,7 @@ from typing import Any
 
 from attrs import evolve, fields, frozen
 
-from gram import Pattern, Subject, TaggedString, Value, dumps, fault, format_text
+from gram import Pattern, Subject, TaggedString, Value, counted, dumps, fault, format_text
 from lenses_ext import Model, dumps as dumps_program
 
 from ..cases import Case, ExpectedCall
@@ -132,7 +132,9 @@ class Plan:
         )
         lines = list(unified_diff(mine, its, n=1, lineterm=""))[2:]
         more = len(lines) - _MOST_LINES
-        return "\n".join([*lines[:_MOST_LINES], *([f"… {more} more lines"] if more > 0 else [])])
+        return "\n".join(
+            [*lines[:_MOST_LINES], *([f"… {counted(more, 'more line')}"] if more > 0 else [])]
+        )
 
 
 def make_plan(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from gram import Content, Markup, element
+from gram import Content, Markup, counted, element
 
 from ..redaction import redact
 from ..views import Interval, facts, interval_plot, page, table
 from .intervals import Interval as IntervalOf95
-from .tables import arm_rows, comparison_rows, count, legend, marked
+from .tables import arm_rows, comparison_rows, legend, marked
 
 if TYPE_CHECKING:
     from .experiment import Experiment
@@ -141,7 +141,7 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
             table(["arm", primary, "answer", "run"], rows),
         )
     if len(groups) > _MOST_DIFFERING:
-        yield element("p", f"{count(len(groups) - _MOST_DIFFERING, 'more case')} differ.")
+        yield element("p", f"{counted(len(groups) - _MOST_DIFFERING, 'more case')} differ.")
 
 
 def _score(trial: Trial, metric: str) -> str:

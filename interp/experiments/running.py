@@ -12,12 +12,13 @@ from attrs import evolve, frozen
 from gram import GramError
 
 from ..cases import Case
-from ..errors import AgentError, is_from_outside, said_by
+from ..errors import AgentError, said_by
 from ..execution import Run, finished
 from ..machine import State, Status
 from ..messages import AgentResponse, Usage
 from ..pools import work_on
 from ..records import RecordedRun, RunFile
+from ..users_code import is_from_outside
 from .arms import ReadyArm, fresh_library
 from .metrics import Metric
 from .replies import Replies

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from attrs import asdict
 
+from gram import counted
+
 from ..json_text import Json
 from ..messages import Usage
 from .comparing import Comparison, Estimate
@@ -34,7 +36,7 @@ def heading(experiment: Experiment) -> str:
     plan = experiment.plan
     times = f" × {plan.repeats} repeats" if plan.repeats > 1 else ""
     return (
-        f"{count(len(plan.cases), 'case')} × {count(len(plan.arms), 'arm')}{times}, "
+        f"{counted(len(plan.cases), 'case')} × {counted(len(plan.arms), 'arm')}{times}, "
         f"decided by {plan.primary} (seed {plan.seed}, plan {plan.hash[:8]})"
     )
 
@@ -175,15 +177,6 @@ def p_text(p: float) -> str:
     ('0.031', '< 0.001')
     """
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def count(number: int, what: str) -> str:
-    """A number of things.
-
-    >>> count(1, "case"), count(2, "case")
-    ('1 case', '2 cases')
-    """
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gram import counted
 from lenses_ext import wire_name
 
-from ..call_text import counted as number_of
 from ..limits import Limits
 from ..messages import Usage
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 def limit_reached(shared: Shared) -> str | None:
     """The limit, shared by all of a run, that keeps more from being begun, or None."""
-    limits, counted = shared.limits, shared.counted
+    limits, used_so_far = shared.limits, shared.counted
     if shared.calls > limits.tool_calls:
-        return f"{number_of(limits.tool_calls, 'tool call')} (limit: tool_calls)"
+        return f"{counted(limits.tool_calls, 'tool call')} (limit: tool_calls)"
     if shared.calls > limits.calls_per_tool:
         most, tool = max((count, name) for name, count in shared.called)
         if most > limits.calls_per_tool:
-            return f'{number_of(limits.calls_per_tool, "call")} of "{tool}" (limit: calls_per_tool)'
+            return f'{counted(limits.calls_per_tool, "call")} of "{tool}" (limit: calls_per_tool)'
     for name, used in (
-        ("tokens", counted.total_tokens),
-        ("input_tokens", counted.input_tokens),
-        ("output_tokens", counted.output_tokens),
+        ("tokens", used_so_far.total_tokens),
+        ("input_tokens", used_so_far.input_tokens),
+        ("output_tokens", used_so_far.output_tokens),
     ):
         if used is not None and used >= getattr(limits, name):
-            return f"{used} of {getattr(limits, name)} tokens (limit: {name})"
+            return f"{used} of {counted(getattr(limits, name), 'token')} (limit: {name})"
     return None
 
 
@@ -41,7 +41,7 @@ def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
     rounds = frame.turn - frame.corrected  # a turn without calls, which asked for another answer
     if rounds < limits.iterations:
         return None
-    return f"{number_of(limits.iterations, 'round')} of tool calls (limit: iterations)"
+    return f"{counted(limits.iterations, 'round')} of tool calls (limit: iterations)"
 
 
 def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
@@ -66,5 +66,4 @@ def is_under_an_agent(place: At) -> bool:
 
 def time_is_up(limits: Limits) -> str:
     """What to say of a run whose time is up."""
-    seconds = "second" if limits.run_seconds == 1 else "seconds"
-    return f"{limits.run_seconds} {seconds} (limit: run_seconds)"
+    return f"{counted(limits.run_seconds or 0, 'second')} (limit: run_seconds)"

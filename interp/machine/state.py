@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from attrs import frozen
 from pyrsistent import PMap, PVector, pvector
 
-from gram import Pattern, Value
+from gram import Pattern, Value, counted
 from lenses_ext import Model, Settings
 
-from ..call_text import counted
 from ..limits import Limits
 from ..messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from .approval import ApprovalPolicy

@@ -11,6 +11,8 @@ import codecs
 import re
 from typing import TYPE_CHECKING, Final
 
+from gram import counted
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -66,7 +68,7 @@ class _LineDecoder(codecs.IncrementalDecoder):
             return line.decode("utf-8", self.errors)
         asked = _ID_FIRST.match(line) or _ID_LAST.search(end)
         if asked is None:
-            return f"[a line of {length:,} bytes]"
+            return f"[a line of {counted(length, 'byte')}]"
         error = f'{{"code": {_PARSE_ERROR}, "message": "{TOO_LONG}"}}'
         return f'{{"jsonrpc": "2.0", "id": {asked[1].decode()}, "error": {error}}}'
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from gram import counted
+
 from ..errors import ToolError
 from ..json_text import Json, write_json
 from .untrusted import cut, said, visible
@@ -43,16 +45,17 @@ def _part(part: ContentBlock) -> str:
         case "text":
             return part.text
         case "image" | "audio":
-            return f"[{part.type}: {visible(part.mime_type)}, {_size(part.data)} bytes]"
+            return f"[{part.type}: {visible(part.mime_type)}, {counted(_size(part.data), 'byte')}]"
         case "resource_link":
-            size = f", {part.size} bytes" if part.size is not None else ""
+            size = f", {counted(part.size, 'byte')}" if part.size is not None else ""
             kind = f", {visible(part.mime_type)}" if part.mime_type else ""
             return f"[link: {visible(part.uri)}{kind}{size}]"
     resource = part.resource
     if (text := getattr(resource, "text", None)) is not None:
         return f"[file: {visible(resource.uri)}]\n{text}"
     kind = visible(resource.mime_type or "unknown type")
-    return f"[file: {visible(resource.uri)}, {kind}, {_size(getattr(resource, 'blob', ''))} bytes]"
+    size = counted(_size(getattr(resource, "blob", "")), "byte")
+    return f"[file: {visible(resource.uri)}, {kind}, {size}]"
 
 
 def _size(data: str) -> int:

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from gram import counted
+
 from ..errors import ConfigurationError, said_by
 from .limited_lines import LINES, LONGEST_MESSAGE, TOO_LONG
 from .server import McpServer
@@ -91,7 +93,7 @@ def _reason(server: McpServer, error: BaseException, seconds: float) -> str:
     from mcp import MCPError
 
     if isinstance(error, TimeoutError):
-        return f"did not answer within {seconds:g} seconds"
+        return f"did not answer within {counted(seconds, 'second')}"
     if isinstance(error, FileNotFoundError) and server.command:
         if server.folder is not None and error.filename == server.folder:
             return f"cannot be started: there is no folder {visible(server.folder)}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gram import counted
+
 from ..redaction import redact_error
 
 _INVISIBLE: Final = re.compile(
@@ -38,4 +40,4 @@ def cut(text: str, most: int, length: int | None = None) -> str:
     'abcd [… 2 more characters]'
     """
     left_out = max(len(text), length or 0) - most
-    return f"{text[:most]} [… {left_out} more characters]" if left_out > 0 else text
+    return f"{text[:most]} [… {counted(left_out, 'more character')}]" if left_out > 0 else text

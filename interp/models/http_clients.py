@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import httpx2
 
+from gram import counted
+
 from ..errors import ModelError
 from ..network import async_transport, transport
 from ..redaction import redact_error
@@ -207,7 +209,7 @@ class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
     def _check(self, size: int) -> None:
         if size > self._max_bytes:
             raise ModelError(
-                f"{self._where} sent a reply of more than {self._max_bytes:,} bytes, which is not "
-                "read\n  hint: a larger max_reply_bytes allows it",
+                f"{self._where} sent a reply of more than {counted(self._max_bytes, 'byte')}, "
+                "which is not read\n  hint: a larger max_reply_bytes allows it",
                 code="too_large",
             )

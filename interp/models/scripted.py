@@ -6,9 +6,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from gram import expect
+from gram import counted, expect
 
-from ..call_text import counted
 from ..errors import ModelError
 from ..machine import Request
 from .language_model import ModelWithoutNetwork
@@ -36,7 +35,7 @@ class ScriptedModel(ModelWithoutNetwork):
 
     def __repr__(self) -> str:
         asked = counted(len(self.requests), "request")
-        return f"<ScriptedModel, {asked}, {len(self._replies)} replies left>"
+        return f"<ScriptedModel, {asked}, {counted(len(self._replies), 'reply', 'replies')} left>"
 
     def complete(self, request: Request) -> Any:
         """The next reply.

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 import httpx2
 from attrs import frozen
 
-from gram import visible
+from gram import counted, visible
 
 from ..errors import ToolError
 from ..json_text import Json
@@ -84,7 +84,9 @@ class Caller:
                 finally:
                     await response.aclose()
         except (TimeoutError, httpx2.TimeoutException):
-            raise ToolError(f"{self.where}: no answer in {self.seconds:g} seconds") from None
+            raise ToolError(
+                f"{self.where}: no answer in {counted(self.seconds, 'second')}"
+            ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             said = f"{self.where}: {error or type(error).__name__}"
             raise ToolError(redact_error(said)) from None
@@ -135,7 +137,9 @@ class Caller:
         )
         size = int(made.headers.get("content-length", 0)) + len(url)
         if size > self.max_bytes:
-            raise ToolError(f"{self.where}: the request has more than {self.max_bytes:,} bytes")
+            raise ToolError(
+                f"{self.where}: the request has more than {counted(self.max_bytes, 'byte')}"
+            )
         return made
 
     # --- the answer
@@ -153,7 +157,8 @@ class Caller:
             said = ": ".join(each for each in (self.where, status, begun.strip()) if each)
             raise ToolError(redact_error(said) + self._hint(response.status_code))
         if body.is_too_long:
-            raise ToolError(f"{self.where}: the answer has more than {self.max_bytes:,} bytes")
+            most = counted(self.max_bytes, "byte")
+            raise ToolError(f"{self.where}: the answer has more than {most}")
         try:
             return value_of(bytes(body.content), content_type)
         except ValueError as error:

@@ -12,6 +12,8 @@ from typing import Final
 
 import httpx2
 
+from gram import counted
+
 from ..errors import ConfigurationError
 from ..redaction import redact_error
 from .answers import ENCODINGS, Body
@@ -39,7 +41,7 @@ def fetch(address: str, max_bytes: int) -> bytes:
             body = Body(response.headers.get("content-encoding", ""), max_bytes)
             for piece in response.iter_raw():
                 if not body.take(piece):
-                    raise ConfigurationError(f"{address}: more than {max_bytes:,} bytes")
+                    raise ConfigurationError(f"{address}: more than {counted(max_bytes, 'byte')}")
                 if monotonic() > end:
                     raise ConfigurationError(f"{address}: not read in {_FETCH_SECONDS:g} seconds")
             body.end()

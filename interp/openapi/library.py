@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from attrs import frozen
 
-from gram import did_you_mean, expect, expect_all, visible
+from gram import counted, did_you_mean, expect, expect_all, visible
 
 from ..errors import ConfigurationError, ToolError
 from ..json_text import Json
@@ -92,7 +92,7 @@ def openapi_library(
             hint = did_you_mean(name, names) or f"it has {', '.join(names[:20]) or 'none'}"
             raise ConfigurationError(f'{api.place}: there is no operation "{name}"; {hint}')
     if faults and not tools:
-        more = f"\n  and {len(faults) - 1} other operations" if len(faults) > 1 else ""
+        more = f"\n  and {counted(len(faults) - 1, 'other operation')}" if len(faults) > 1 else ""
         raise ConfigurationError(f"{faults[0]}{more}")
     for each in [*notes, *map(_left_out, faults)]:
         tell(each)

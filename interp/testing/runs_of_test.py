@@ -9,10 +9,9 @@ from typing import Any, Unpack, cast
 
 from attrs import Factory, define, frozen
 
-from gram import GramError, Pattern
+from gram import GramError, Pattern, counted
 from lenses_ext import ProgramLike
 
-from ..call_text import counted
 from ..execution import BeginOptions, RunOptions, begin
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..records import RecordedRun

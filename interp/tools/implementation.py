@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import field, fields, frozen
 
-from gram import ArgumentError, Pattern, expect
+from gram import ArgumentError, Pattern, counted, expect
 from lenses_ext import NotJson
 
 from ..contracts import require_schema
@@ -127,7 +127,7 @@ class Tool:
         names = list(schema.get("properties", {}))
         if len(values) > len(names):
             raise ArgumentError(
-                f"{self.name} takes {len(names)} arguments, {len(values)} were given"
+                f"{self.name} takes {counted(len(names), 'argument')}, {len(values)} given"
             )
         for name in names[: len(values)]:
             if name in arguments:

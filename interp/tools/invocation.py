@@ -12,10 +12,11 @@ from typing import Any
 
 from gram import GramError, expect
 
-from ..errors import ToolError, is_from_outside, said_by
+from ..errors import ToolError, said_by
 from ..event_loop import LoopThread
 from ..json_text import Json, JsonText, write_json
 from ..threads import call_in_thread
+from ..users_code import is_from_outside
 from .implementation import Tool
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from gram import Content, Markup, element, expect, highlighted
+from gram import Content, Markup, counted, element, expect, highlighted
 from lenses_ext import drawing_of, to_svg
 
 from ..call_text import call_text, shortened
@@ -227,7 +227,7 @@ class _View:
         """A text that is not too long for a page."""
         if len(text) <= self.longest:
             return text
-        return f"{text[: self.longest]}\n… {len(text) - self.longest:,} more characters"
+        return f"{text[: self.longest]}\n… {counted(len(text) - self.longest, 'more character')}"
 
     def _short(self, text: str) -> str:
         return shortened(" ".join(self.clean(text).split()), _LONGEST_LINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, Union
 
-from gram import ArgumentError, Content, Markup, element, expect
+from gram import ArgumentError, Content, Markup, counted, element, expect
 
 Cell: TypeAlias = Union[Content, int, float]
 
@@ -31,7 +31,7 @@ def table(
     for line in lines:
         if len(line) != len(headers):
             raise ArgumentError(
-                f"a row has {len(line)} cells, and there are {len(headers)} headers"
+                f"a row has {counted(len(line), 'cell')} for {counted(len(headers), 'header')}"
             )
     sides = [_side(column) for column in zip(*lines, strict=True)] or [None] * len(headers)
     head = [

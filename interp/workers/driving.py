@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from gram import GramError
+from gram import GramError, counted
 from lenses_ext import Match
 
 from ..errors import (
@@ -116,7 +116,7 @@ class Driver:
         deaths = self._queue.deaths(row.id, len(kept.steps)) if row.status == "stopped" else 0
         if deaths >= _DEATHS:
             place = _under_way(kept)
-            self.end(row.id, f"its worker died {deaths} times at the same place{place}")
+            self.end(row.id, f"its worker died {counted(deaths, 'time')} at the same place{place}")
         elif deaths < _SUSPECTED:
             await self._finish(row, log, kept, limits)
         elif self._suspect is not None:

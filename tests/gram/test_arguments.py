@@ -25,6 +25,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "check": (DOCUMENT,),
     "construct_of": (PATTERN,),
     "decode": (b"(a)", None),
+    "counted": (1, "run"),
     "did_you_mean": ("a", ["b"]),
     "dumps": (PATTERN,),
     "element": ("p", "a"),

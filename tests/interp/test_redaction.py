@@ -52,7 +52,7 @@ def test_a_key_is_redacted_in_the_repr_of_a_text(key: str, around: str) -> None:
             for shown in (form(text), json.dumps(form(text))):
                 assert form(key)[1:-1] not in redact(shown)
                 assert REDACTED in redact(shown)
-    assert repr(kept) == "Hidden(1 values)"
+    assert repr(kept) == "Hidden(1 value)"
 
 
 @given(strategies.texts())

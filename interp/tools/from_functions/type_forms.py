@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from attrs import evolve
 
+from gram import counted
+
 from ...contracts import check, require_schema
 from ...errors import ToolError, ValidationError
 from ...json_text import Json
@@ -237,7 +239,7 @@ def _among(kind: Any, types: Iterable[Any]) -> bool:
 def _require_count(hint: Any, args: tuple[Any, ...], count: int) -> None:
     """Refuse ``list[int, str]``, which Python allows."""
     if args and len(args) != count:
-        raise ToolError(f"{hint} does not have {count} type{'s' * (count > 1)} in its brackets")
+        raise ToolError(f"{hint} does not have {counted(count, 'type')} in its brackets")
 
 
 def _name(hint: Any) -> str:

@@ -335,7 +335,7 @@ def test_a_long_result_is_shortened_and_says_how_to_see_the_rest(
     if arguments:
         assert line.endswith("x" * 1000 + '"')
     else:
-        assert line.endswith("x… (1502 more characters; -v shows all, in a chat /calls)")
+        assert line.endswith("x… (1,502 more characters; -v shows all, in a chat /calls)")
         assert len(line) < 600
 
 

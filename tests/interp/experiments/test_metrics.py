@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from interp import Case, Metric, ToolLibrary, Trial, Usage, ab, matches_schema, tool
-from interp.errors import Terminated
 from interp.experiments import Score
 from interp.experiments.metrics import MEASURES
+from interp.users_code import Terminated
 from tests.interp.experiments.worlds import arm, cases
 
 

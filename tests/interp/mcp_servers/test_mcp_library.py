@@ -434,7 +434,7 @@ def test_what_a_server_answers_is_limited(way: str) -> None:
 
 def test_a_long_text_is_cut_and_says_so() -> None:
     with mcp_library(bad("long-answer")) as library:
-        assert str(invoke_tool(library["do"], {})).endswith("[… 500000 more characters]")
+        assert str(invoke_tool(library["do"], {})).endswith("[… 500,000 more characters]")
 
 
 def test_rubbish_between_messages_is_passed_over() -> None:

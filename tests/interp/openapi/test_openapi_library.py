@@ -139,7 +139,7 @@ def test_a_key_in_an_answer_is_hidden(server: Any, monkeypatch: pytest.MonkeyPat
         ),
         ((200, {"Content-Encoding": "gzip"}, gzip.compress(b"\0" * 10**7)), "than 10,000 bytes"),
         ((200, {"Content-Encoding": "br"}, b"x"), "compressed as br, which is not read"),
-        ((200, {}, b"wait"), "no answer in 1 seconds"),
+        ((200, {}, b"wait"), "no answer in 1 second"),
     ],
 )
 def test_a_bad_answer_is_told(server: Any, answer: Any, said: str) -> None:

@@ -168,7 +168,7 @@ def test_a_call_with_the_wrong_arguments_is_one_too() -> None:
     made = tool(function)
 
     for values, names, message in (
-        ((1, 2), {}, "takes 1 arguments, 2 were given"),
+        ((1, 2), {}, "takes 1 argument, 2 given"),
         ((1,), {"n": 1}, "got n twice"),
         ((), {}, "needs n"),
     ):

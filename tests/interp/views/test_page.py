@@ -61,7 +61,7 @@ def test_a_script_or_a_picture_that_got_in_would_do_nothing(
 
 
 def test_rows_have_as_many_cells_as_there_are_headers() -> None:
-    with pytest.raises(ArgumentError, match="a row has 1 cells, and there are 2 headers"):
+    with pytest.raises(ArgumentError, match="a row has 1 cell for 2 headers"):
         table(["a", "b"], [["x"]])
 
 

@@ -1,0 +1,26 @@
+"""What the code of users raises, and what only comes out of it."""
+
+from __future__ import annotations
+
+
+class Terminated(SystemExit):  # it is no error
+    """A signal asks this process to end; other kinds of ``SystemExit`` are of the code of users."""
+
+
+def is_from_outside(error: BaseException) -> bool:
+    """Whether an exception is not of the code it comes out of.
+
+    That is Ctrl-C, a signal to end, or the cancellation of a task. Whatever else the code of users
+    raises, ``SystemExit`` too, is a failure of that code alone.
+    """
+    if isinstance(error, Exception):
+        return False
+    import asyncio  # imported late: most code raises what is an Exception
+
+    if not isinstance(error, asyncio.CancelledError):
+        return isinstance(error, KeyboardInterrupt | Terminated)
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop runs here
+        return False
+    return task is not None and task.cancelling() > 0
