@@ -4,7 +4,7 @@ Run it with ``python -m benchmarks.runs``, or with the names of some cases, some
 The contenders are installed in environments of their own (see `benchmarks.environments`), talk to
 one local server in a process of its own, and take turns. What counts is the CPU time of their
 processes, with Python's garbage collector on. A contender that fails, or gives no answer for
-minutes, is ended and reported in its table; the others go on without it. All cases take less than
+long, is ended and reported in its table; the others go on without it. All cases take less than
 ten minutes, unless the machine is very busy: a case that has taken `ENOUGH` seconds begins no
 further turn, and its tables say how many turns there were. What is being measured is printed to
 standard error.
@@ -31,8 +31,8 @@ from benchmarks.model_server import serving
 
 FOLDER = ROOT / "benchmarks" / "contenders"
 OURS, LOOP = "ours", "openai loop"
-PATIENCE: Final = 180
-"""How many seconds a contender may take for one turn; on a busy machine that may be minutes."""
+PATIENCE: Final = 90
+"""How many seconds a contender may take for one turn; on a busy machine that may be long."""
 ENOUGH: Final = 30
 """After how many seconds no further turn of a case begins, but for the first three."""
 
