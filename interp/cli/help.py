@@ -8,12 +8,15 @@ from .output import show
 
 
 @click.command("help")
-@click.argument("name", metavar="COMMAND", required=False)
+@click.argument("names", metavar="COMMAND", nargs=-1)
 @click.pass_context
-def command(context: click.Context, name: str | None) -> None:
-    """Show the help of COMMAND, as gram COMMAND --help does."""
-    group = context.find_root()
-    assert isinstance(group.command, click.Group)
-    chosen = group.command.resolve_command(group, [name])[1] if name else None
-    shown = click.Context(chosen, info_name=name, parent=group) if chosen else group
+def command(context: click.Context, names: tuple[str, ...]) -> None:
+    """Show the help of COMMAND, as gram COMMAND --help does; it may be two words, as runs show."""
+    shown = context.find_root()
+    for name in names:
+        if not isinstance(shown.command, click.Group):
+            raise click.UsageError(f"{shown.command_path} has no commands in it, such as {name!r}")
+        chosen = shown.command.resolve_command(shown, [name])[1]
+        assert chosen is not None  # else an error was raised
+        shown = click.Context(chosen, info_name=name, parent=shown)
     show(shown.get_help())

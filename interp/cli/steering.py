@@ -127,7 +127,9 @@ def decide(
         may_have_run = "  (may have run already)" if ask.may_have_run else ""
         call = f"{ask.name} {ask.arguments}"
         show(redact(f"{'.'.join(map(str, ask.at))}  {call}{may_have_run}"))
-    if not waiting:
+    if not waiting and (given or all_of_them):
+        note(f"gram: run {run} waits for no more approval; gram runs resume goes on with it")
+    elif not waiting:
         note(f"gram: run {run} waits for no approval")
 
 

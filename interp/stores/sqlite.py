@@ -88,15 +88,19 @@ class SqliteDatabase:
             os.close(descriptor)
             if not is_file:
                 raise StoreError(f"{self.name}: {_NO_STORE}")
-            self._connection = sqlite3.connect(
+            connection = sqlite3.connect(
                 self._path.absolute(),
                 timeout=_PATIENCE,
                 isolation_level=None,
                 check_same_thread=False,
             )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._opened = self._file()
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+            except BaseException:  # no statement may find it half set up
+                connection.close()
+                raise
+            self._connection, self._opened = connection, self._file()
         return self._connection
 
     def _file(self) -> tuple[int, int] | None:

@@ -58,7 +58,8 @@ def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> No
     assert f"gram runs resume {run} --store" in waiting.stderr
 
     assert runs(address, "decide", run).stdout == '0.0  sayHello {"personName":"Al"}\n'
-    runs(address, "decide", run, "--result", '0.0="Hello by hand"')
+    decided = runs(address, "decide", run, "--result", '0.0="Hello by hand"')
+    assert "waits for no more approval; gram runs resume goes on" in decided.stderr
     done = runs(address, "resume", run, "--offline")
 
     assert (done.returncode, done.stdout) == (0, "Hello by hand\n")
@@ -137,6 +138,7 @@ def test_commands_on_run_files_name_those_on_stores(address: str, command: str) 
         (["show", "zz"], "there is no run zz"),
         (["list", "--since", "soon"], "soon is neither an age, such as 30d or 12h, nor a date"),
         (["list", "--store", ""], "--store needs a name"),
+        (["show", "zz", "--store", HELLO], "hello_world.gram: the file is not a store of runs"),
         (["list", "--store", "/dev/null"], "/dev/null: the file is not a store of runs"),
         (["list", "--store", "typo.db"], "typo.db: there is no store of runs"),
         (["list", "--store", "mysql://host/db"], "there is no store at mysql:// addresses"),
