@@ -54,6 +54,8 @@ OFFERED = [
     (f"gram run {HELLO} --input @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
     (f"gram test cases.jsonl --checks {TOOLS}:ma", [f"{TOOLS}:main"]),
     (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
+    ("gram help conve", ["conversations", "convert"]),
+    ("gram help runs sh", ["show"]),
 ]
 
 BASH = """\
