@@ -113,7 +113,7 @@ def test_getting_and_editing_load_nothing_of_the_runtime(
         (["check"], 113, 25),
         (["get", "a.model"], 111, 26),
         (["set", "a.model", "A/b"], 125, 27),
-        (["fmt", "--check"], 51, 11),
+        (["fmt", "--check"], 52, 11),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else None,
 )
