@@ -201,6 +201,14 @@ class Usage:
         """The sum of input and output tokens; None if one of them is unknown."""
         return _sum(self.input_tokens, self.output_tokens)
 
+    def to_json(self) -> dict[str, int | None]:
+        """The numbers as a JSON object; null for what is unknown."""
+        return {
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "total_tokens": self.total_tokens,
+        }
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             _sum(self.input_tokens, other.input_tokens),

@@ -63,6 +63,11 @@ class Case:
         return self.input if isinstance(self.input, str) else write_json(self.input)
 
     @property
+    def expects_nothing(self) -> bool:
+        """Whether any answer passes."""
+        return not self.has_expected and self.calls is None and not self.checks
+
+    @property
     def place(self) -> str:
         """``file:line:col`` of the case; empty if it was not read from a file."""
         return self.row.place if self.row else ""

@@ -6,13 +6,13 @@ from datetime import datetime
 
 import click
 
-from gram import Json
+from gram import Json, counted
 
 from ..call_text import call_text
+from ..errors import StoreError
 from ..messages import Message
 from ..redaction import redact
 from ..stores import Conversation, RunStore, open_store
-from .failures import Refused
 from .file_options import json_option
 from .output import note, show, show_json
 from .store_option import Age, store_option
@@ -119,7 +119,7 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
         removed = opened.prune_conversations(before)
     if as_json:
         show_json({"removed": removed})
-    note(f"gram: {removed} conversation{'' if removed == 1 else 's'} removed")
+    note(f"gram: {counted(removed, 'conversation')} removed")
 
 
 def _message_json(number: int, message: Message) -> Json:
@@ -140,5 +140,5 @@ def _message_json(number: int, message: Message) -> Json:
 def _that_is_there(store: RunStore, name: str) -> Conversation:
     conversation = store.conversation(name)
     if not len(conversation):
-        raise Refused(f"{store.name}: there is no conversation {name}")
+        raise StoreError(f"{store.name}: there is no conversation {name}")
     return conversation

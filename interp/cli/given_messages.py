@@ -7,6 +7,7 @@ import select
 import stat
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -54,9 +55,11 @@ def given_messages(file: str, words: Sequence[str], *, reads_stdin: bool) -> lis
         reads_stdin: whether standard input may be context.
 
     Raises:
-        click.UsageError: there is no message, one is empty, or standard input is wanted twice.
+        click.UsageError: there is no message, one is empty, standard input is wanted twice, or the
+            program is written after a message.
         OSError, GramDecodeError: a file cannot be read.
     """
+    _expect_program_first(file, words)
     if [file, *words].count(STDIN) > 1:
         raise click.UsageError("standard input (-) can be read only once")
     messages = [read_word(word) for word in words]
@@ -70,6 +73,14 @@ def given_messages(file: str, words: Sequence[str], *, reads_stdin: bool) -> lis
     if not all(message.strip() for message in messages):
         raise click.UsageError("a message is empty: say something to the agent")
     return messages
+
+
+def _expect_program_first(file: str, words: Sequence[str]) -> None:
+    if file == STDIN or Path(file).exists():
+        return
+    for word in words:
+        if word.endswith(".gram") and Path(word).exists():
+            raise click.UsageError(f"there is no file {file!r}: write the program first: {word}")
 
 
 def _is_fed() -> bool:

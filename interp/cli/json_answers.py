@@ -20,7 +20,7 @@ from ..execution import (
 )
 from ..json_text import read_json
 from ..machine import State, Status, frame_at, says_result
-from ..messages import AgentResponse, ToolInvocation, Usage
+from ..messages import AgentResponse, ToolInvocation
 from ..redaction import RedactedStream, redact
 from .failures import Failure, exit_code_of, shown
 from .output import show
@@ -107,7 +107,7 @@ class JsonAnswers(Terminal):
                 "answer": None,
                 "error": {**problem, "exit_code": exit_code_of(failure)},
                 "calls": list(calls),
-                "usage": _usage(state.usage),
+                "usage": {**state.usage.to_json()},
                 "session": self._session,
                 "run": state.run_id,
             }
@@ -131,7 +131,7 @@ def as_json_answer(response: AgentResponse) -> dict[str, Json]:
         "answer": response.content,
         "value": response.value,
         "calls": [_call(each) for each in response.tools_used],
-        "usage": _usage(response.usage),
+        "usage": {**response.usage.to_json()},
         "truncated": response.truncated,
         "unfinished": response.unfinished,
         "refused": response.refused,
@@ -146,14 +146,6 @@ def _call(call: ToolInvocation) -> dict[str, Json]:
 
 def _outcome(result: Json, error: str | None) -> dict[str, Json]:
     return {"result": result} if error is None else {"error": error}
-
-
-def _usage(usage: Usage) -> dict[str, Json]:
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "total_tokens": usage.total_tokens,
-    }
 
 
 def _value(text: str) -> Json:

@@ -98,19 +98,16 @@ def _row_json(row: RunRow) -> dict[str, Json]:
         "agent": facts.agent,
         "model": facts.model,
         "file": facts.filename,
-        "program": facts.program,
+        "program_sha256": facts.program,
         "parent": facts.parent,
         "tenant": facts.tenant,
         "conversation": facts.conversation,
         "priority": facts.priority,
         "created": row.created.isoformat(),
         "changed": row.changed.isoformat(),
-        "usage": {
-            "input_tokens": row.usage.input_tokens,
-            "output_tokens": row.usage.output_tokens,
-        },
+        "usage": {**row.usage.to_json()},
         "reason": row.reason,
-        "entries": row.entries,
+        "entry_count": row.entries,
     }
 
 

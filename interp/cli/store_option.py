@@ -12,7 +12,6 @@ import click
 from ..errors import StoreError
 from ..redaction import redact_error
 from .completing import complete_files
-from .failures import Refused
 
 if TYPE_CHECKING:
     from ..stores import RunStore
@@ -69,9 +68,11 @@ def named_run(store: RunStore, run: str) -> str:
     """The id that begins with a text.
 
     Raises:
-        Refused: several do.
+        click.UsageError: several do.
         StoreError: none does.
     """
+    if not run:
+        raise click.UsageError("RUN needs an id, or the beginning of one")
     try:
         return store.row(run).id
     except StoreError:
@@ -79,7 +80,7 @@ def named_run(store: RunStore, run: str) -> str:
         if not found:
             raise
     if len(found) > 1:
-        raise Refused(f"several runs of {store.name} begin with {run}: {', '.join(found)}")
+        raise click.UsageError(f"several runs of {store.name} begin with {run}: {', '.join(found)}")
     return found[0]
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gram import counted
+
 from .completing import complete_files
 from .file_options import agent_option, checks_option, json_option
 from .options import SERVERS_REHEARSED, RunningOptions, options_of
@@ -95,5 +97,10 @@ def command(
     expect_other_file(junit, *found.cases)
     for each in found.unused():
         note(f"note: no case uses {each} any more")
+    if free := found.expecting_nothing():
+        note(
+            f"note: any answer passes {counted(len(free), 'case')}, the first at {free[0].place}; "
+            "expected, calls and checks are what a case expects"
+        )
     with interruptible():
         found.run(Report(found.cases, as_json=as_json, junit=junit), jobs)

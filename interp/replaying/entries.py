@@ -115,7 +115,7 @@ class Entry:
             "approval": self.approval,
             "started": self.started,
             "seconds": self.seconds,
-            "usage": None if self.usage is None else _usage(self.usage),
+            "usage": None if self.usage is None else self.usage.to_json(),
             "cost": None if self.cost is None else float(self.cost),
             "finish_reason": self.finish_reason,
             "served_model": self.served_model,
@@ -209,7 +209,7 @@ class Timeline:
             "stopped": self.stopped,
             "started": None if self.started is None else self.started.isoformat(),
             "answer": self.answer,
-            "usage": _usage(self.usage),
+            "usage": self.usage.to_json(),
             "cost": None if self.cost is None else float(self.cost),
             "requests": self.requests,
             "calls": self.calls,
@@ -217,10 +217,6 @@ class Timeline:
             "entries": [each.to_json() for each in self.entries],
             "waits_for": [each.to_json() for each in self.waits_for],
         }
-
-
-def _usage(usage: Usage) -> dict[str, int | None]:
-    return {"input": usage.input_tokens, "output": usage.output_tokens}
 
 
 def _read_arguments(text: str | None) -> Json:

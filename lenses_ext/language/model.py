@@ -48,7 +48,9 @@ class Model:
         expect(text, str, "text", by="Model.parse")
         provider, slash, name = text.partition("/")
         if not slash:
-            raise GramEncodeError(f"{text!r} names no provider: write provider/name")
+            example = f"OpenAI/{text.strip() or 'gpt-5.6-luna'}"
+            message = f"{text!r} names no provider: write provider/name, such as {example}"
+            raise GramEncodeError(message)
         return cls(provider, name)
 
     def _lens_setattr(self, name: str, value: str) -> Model:

@@ -60,6 +60,17 @@ def test_cases_that_pass_are_told(folder: Path, model_server: ModelServer) -> No
     assert lines[-1].startswith("2 passed in ")
 
 
+def test_cases_that_any_answer_passes_are_told(folder: Path, model_server: ModelServer) -> None:
+    model_server.will_say("two", "Bye!")
+    cases = '{"input": "1 + 1?", "answer": "3"}\n{"input": "Bye", "checks": ["short"]}\n'
+    (folder / "free.jsonl").write_text(cases)
+
+    done = run_cases(folder, model_server, "free.jsonl", "--program", "hello.gram")
+
+    assert done.returncode == 0
+    assert "note: any answer passes 1 case, the first at free.jsonl:1:1; expected" in done.stderr
+
+
 def test_a_case_that_fails_shows_its_run_and_the_others_go_on(
     folder: Path, model_server: ModelServer
 ) -> None:

@@ -67,6 +67,17 @@ def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> No
     assert again.stdout == "Hello by hand\n"
 
 
+def test_a_list_and_a_run_name_the_same_things_in_json(address: str) -> None:
+    gram(*SAY, "--store", address)
+    (row,) = listed(address)
+
+    shown = json.loads(runs(address, "show", row["id"], "--json").stdout)
+
+    assert {key: shown[key] for key in row} == row
+    assert row["usage"].keys() == {"input_tokens", "output_tokens", "total_tokens"}
+    assert runs(address, "show", "").returncode == 2
+
+
 def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Path) -> None:
     gram(*SAY, "--store", address)
     (row,) = listed(address)
@@ -101,6 +112,7 @@ def test_conversations_are_listed_shown_and_removed(address: str) -> None:
 
     found = json.loads(talks("list", "--json").stdout)
     assert [(each["name"], each["messages"]) for each in found] == [("bo", 4), ("al", 4)]
+    assert talks("show", "cy").returncode == 2
     page = talks("show", "al", "--limit", "1")
     assert page.stdout == "     3  assistant: Hello, Al! Nice to meet you.\n"
     assert "there are 3 messages before; --before 3 shows them" in page.stderr

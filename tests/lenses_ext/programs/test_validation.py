@@ -76,7 +76,7 @@ RULES: list[tuple[str, list[Expected]]] = [
     (
         '(a:Agent {instruction: "x", model: "gpt"})',
         [
-            ('model-name', 'error', "'gpt' names no provider: write provider/name", '"gpt"', (0, 'model'), None),
+            ('model-name', 'error', "'gpt' names no provider: write provider/name, such as OpenAI/gpt", '"gpt"', (0, 'model'), None),
         ],
     ),
     (
