@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import frozen
 
-from gram import ArgumentError, Pattern, TreePath, expect, expect_all, is_edge, pattern_at
+from gram import ArgumentError, Pattern, TreePath, expect, expect_all, pattern_at
 
 from ..errors import FocusError
+from ..language import is_arrows
 from ..optics import Getter, over, view
 from .paths import PathError, write_path
 
@@ -143,7 +144,7 @@ def remove_places(patterns: Sequence[Pattern], places: Iterable[Place]) -> tuple
     for place in places:
         expect(place, Place, "place", by="remove_places")
         place.pattern(patterns)
-        if place.reference and is_edge(pattern_at(patterns, place.reference[:-1])):
+        if place.reference and is_arrows(pattern_at(patterns, place.reference[:-1])):
             name = place.words[-1]
             reason = f'"{name}" is named in arrows: remove these'
             raise FocusError("remove_places", place.path, place.pattern(patterns), reason)

@@ -66,7 +66,7 @@ def raising(error: BaseException) -> Callable[[int], Any]:
     [
         (raising(ValueError("no")), 'tool "work" failed: ValueError: no'),
         (raising(SystemExit(3)), 'tool "work" failed: SystemExit: 3'),
-        (raising(TimeoutError()), 'tool "work" failed: TimeoutError: '),
+        (raising(TimeoutError()), 'tool "work" failed: TimeoutError'),
         (raising(RecursionError("deep")), 'tool "work" failed: RecursionError: deep'),
         (raising(OSError("\udcff")), "\\udcff"),
         (lambda n: {1: 2}, 'tool "work" returned what is not JSON'),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from interp import (
@@ -193,9 +195,10 @@ def test_conversations_are_listed_those_that_changed_last_first(store: RunStore)
     store.ready().execute("UPDATE gram_conversations SET changed = changed - 60 WHERE name = 'bo'")
     al, bo = store.conversations()
     assert al.changed is not None
+    earlier = al.changed - timedelta(seconds=1)
 
     assert [(each.name, len(each)) for each in (al, bo)] == [("al", 4), ("bo", 2)]
-    assert [each.name for each in store.conversations(before=al.changed)] == ["bo"]
+    assert [each.name for each in store.conversations(before=earlier)] == ["bo"]
     assert [each.name for each in store.conversations(limit=1)] == ["al"]
     assert [each.name for each in store.conversations(beginning="b")] == ["bo"]
 
