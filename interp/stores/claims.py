@@ -31,12 +31,14 @@ class Claim:
         fence: the number that its entries carry.
         size: how many entries the run has.
         is_lost: whether somebody else has claimed the run since; it is seen with some delay.
+        unsure: its last entries, as far as a crash of the database's server may lose them.
     """
 
     run: str
     fence: int
     size: int
     is_lost: bool = False
+    unsure: tuple[str, ...] = ()
 
 
 def claim(database: Database, run: str, size: int | None) -> Claim:

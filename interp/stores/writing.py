@@ -105,16 +105,43 @@ def begin_anew(
 def append(
     database: Database, claim: Claim, entries: Sequence[str], may_be_lost: bool = False
 ) -> None:
-    """Write entries, all or none, see `RunStore.append`."""
+    """Write entries, all or none, see `RunStore.append`.
+
+    An entry is written only behind the one before it. Where a crash of the server has lost that
+    one, what it may have lost is written again, so that no run has a gap.
+    """
+    is_written = _is_appended(database, claim, claim.size, entries, may_be_lost)
+    if not is_written and claim.unsure:
+        place = claim.size - len(claim.unsure)
+        is_written = _is_appended(database, claim, place, [*claim.unsure, *entries])
+        may_be_lost = False
+    if not is_written:
+        claim.is_lost = True
+        raise taken(database, claim.run)
+    claim.size += len(entries)
+    claim.unsure = (*claim.unsure, *entries) if may_be_lost else ()
+
+
+def _is_appended(
+    database: Database,
+    claim: Claim,
+    first: int,
+    entries: Sequence[str],
+    may_be_lost: bool = False,
+) -> bool:
+    """Write entries from a place on, all or none; False if the claim or an entry before is lost."""
     insert = (
         "INSERT INTO gram_entries (run, seq, fence, text) "
         f"SELECT id, ?, fence, ? FROM gram_runs{database.unwaited if may_be_lost else ''} "
-        f"WHERE id = ? AND fence = ?{database.row_lock} "
+        "WHERE id = ? AND fence = ? "
+        f"AND EXISTS (SELECT 1 FROM gram_entries WHERE run = ? AND seq = ?){database.row_lock} "
         "ON CONFLICT (run, seq) DO NOTHING RETURNING seq"
     )
 
-    def is_appended(execute: Execute, place: int, entry: str) -> bool:
-        written = execute(insert, place, entry, claim.run, claim.fence) or execute(
+    def is_written(execute: Execute, place: int, entry: str) -> bool:
+        written = execute(
+            insert, place, entry, claim.run, claim.fence, claim.run, place - 1
+        ) or execute(
             # written before, where its success could not be told
             "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ? AND text = ?",
             claim.run,
@@ -125,18 +152,12 @@ def append(
         return bool(written)
 
     if len(entries) == 1:
-        is_written = is_appended(database.execute, claim.size, entries[0])
-    else:
-        is_written = database.together(
-            lambda execute: all(
-                is_appended(execute, place, entry)
-                for place, entry in enumerate(entries, claim.size)
-            )
+        return is_written(database.execute, first, entries[0])
+    return database.together(
+        lambda execute: all(
+            is_written(execute, place, entry) for place, entry in enumerate(entries, first)
         )
-    if not is_written:
-        claim.is_lost = True
-        raise taken(database, claim.run)
-    claim.size += len(entries)
+    )
 
 
 def _keep_texts(execute: Execute, database: Database, run: str, texts: Mapping[str, str]) -> None:

@@ -162,6 +162,22 @@ def test_a_statement_that_is_carried_out_twice_does_the_same(store: RunStore) ->
     assert store.entries("one") == ["(:Run)", "(:A)"]
 
 
+def test_entries_that_a_crash_of_the_server_lost_are_written_again(store: RunStore) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+    for entry in ("(:A)", "(:B)"):
+        store.append(claim, entry, may_be_lost=True)
+    store.ready().execute("DELETE FROM gram_entries WHERE run = 'one' AND seq > 0")
+    store.append(claim, "(:C)")
+    store.append(claim, "(:D)", may_be_lost=True)
+
+    assert store.entries("one") == ["(:Run)", "(:A)", "(:B)", "(:C)", "(:D)"]
+
+    store.ready().execute("DELETE FROM gram_entries WHERE run = 'one' AND seq = 4")
+    store.append(claim, "(:E)", may_be_lost=True)
+    assert store.entries("one")[4:] == ["(:D)", "(:E)"]
+
+
 def test_lists_are_filtered_the_newest_first_and_read_in_pages(store: RunStore) -> None:
     for n in range(230):
         facts = RunFacts(f"agent{n % 2}", tenant="acme" if n % 3 else None)
