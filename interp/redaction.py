@@ -232,7 +232,7 @@ def _reprs(secret: str) -> set[str]:
 
 
 def _encoded(secrets: Iterable[str]) -> Iterator[str]:
-    """The secrets in hexadecimal, and in base64 wherever they stand in what is encoded."""
+    """The secrets in hexadecimal, and in base64 wherever they are in what is encoded."""
     from base64 import b64encode  # imported late: most commands show no error
 
     for secret in secrets:

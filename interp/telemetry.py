@@ -8,7 +8,7 @@ A run is a span ``invoke_agent``, with a span ``chat`` for each request to a mod
 ``execute_tool`` for each call of a tool inside it; each agent and workflow inside the run has a
 span ``invoke_agent`` of its own around what it does. They go to the tracer provider of the process,
 or to the one that is given. What is said, and the arguments and results of tools, are left out
-unless they are asked for. The names of the conventions stand in this module alone.
+unless they are asked for. The names of the conventions are in this module alone.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def _named(context: click.Context, names: tuple[str, ...]) -> click.Context:
     """The context of the command of these names.
 
     Raises:
-        click.UsageError: there is none.
+        click.UsageError: there is no such command.
     """
     shown = context.find_root()
     for name in names:

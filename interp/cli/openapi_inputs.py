@@ -31,7 +31,7 @@ def operations_of(given: str) -> ToolLibrary:
     Raises:
         OSError: the file cannot be read.
         ConfigurationError: the document cannot be used, or not so.
-        click.UsageError: a setting before the document is none of these.
+        click.UsageError: a setting before the document is not one of these.
     """
     settings: dict[str, Any] = {}
     keys: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Where a run stands, and how an event moves it on: what both pumps share.
+"""The State of a run, and how an event changes it: what both pumps share.
 
 First the step is taken, then the watchers are told, so nothing that a watcher does can lose an
 event.
@@ -51,7 +51,7 @@ class Progress:
         options: see `RunOptions`; what differs from the state changes it.
 
     Attributes:
-        state: where the run stands.
+        state: the last complete State.
         world: what performs the effects, and remembers the last.
         is_watched: whether somebody beside the log is told of each step.
         failure: what stops the run as soon as what is under way has ended; None at first.
@@ -91,7 +91,7 @@ class Progress:
         """Take the run up: gives its clock, its world with all around it, and what it waits for.
 
         While it is held so are the file of the run and its span, if it has them. Errors of ours
-        that are raised inside say where the run stood.
+        that are raised inside have the State of the run.
         """
         try:
             with ExitStack() as held:

@@ -34,7 +34,7 @@ class Run:
         **options: see `RunOptions`; what differs from the state changes it.
 
     Attributes:
-        state: where the run stands.
+        state: the last complete State.
 
     Raises:
         ToolBindingError: the library does not implement the tools as they are written.
@@ -56,7 +56,7 @@ class Run:
 
     @property
     def state(self) -> State:
-        """Where the run stands."""
+        """The last complete State."""
         return self._progress.state
 
     def __repr__(self) -> str:

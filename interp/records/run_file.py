@@ -120,7 +120,7 @@ class RunFile:
         """Lock the file to write to it, and cut off what a killed writer left unfinished.
 
         Args:
-            standing: not needed: the file itself says how the run stands.
+            standing: not needed: the entries of the file say what its status is.
 
         Raises:
             OSError: the file cannot be written, another process records in it, or has done so.

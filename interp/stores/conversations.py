@@ -26,7 +26,7 @@ _A_PAGE: Final = 50
 
 @frozen
 class Turn:
-    """Where a run stands in a conversation.
+    """The place of a run in a conversation.
 
     Attributes:
         conversation: the name of the conversation.

@@ -79,6 +79,6 @@ def hashes_in(own: str) -> list[str]:
 
 
 def _around(part: str, text: str, name: str) -> list[str]:
-    """A part cut at the first place where a text stands in it, and the name of that text."""
+    """A part cut at the first place where a text is in it, and the name of that text."""
     before, found, after = part.partition(text)
     return [before, name, after] if found else [part]

@@ -29,7 +29,7 @@ def entries_of(database: Database, run: str) -> list[str]:
 
 
 def _text(database: Database, conversation: str | None, name: str) -> str:
-    """The text that a name in a first entry stands for."""
+    """The text that a first entry has only the name of."""
     said = named_text(database.execute, conversation, name)
     if said is not None:
         return said

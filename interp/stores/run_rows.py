@@ -59,7 +59,7 @@ def expect_status(status: Sequence[RunStatus], *, by: str) -> None:
     """Refuse what is no sequence of statuses.
 
     Raises:
-        ArgumentError: it is none, or one of them is no text.
+        ArgumentError: ``status`` is not a sequence of texts.
         ValidationError: there is no such status.
     """
     for each in expect_all(status, str, "status", by=by):
@@ -106,7 +106,7 @@ class RunRow:
 
     Attributes:
         id: its id.
-        status: how it stands, see `RunStatus`.
+        status: its status, see `RunStatus`.
         facts: what was known when it was made.
         created: when it was made.
         changed: when it was last claimed or let go.
@@ -138,13 +138,13 @@ def no_run(database: Database, run: str) -> StoreError:
     )
 
 
-def stand(status: Sequence[RunStatus], clock: str) -> tuple[str, list[object]]:
-    """SQL for runs that stand in one of some ways, and its values.
+def has_status(status: Sequence[RunStatus], clock: str) -> tuple[str, list[object]]:
+    """SQL for the runs that have one of some statuses, and its values.
 
     A run whose owner is not heard of any more has stopped.
 
     Args:
-        status: how they stand.
+        status: the statuses.
         clock: SQL for the time.
     """
     plain = [each for each in status if each != "running"]
@@ -192,7 +192,7 @@ def rows_of(
             where.append(sql)
             values += [len(beginning), value] if sql.startswith("substr") else [value]
     if status:
-        condition, given = stand(status, database.clock)
+        condition, given = has_status(status, database.clock)
         where, values = [*where, condition], [*values, *given]
     return _found(database, " AND ".join(where), values, limit)
 

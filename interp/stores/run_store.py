@@ -24,10 +24,10 @@ from .run_rows import (
     RunStatus,
     expect_name,
     expect_status,
+    has_status,
     name_of,
     row_of,
     rows_of,
-    stand,
 )
 from .tables import make_tables
 
@@ -107,8 +107,8 @@ class RunStore:
             head: its first entry.
             facts: what a list shows of it.
             shared: parts of the first entry that other runs have, too; they are kept once.
-            turn: where the run stands in its conversation, if it is a turn of one.
-            status: how it stands.
+            turn: its place in its conversation, if it is a turn of one.
+            status: its status.
             entries: the entries that follow, if it was recorded elsewhere.
             usage: the tokens that it has used.
             reason: what it was stopped by, or None.
@@ -164,11 +164,11 @@ class RunStore:
         *,
         context: Sequence[Message] = (),
     ) -> None:
-        """Give a claim up, and say how the run stands.
+        """Give a claim up, and say what the status of the run is.
 
         Args:
             claim: the claim.
-            status: how the run stands.
+            status: the status of the run.
             usage: the tokens that it has used; what is unknown stays as it was.
             reason: what it was stopped by, or None.
             context: the conversation at its end; a turn that is done adds what is new of it.
@@ -190,7 +190,7 @@ class RunStore:
             run: its id.
             head: its first entry.
             shared: parts of it that other runs have, too.
-            turn: where the run stands in its conversation, if it is a turn of one.
+            turn: its place in its conversation, if it is a turn of one.
 
         Raises:
             StoreError: the store cannot be written.
@@ -270,7 +270,7 @@ class RunStore:
         """The runs of the store, the newest first, read a page at a time.
 
         Args:
-            status: only runs that stand like one of these.
+            status: only runs that have one of these statuses.
             agent: only runs of this agent.
             tenant: only runs for this tenant.
             conversation: only turns of this conversation.
@@ -299,7 +299,7 @@ class RunStore:
 
         Args:
             before: only runs that last changed before this time.
-            status: how these runs stand; none that somebody has claimed is removed.
+            status: the statuses of these runs; none that somebody has claimed is removed.
             tenant: only runs for this tenant.
 
         Raises:
@@ -308,7 +308,7 @@ class RunStore:
         expect(before, datetime, "before", by="prune")
         expect_status(status, by="prune")
         expect(tenant, (str, type(None)), "tenant", by="prune")
-        where, values = stand(status, self.database.clock)
+        where, values = has_status(status, self.database.clock)
         values.append(before.timestamp())
         if tenant is not None:
             values.append(tenant)

@@ -163,14 +163,14 @@ class StoredRun:
         log.has_begun, log.unanswered = True, found.unanswered
         log._size = 1 + len(found.entries)
         if status_of(found.state) in ENDED and row.status == "stopped":
-            with log.held(lambda: found.state):  # whoever had it did not come to say how it stands
+            with log.held(lambda: found.state):  # whoever had it did not come to write its status
                 pass
         log._close()
         return log, found
 
     @contextmanager
     def held(self, standing: Callable[[], State] | None = None) -> Iterator[None]:
-        """Claim the run, and let it go at the end with how it stands then.
+        """Claim the run, and let it go at the end with the status that it has then.
 
         Args:
             standing: gives the State of the run; without it, the run is let go as stopped.
@@ -196,7 +196,7 @@ class StoredRun:
             self._let_go(claim, standing)
         except StoreError:
             if self._facts.conversation is not None:  # which does not have the answer
-                raise  # else what is recorded says how the run stands
+                raise  # else the entries say what the status is
 
     def _let_go(self, claim: Claim, standing: Callable[[], State] | None) -> None:
         """Let the run go as it stands; it stands where it is recorded."""
@@ -252,7 +252,7 @@ class StoredRun:
 
 
 def _turn(conversation: str | None, state: State) -> Turn | None:
-    """Where a run that begins with a State stands in its conversation."""
+    """The place in its conversation of a run that begins with a State."""
     return None if conversation is None else Turn.after(conversation, state.context[:-1])
 
 

@@ -91,9 +91,8 @@ class Driver:
             return  # whoever drives it, decides or ends the other turn puts it in again
         if row.status not in _HAS_ENDED:
             try:
-                await self._drive(row, limits)
-            except (ApprovalNeeded, LimitError):
-                pass  # the store says how it stands
+                with suppress(ApprovalNeeded, LimitError):  # the store has its status
+                    await self._drive(row, limits)
             except RunTakenError as error:
                 row = self._store.row(run)
                 if row.status not in _IS_LEFT or not self._queue.has_gone_on(run):

@@ -46,7 +46,7 @@ def limit_name(name: str) -> str:
 
 
 def shared_limits(store: RunStore) -> dict[str, LimitNow]:
-    """The limits that all workers of a store keep to, by their names, and how they stand.
+    """The limits that all workers of a store keep to, by their names, and how much of them is used.
 
     Args:
         store: a store on Postgres.

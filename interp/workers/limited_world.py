@@ -10,7 +10,7 @@ from attrs import frozen
 
 from lenses_ext import Model
 
-from ..errors import ModelError
+from ..errors import ModelError, ProtocolError
 from ..execution import AsyncReport, Report, World
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
@@ -53,8 +53,12 @@ class LimitedWorld:
     tenant: str | None
 
     def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Perform an effect; workers do not block, so this is not theirs."""
-        raise NotImplementedError("workers perform effects without blocking")
+        """Refuse: workers do not block.
+
+        Raises:
+            ProtocolError: always.
+        """
+        raise ProtocolError("a worker's run goes on without blocking: await it")
 
     async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
         """Perform an effect.

@@ -37,6 +37,7 @@ from interp import (
     tool,
 )
 from interp.records import Begun, Failed, Retried, RunFile, Stopped
+from tests.interp.counting import counting
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import ROOT
 
@@ -58,18 +59,6 @@ CALLS = {
         }
     ]
 }
-
-
-def counting(done: list[int]) -> ToolLibrary:
-    """A library whose tool notes what it was called with."""
-
-    @tool
-    def add(x: int) -> int:
-        """Adds one."""
-        done.append(x)
-        return x + 1
-
-    return ToolLibrary.of(add)
 
 
 @pytest.fixture

@@ -107,8 +107,8 @@ class NeverAnswers:
         self.given_up = 0
 
     def complete(self, request: Request) -> str:
-        """Not used."""
-        raise NotImplementedError
+        """Fail: it is asked without blocking."""
+        raise AssertionError("asked by what blocks")
 
     async def acomplete(self, request: Request) -> str:
         """Wait for good."""

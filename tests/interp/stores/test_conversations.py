@@ -25,7 +25,7 @@ from interp import (
 from interp.machine import Request
 from interp.messages import Message, UserRole
 from interp.stores import StoredRun
-from tests.interp.stores.counting import AGENT, CALLS, counting
+from tests.interp.counting import AGENT, CALLS, counting
 
 LIBRARY = counting([])
 

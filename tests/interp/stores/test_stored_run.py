@@ -28,7 +28,7 @@ from interp import (
 from interp.records import RunFile
 from interp.stores import StoredRun
 from interp.stores.claims import Claim
-from tests.interp.stores.counting import AGENT, CALLS, counting
+from tests.interp.counting import AGENT, CALLS, counting
 
 
 def test_a_store_holds_a_run_as_it_was(store: RunStore) -> None:
