@@ -37,7 +37,9 @@ class Role:
 
 
 UserRole = Role("user")
+"""The role of what a user says."""
 AssistantRole = Role("assistant")
+"""The role of what a model says."""
 
 
 @frozen
@@ -183,6 +185,7 @@ def _message(message: Message) -> Message:
 
 
 empty_context = ConversationContext()
+"""A conversation without messages."""
 
 
 @frozen

@@ -121,6 +121,12 @@ def nodes(tree: ast.AST, for_types: bool) -> Iterator[ast.AST]:
         yield from nodes(child, for_types)
 
 
+def test_the_rooms_are_listed_for_readers_in_the_same_order() -> None:
+    listed = re.findall(r"^\| `(\w+/\w+)` \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M)
+
+    assert listed == [f"{package}/{room}" for package in FLOORS for room in FLOORS[package]]
+
+
 def test_there_are_files_to_look_at() -> None:
     assert len(FILES) > 30
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,10 @@ def test_the_program_shown_is_the_example() -> None:
     example = (EXAMPLES / "hello_world.gram").read_text(encoding="utf-8")
 
     assert blocks(README, "gram")[0] in example
+
+
+def test_every_extra_is_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    named = re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)
+    assert named == sorted(project["optional-dependencies"].keys() - {"test"})

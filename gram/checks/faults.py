@@ -13,7 +13,9 @@ from ..source import Source, Span
 from ..trees import Pattern, origin
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
+"""How bad a fault is: an error keeps a program from being used."""
 PartPath: TypeAlias = tuple[Union[int, str], ...]
+"""The way from a pattern to a part of it: places of elements, and names of properties."""
 
 
 class Edit(NamedTuple):

@@ -71,6 +71,7 @@ CHECKS: tuple[Check, ...] = (
     Check("label-sets-differ", "warning", label_sets_differ),
     Check("not-portable", "info", not_portable),
 )
+"""The checks of the notation, in their order."""
 
 
 def check(

@@ -16,6 +16,7 @@ from .document import Document, parse
 from .saving import resolved, write_atomically
 
 PathOrFile: TypeAlias = Union[str, "os.PathLike[str]", IO[str], IO[bytes]]
+"""A path, or a file that is open."""
 
 
 def loads(text: str) -> tuple[Pattern, ...]:

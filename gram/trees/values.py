@@ -175,6 +175,7 @@ Value: TypeAlias = Union[
     "PVector[Value]",
     "PMap[str, Value]",
 ]
+"""What a property may be."""
 
 
 def freeze(value: object, path: str = "", level: int = 0) -> Value:

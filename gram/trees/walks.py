@@ -15,6 +15,7 @@ from ..errors import NoPatternError, expect
 from .pattern import Pattern, patterns_of
 
 TreePath: TypeAlias = tuple[int, ...]
+"""The way to a pattern in a tree: the place among the elements, counted from 0, at each level."""
 _Placed: TypeAlias = tuple[TreePath, Pattern]
 
 

@@ -58,6 +58,7 @@ class Spelling(NamedTuple):
 
 PLAIN = Spelling()
 ONE_LINE = Spelling(fences=False)
+"""A spelling without fenced texts, so that a pattern is one line."""
 
 Style: TypeAlias = Callable[[tuple[Pattern, ...]], Spelling]
 """Chooses the spelling of a pattern: called with its ancestors, outermost first, itself last."""

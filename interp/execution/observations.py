@@ -144,6 +144,7 @@ Observation: TypeAlias = Union[
     AgentFinished,
     Finished,
 ]
+"""What there is to see of a run while it happens."""
 
 NOT_WAITED_FOR: Final = "not waited for: another step failed"
 """Why an agent or workflow is let go that did not fail itself."""

@@ -141,8 +141,11 @@ class ApprovalPolicy:
 
 
 allow_all = ApprovalPolicy()
+"""Every tool call may run."""
 ask_all = ApprovalPolicy(otherwise="ask")
+"""Every tool call is asked about."""
 deny_all = ApprovalPolicy(otherwise="deny")
+"""No tool call may run."""
 
 
 def _rule(pattern: Pattern) -> ApprovalRule:

@@ -210,4 +210,6 @@ class Resumed:
 
 
 Effect: TypeAlias = Union[CallModel, CallTool, Ask]
+"""What a run needs done before it can go on."""
 Event: TypeAlias = Union[ModelReplied, ToolReturned, CallFailed, Decided, TimeUp, Resumed]
+"""What changes the state of a run."""

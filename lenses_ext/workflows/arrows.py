@@ -18,9 +18,13 @@ from ..memo import Memo
 from ..signatures import is_path, is_typed_path
 
 WHEN: Final = "WHEN"
+"""An arrow that is taken when its source answers what it says."""
 OTHERWISE: Final = "OTHERWISE"
+"""An arrow that is taken when no other of its choice is."""
 EACH: Final = "EACH"
+"""An arrow that maps over a list: what follows it is run for each item."""
 HANDOFF: Final = "HANDOFF"
+"""An arrow on which an agent hands the conversation over to another."""
 
 ARROW_LABELS: Final = (WHEN, OTHERWISE, EACH, HANDOFF)
 """The labels that an arrow may have; without one it is always taken and carries the answer."""
