@@ -98,7 +98,7 @@ def failed(
         where: The provider's address, for the message.
         status: The HTTP status; where it is not an error, the body's code may be one.
         request_id: The provider's name for the request.
-        headers: The headers of the reply; ``retry-after`` is read.
+        headers: The headers of the reply; ``retry-after`` and ``date`` are read.
     """
     said, code = message_of(body), code_of(body)
     if status is None and code and code.isdecimal() and 400 <= int(code) < 600:
@@ -217,11 +217,19 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     text = headers.get("retry-after", "").strip()
     if text.replace(".", "", 1).isdecimal():
         return float(text)
+    date = _date(text)
+    if date is None:
+        return None
+    now = _date(headers.get("date", "")) or datetime.now(UTC)  # by the same clock, if it says so
+    return max(0.0, (date - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    """A date as headers have it."""
     from email.utils import parsedate_to_datetime  # slow to import, and seldom needed
 
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, OverflowError):  # a year of too many digits overflows
         return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (date - datetime.now(UTC)).total_seconds())
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

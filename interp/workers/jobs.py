@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 from typing import Final
 
 from procrastinate import BaseRetryStrategy, PsycopgConnector, RetryDecision
@@ -17,14 +17,21 @@ _SOON: Final = 5.0  # seconds
 
 
 class Again(BaseRetryStrategy):
-    """A job that raised is done again: its run has not ended."""
+    """A job that raised is done again: its run has not ended.
+
+    Args:
+        now: gives the time by the clock of the database, which says when a job is due.
+    """
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision:
         """When it is done again."""
         if isinstance(exception, asyncio.CancelledError):  # its worker is told to stop
             return RetryDecision()
         seconds = exception.seconds if isinstance(exception, LaterError) else _SOON
-        return RetryDecision(retry_at=datetime.now(UTC) + timedelta(seconds=seconds))
+        return RetryDecision(retry_at=self._now() + timedelta(seconds=seconds))
 
 
 class Connector(PsycopgConnector):
@@ -34,15 +41,12 @@ class Connector(PsycopgConnector):
 
     Args:
         channel: the channel.
-        queues: the queues whose jobs are told to all that take them.
     """
 
-    def __init__(self, channel: str, queues: Collection[str]) -> None:
+    def __init__(self, channel: str) -> None:
         super().__init__()
         self._channel = channel
-        self._told_to_all = queues
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
         """Listen, until this is cancelled."""
-        to_all = [each for each in channels if each.rpartition("#")[2] in self._told_to_all]
-        await super().listen_notify(on_notification, [self._channel, *to_all])
+        await super().listen_notify(on_notification, [self._channel])

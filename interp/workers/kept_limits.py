@@ -79,7 +79,8 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
 
     Args:
         store: a store on Postgres.
-        limits: limits by their names, see `SharedLimit`; None removes one. Others stay as they are.
+        limits: limits by their names, see `SharedLimit`; None removes one, and what its provider
+            has asked for. Others stay as they are.
 
     Raises:
         ArgumentError: an argument is of a wrong type.
@@ -92,7 +93,8 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
     RunQueue(database)  # makes the tables
     for name, limit in limits.items():
         if limit is None:
-            database.execute("DELETE FROM gram_limits WHERE name = ?", limit_name(name))
+            for table in ("gram_limits", "gram_buckets"):
+                database.execute(f"DELETE FROM {table} WHERE name = ?", limit_name(name))
         else:
             database.execute(
                 "INSERT INTO gram_limits (name, at_once, per_minute) VALUES (?, ?, ?) "

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 GO_ON: Final = "gram.go_on"
 """The name of the task that goes on with a run."""
 
-TICK: Final = "gram.tick"
-"""The name of the task that submits the run of a schedule."""
-
 _SOME: Final = 8
 """How many workers are told of a new job. The others ask by themselves every five seconds, so that
 one of many that are idle finds it soon if these are busy."""
@@ -233,8 +230,8 @@ class RunQueue:
 
     def seen(
         self, worker: str, channel: str, queues: Iterable[str], leaves: Mapping[str, str]
-    ) -> None:
-        """Say that a worker is alive.
+    ) -> float:
+        """Say that a worker is alive; returns the time, in seconds since 1970.
 
         Args:
             worker: its name.
@@ -242,16 +239,17 @@ class RunQueue:
             queues: the queues that it takes runs from.
             leaves: why it takes none from others, by their names.
         """
-        self._column(
+        (now,) = self._column(
             "INSERT INTO gram_workers (id, channel, seen, queues, leaves) "
             f"VALUES (%s, %s, {CLOCK}, %s, %s::jsonb) ON CONFLICT (id) DO UPDATE "
             "SET seen = excluded.seen, queues = excluded.queues, leaves = excluded.leaves "
-            "RETURNING id",
+            f"RETURNING {CLOCK}",
             worker,
             channel,
             list(queues),
             write_json(dict(leaves)),
         )
+        return float(now)
 
     def left(self, worker: str) -> None:
         """Say that a worker has ended, and have others take what it has left."""

@@ -8,13 +8,15 @@
       input: "Write the report of yesterday."
     }]
 
-Times are UTC. The run of each time has an id made of the schedule's name and that time, so it is
-submitted once, however many workers have the file.
+Times are UTC, by the clock of the database. The run of each time has an id made of the schedule's
+name and that time, so it is submitted once, however many workers have the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +26,7 @@ from pyrsistent import PMap, PVector
 
 from gram import (
     Document,
+    GramError,
     Pattern,
     decode,
     did_you_mean,
@@ -36,12 +39,19 @@ from lenses_ext import parse
 
 from ..errors import ConfigurationError, ValidationError
 from ..machine import Given
-from .submission import KeptOptions, to_submit
+from ..redaction import redact_error
+from ..stores import RunStore
+from .database_errors import is_of_database
+from .submission import KeptOptions, submit, to_submit
+
+LOGGER: Final = logging.getLogger("interp.workers")
 
 _LABEL: Final = "Schedule"
 _TEXTS: Final = ("cron", "program", "agent", "model", "tenant", "conversation")
 _PROPERTIES: Final = (*_TEXTS, "input", "priority")
 _FIELDS: Final = 5
+_CHANCE: Final = re.compile(r"(?i)[hr](?![a-z])")
+_MADE_UP_FOR: Final = 600.0  # seconds since a time that was missed
 
 
 @frozen
@@ -67,6 +77,45 @@ class Schedule:
     def run_at(self, timestamp: int) -> str:
         """The id of the run of a time."""
         return f"{self.name}-{datetime.fromtimestamp(timestamp, UTC):%Y%m%dT%H%M%SZ}"
+
+    def times(self, after: float | None, until: float) -> Iterator[int]:
+        """Its times in some period, but those that are too long ago to be made up for.
+
+        Args:
+            after: when the period begins, in seconds since 1970; None for the last time alone.
+            until: when it ends.
+        """
+        from croniter import croniter  # an extra
+
+        oldest = until - _MADE_UP_FOR
+        if after is None:
+            after = croniter(self.cron, int(until) + 1).get_prev(float) - 1
+        following = croniter(self.cron, max(after, oldest))
+        while (timestamp := int(following.get_next(float))) <= until:
+            yield timestamp
+
+
+def submit_due(
+    schedules: Iterable[Schedule], store: RunStore, after: float | None, until: float
+) -> None:
+    """Submit the runs of some schedules for their times in a period, see `Schedule.times`.
+
+    What cannot be submitted is logged.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    for each in schedules:
+        for timestamp in each.times(after, until):
+            run = each.run_at(timestamp)
+            try:
+                submit(
+                    each.program, each.input, store=store, run_id=run, **each.options, **each.facts
+                )
+            except GramError as error:
+                if is_of_database(error):
+                    raise
+                LOGGER.warning("cannot submit run %s: %s", run, redact_error(str(error)))
 
 
 def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
@@ -110,6 +159,8 @@ def _schedule(pattern: Pattern, folder: Path) -> Schedule:
     if not _is_cron(cron):
         example = '"0 7 * * 1-5" (minute, hour, day, month, day of the week)'
         raise _fault(pattern, f'cron "{cron}" is not like {example}')
+    if not _comes(cron):
+        raise _fault(pattern, f'cron "{cron}" never comes: no month that it names has such a day')
     program = folder / str(value.properties["program"])
     schedule = Schedule(
         value.identity,
@@ -134,7 +185,19 @@ def _is_cron(text: str) -> bool:
         raise ConfigurationError(
             "schedules need Procrastinate\n  hint: pip install 'gram-agents[workers]'"
         ) from None
-    return bool(croniter.is_valid(text)) and len(text.split()) == _FIELDS
+    fields = text.split()
+    has_chance = any(_CHANCE.match(each) for each in fields)  # each worker would draw another time
+    return bool(croniter.is_valid(text)) and len(fields) == _FIELDS and not has_chance
+
+
+def _comes(cron: str) -> bool:
+    from croniter import CroniterBadDateError, croniter
+
+    try:
+        croniter(cron, 0).get_next(float)
+    except CroniterBadDateError:
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:

@@ -30,6 +30,9 @@ LOGGER: Final = logging.getLogger("interp.workers")
 TENANT: Final = "tenant:"
 """Before the name of a tenant, in the name of its limit."""
 
+LONGEST_WAIT: Final = 3600.0
+"""Seconds that a provider is left alone at most; then it is asked whether it still wants that."""
+
 _LOOK_AGAIN: Final = 0.2  # seconds, while as many requests are under way as may be
 _PAUSE: Final = 1.0  # seconds, until it is said again that a request has ended
 _MOST: Final = 2**31 - 1
@@ -188,7 +191,7 @@ class SharedLimits:
                 return
 
     async def hold_back(self, name: str, seconds: float) -> None:
-        """Have no worker send a request that counts for a name, for some seconds.
+        """Have no worker send a request that counts for a name, for some seconds, at most an hour.
 
         Where that cannot be said to the others, it is logged, and nothing else is lost by it.
         """
@@ -201,7 +204,7 @@ class SharedLimits:
                     "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
                     f"VALUES (%s, 1, {CLOCK}, {CLOCK} + %s) ON CONFLICT (name) DO UPDATE "
                     "SET not_before = greatest(held.not_before, excluded.not_before)",
-                    (name, seconds),
+                    (name, min(seconds, LONGEST_WAIT)),
                 )
         except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
             said = redact_error(said_by(error))

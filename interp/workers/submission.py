@@ -17,7 +17,7 @@ from ..machine import ApprovalPolicy, Given, State, begun_with
 from ..messages import empty_context
 from ..models import connect_model
 from ..providers import OFFLINE, find_provider, unknown_provider
-from ..stores import PostgresDatabase, RunFacts, RunStore, StoredRun, StoreLike, open_store
+from ..stores import ENDED, PostgresDatabase, RunFacts, RunStore, StoredRun, StoreLike, open_store
 from ..tools import empty_tool_library
 from .needs import models_asked, queue_of
 from .queue import MOST_PRIORITY, RunQueue
@@ -147,6 +147,8 @@ def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | No
         StoredRun(store, run, facts=facts, status="queued").begin(state, ())
     except RunExistsError:
         _expect_same(store, state, facts)
+        if store.row(run).status in ENDED:
+            return run
     queue.add(run, queue_of(state), None if at is None else at.timestamp())
     return run
 

@@ -8,12 +8,12 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from hashlib import sha256
+from datetime import UTC, datetime
 from math import inf
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 
-from gram import GramError, expect, expect_all
+from gram import expect, expect_all
 from lenses_ext import Match
 
 from ..errors import ConfigurationError, RunTakenError, StoreError, said_by
@@ -27,10 +27,10 @@ from .driving import Driver, reason_of
 from .kept_limits import expect_limits, set_shared_limits
 from .needs import queue_of, why_not
 from .process import until_told
-from .queue import GO_ON, TICK, RunQueue
-from .schedules import Schedule
+from .queue import GO_ON, RunQueue
+from .schedules import Schedule, submit_due
 from .shared_limits import SharedLimit, SharedLimits
-from .submission import postgres_of, submit
+from .submission import postgres_of
 from .tables import SEEN
 
 if TYPE_CHECKING:
@@ -119,10 +119,11 @@ class Worker:
         self._database = PostgresDatabase(self._address)  # a connection beside that of the store
         self._queue = RunQueue(self._database)
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
-        self._schedules = {each.name: each for each in schedules}
+        self._schedules = tuple(schedules)
+        self._submitted_until: float | None = None
+        self._ahead = 0.0  # seconds that the clock here is ahead of the database's
         self._channel = f"gram_worker_{os.urandom(8).hex()}"
-        self._ticks = frozenset(map(_queue_of, self._schedules.values()))
-        self._queues = [_NONE, *self._ticks]  # Procrastinate looks into it for each job
+        self._queues = [_NONE]  # Procrastinate looks into it for each job
         self._leaves: dict[str, str] = {}
         self._known = 0
         self._unjudged: set[str] = set()
@@ -233,9 +234,9 @@ class Worker:
             await pool.wait()
             limits = SharedLimits(pool, self._name)
             await limits.begin()
-            app = procrastinate.App(connector=Connector(self._channel, self._ticks))
+            app = procrastinate.App(connector=Connector(self._channel))
 
-            @app.task(name=GO_ON, retry=Again())
+            @app.task(name=GO_ON, retry=Again(self._now))
             async def go_on(run: str) -> None:
                 task = asyncio.current_task()
                 assert task is not None
@@ -248,17 +249,6 @@ class Worker:
                 finally:
                     self._driving.discard(task)
 
-            @app.task(name=TICK, retry=Again())
-            async def tick(timestamp: int, schedule: str) -> None:
-                await call_in_thread(lambda: self._submit(schedule, timestamp))
-
-            for each in self._schedules.values():
-                app.periodic(
-                    cron=each.cron,
-                    periodic_id=each.name,
-                    queue=_queue_of(each),
-                    task_kwargs={"schedule": each.name},
-                )(tick)
             async with app.open_async(pool):
                 if self._limits:  # once, so that what is set later stays
                     await call_in_thread(lambda: set_shared_limits(self.store, self._limits))
@@ -301,7 +291,7 @@ class Worker:
                 LOGGER.warning("could not look: %s", redact_error(said_by(error)))
 
     def _look(self) -> None:
-        """Say that this worker lives, learn of new queues, and find runs whose workers died."""
+        """Say that this worker lives, learn of queues, and find runs that are due or were left."""
         found = self._queue.queues(self._known, self._unjudged)
         for number, name, run in found:
             self._known = max(self._known, number)
@@ -314,8 +304,15 @@ class Worker:
                 else:
                     self._queues.append(name)
                     self._queue.tell(self._channel)
-        self._queue.seen(self._name, self._channel, self._queues, self._leaves)
+        now = self._queue.seen(self._name, self._channel, self._queues, self._leaves)
+        self._ahead = time() - now
         self._queue.put(self._queue.without_jobs(begun=True))
+        submit_due(self._schedules, self.store, self._submitted_until, now)
+        self._submitted_until = now
+
+    def _now(self) -> datetime:
+        """The time by the clock of the database, which is the same for all workers."""
+        return datetime.fromtimestamp(time() - self._ahead, UTC)
 
     def _look_for_lost(self) -> None:
         """Find runs that were submitted, and have no job."""
@@ -325,24 +322,6 @@ class Worker:
                 self._queue.put([run])
             elif state := self._begun(run):
                 self._queue.add(run, queue_of(state), None)
-
-    def _submit(self, schedule: str, timestamp: int) -> None:
-        """Submit the run of a schedule for a time."""
-        found = self._schedules[schedule]
-        run = found.run_at(timestamp)
-        try:
-            submit(
-                found.program,
-                found.input,
-                store=self._address,
-                run_id=run,
-                **found.options,
-                **found.facts,
-            )
-        except GramError as error:
-            if is_of_database(error):
-                raise
-            LOGGER.warning("cannot submit run %s: %s", run, redact_error(str(error)))
 
     def _begun(self, run: str) -> State | None:
         """A run as it begins; one that cannot be read has failed, since no worker would take it."""
@@ -384,8 +363,3 @@ def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
         LOGGER.info("the end of a job could not be written: %s", error.__cause__ or error)
     else:
         loop.default_exception_handler(context)
-
-
-def _queue_of(schedule: Schedule) -> str:
-    """The queue of a schedule's times, for the workers that have the schedule."""
-    return f"times-{sha256(schedule.name.encode()).hexdigest()[:32]}"  # Postgres limits its length

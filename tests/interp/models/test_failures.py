@@ -138,6 +138,16 @@ def test_retry_after_is_read_in_seconds(header: str, seconds: float | None) -> N
     assert waiting(header) == seconds
 
 
+def test_a_date_to_retry_after_is_read_by_the_clock_of_the_provider() -> None:
+    headers = {
+        "date": "Mon, 01 Jan 2024 00:00:00 GMT",
+        "retry-after": "Mon, 01 Jan 2024 00:00:30 GMT",
+    }
+    error = failed("m", status=429, headers=headers)
+    assert isinstance(error, ModelError)
+    assert error.retry_after == 30
+
+
 def test_retry_after_is_read_as_a_date() -> None:
     now = datetime.now(UTC)
     later, past = (format_datetime(now + timedelta(seconds=s), usegmt=True) for s in (30, -30))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from attrs import evolve
 
 from gram import GramError
 from interp import RunStore, Worker, hello_world_tool_library, read_schedules, submit
+from interp.workers.schedules import submit_due
 from tests.interp.worker_processes import TALKER, ended, until, worker
-from tests.interp.worker_threads import at_work
 from tests.paths import EXAMPLES
 
 EACH_MINUTE = """
@@ -24,6 +23,9 @@ EACH_MINUTE = """
   model: "Offline/rehearsal", tenant: "acme", priority: 2
 }]
 """
+
+
+MINUTE = 1_800_000_000 // 60 * 60
 
 
 @pytest.fixture
@@ -74,18 +76,39 @@ def test_each_time_is_run_once_however_many_workers_have_it(
     asyncio.run(work())
 
 
-def test_a_time_that_another_file_has_submitted_is_not_tried_for_ever(
-    database: str, store: RunStore, schedules: Path, caplog: pytest.LogCaptureFixture
+def test_a_time_that_another_file_has_submitted_is_logged(
+    store: RunStore, schedules: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     schedules.write_text(EACH_MINUTE, "utf-8")
     (changed,) = read_schedules(schedules)
-    minute = int(time.time()) // 60 * 60
-    for due in (minute, minute + 60):
-        submit(TALKER, "As it was.", store=store, run_id=changed.run_at(due))
-    with at_work(Worker(database, hello_world_tool_library, schedules=[changed])):
-        until(lambda: "another run was submitted under this id" in caplog.text)
-        todo = "SELECT id FROM procrastinate_jobs WHERE task_name = 'gram.tick'"
-        until(lambda: not store.database.execute(todo))
+    submit(TALKER, "As it was.", store=store, run_id=changed.run_at(MINUTE))
+    submit_due([changed], store, None, MINUTE + 90)
+
+    assert {row.id for row in store.rows()} == {changed.run_at(MINUTE), changed.run_at(MINUTE + 60)}
+    submit_due([changed], store, MINUTE - 1, MINUTE)
+    assert "another run was submitted under this id" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("cron", "after", "until_then", "minutes"),
+    [
+        pytest.param("* * * * *", None, 90, [1], id="the last alone"),
+        pytest.param("* * * * *", None, 60, [1], id="the very second"),
+        pytest.param("* * * * *", 0, 180, [1, 2, 3], id="all since"),
+        pytest.param("* * * * *", 60, 119, [], id="none since"),
+        pytest.param("*/9 * * * *", -3600, 1700, [27], id="not those of ten minutes ago"),
+        pytest.param("0 0 29 2 *", None, 90, [], id="years ago"),
+    ],
+)
+def test_times_that_passed_are_made_up_for_ten_minutes(
+    schedules: Path, cron: str, after: float | None, until_then: float, minutes: list[int]
+) -> None:
+    schedules.write_text(EACH_MINUTE.replace("* * * * *", cron), "utf-8")
+    (schedule,) = read_schedules(schedules)
+    begin = None if after is None else MINUTE + after
+
+    found = list(schedule.times(begin, MINUTE + until_then))
+    assert found == [MINUTE + 60 * each for each in minutes]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +120,8 @@ def test_a_time_that_another_file_has_submitted_is_not_tried_for_ever(
         ('[a:Schedule {cron: "* * * * *", input: "x"}]', 'schedule "a" has no program'),
         (EACH_MINUTE.replace("* * * * *", "soon"), 'cron "soon" is not like "0 7 * * 1-5"'),
         (EACH_MINUTE.replace("* * * * *", "* * * * * *"), "is not like"),
+        (EACH_MINUTE.replace("* * * * *", "R 7 * * *"), "is not like"),
+        (EACH_MINUTE.replace("* * * * *", "0 0 30 2 *"), 'cron "0 0 30 2 *" never comes'),
         (EACH_MINUTE.replace("Hello, I am Alice", " "), "message is empty"),
         (EACH_MINUTE.replace("Offline/", "Nobody/"), "Nobody"),
         (EACH_MINUTE + EACH_MINUTE.partition("}")[2], "there are two schedules"),

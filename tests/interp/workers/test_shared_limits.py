@@ -19,6 +19,7 @@ from interp import (
     submit,
 )
 from interp.workers import RunQueue, postgres_of
+from interp.workers.limited_world import LaterError
 from interp.workers.shared_limits import SharedLimits
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, completion
@@ -105,6 +106,17 @@ def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
         assert (await other.ask(["Anthropic"])).wait == 0
 
     with_limits(database, use)
+
+
+@pytest.mark.usefixtures("queue")
+@pytest.mark.parametrize("seconds", [1e12, float("inf")])
+def test_a_provider_is_left_alone_for_an_hour_at_most(database: str, seconds: float) -> None:
+    async def use(one: SharedLimits, other: SharedLimits) -> None:
+        await one.hold_back("OpenAI", seconds)
+        assert 3500 < (await other.ask(["OpenAI"])).wait <= 3600
+
+    with_limits(database, use)
+    assert LaterError("later", seconds).seconds == 3600
 
 
 @pytest.mark.usefixtures("queue")
@@ -225,6 +237,8 @@ def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -
     set_shared_limits(store, {"OPENAI": SharedLimit(at_once=9), "tenant:acme": None})
     found = shared_limits(store)
     assert list(found) == ["Anthropic", "OpenAI"]
+    set_shared_limits(store, {"Anthropic": None})
+    assert list(shared_limits(store)) == ["OpenAI"]
     assert found["OpenAI"].limit == SharedLimit(at_once=9)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,6 +23,8 @@ from interp import (
 from interp.machine import pending
 from interp.records import Begun, EntryWriter
 from interp.workers import why_queued
+from interp.workers.jobs import Again
+from interp.workers.limited_world import LaterError
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.postgres import PostgresServer
 from tests.interp.worker_processes import (
@@ -347,3 +350,10 @@ def test_workers_go_on_when_the_database_was_away(
             run = submit(GREETER, "Hello", store=again)
             until(ended(again, run))
         assert working.stop() == 0
+
+
+def test_a_job_is_done_again_by_the_clock_of_the_database() -> None:
+    ahead = datetime(2040, 1, 1, tzinfo=UTC)
+    retry = Again(lambda: ahead)
+    decision = retry.get_retry_decision(exception=LaterError("", 8), job=Mock())
+    assert decision.retry_at == ahead + timedelta(seconds=8)
