@@ -28,7 +28,8 @@ class PostgresDatabase:
     """A Postgres database, with one connection for each process.
 
     A statement whose connection is lost is carried out again on a new one: those of the store may
-    be carried out twice. Entries that were written are on the server's disk.
+    be carried out twice. Entries that were written are on the server's disk. Nothing is kept in a
+    session but prepared statements, and none are prepared where a pooler forgets them.
 
     Args:
         address: ``postgresql://user:password@host:port/database``, or the parameters of libpq,
@@ -74,6 +75,7 @@ class PostgresDatabase:
         self.name = f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}"
         self.address = address
         self._connection: psycopg.Connection[Any] | None = None
+        self._prepare_after: int | None = 5  # uses of a statement, as is usual with psycopg
         self._using = RLock()
         anew_after_fork(self)
 
@@ -120,6 +122,11 @@ class PostgresDatabase:
                         raise self._told(error) from error
                     self.close()
                     sleep(_PAUSE)
+                except _forgotten() as error:  # a pooler has given it another session
+                    if self._prepare_after is None:
+                        raise self._told(error) from error
+                    self._prepare_after = None
+                    self.close()
                 except (UnicodeError, OverflowError):
                     raise ValidationError(UNKEEPABLE) from None
                 except psycopg.Error as error:
@@ -135,11 +142,23 @@ class PostgresDatabase:
         if self._connection is None:
             import psycopg
 
-            self._connection = psycopg.connect(self.address, autocommit=True, connect_timeout=10)
+            self._connection = psycopg.connect(
+                self.address,
+                autocommit=True,
+                connect_timeout=10,
+                prepare_threshold=self._prepare_after,
+            )
         return self._connection
 
     def _told(self, error: psycopg.Error) -> StoreError:
         return StoreError(f"{self.name}: {redact_error(str(error).strip())}")
+
+
+def _forgotten() -> tuple[type[psycopg.Error], ...]:
+    """What a session says of a prepared statement that another one knows, or that it knows."""
+    from psycopg import errors
+
+    return (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 
 
 def _unreadable() -> ConfigurationError:

@@ -229,6 +229,7 @@ class Worker:
             min_size=1,
             max_size=4 + self._at_once // 4,
             open=False,
+            kwargs={"prepare_threshold": None},  # a pooler may forget what is prepared
             check=AsyncConnectionPool.check_connection,
         ) as pool:
             await pool.wait()
@@ -278,9 +279,9 @@ class Worker:
         while True:
             await asyncio.sleep(_LOOK)
             try:
-                await call_in_thread(self._look)
                 stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SEEN)
                 await self._remove(app, stalled)
+                await call_in_thread(self._look)  # puts in jobs for those that were removed, too
                 began = loop.time()
                 if began > next_for_lost:
                     await call_in_thread(self._look_for_lost)

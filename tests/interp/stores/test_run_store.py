@@ -332,6 +332,18 @@ def test_a_server_that_comes_back_is_waited_for(postgres: PostgresServer, databa
         assert store.entries("one") == ["(:Run)", "(:A)"]
 
 
+def test_statements_are_not_prepared_where_a_pooler_forgets_them(database: str) -> None:
+    forget = "DO $$ BEGIN EXECUTE 'DEALLOCATE ALL'; END $$"  # as another session would know none
+    with open_store(database) as store:
+        made(store, "one")
+        claim = store.claim("one")
+        for number in range(20):
+            store.database.execute(forget)
+            store.append(claim, f"(:A {{n: {number}}})")
+
+        assert len(store.entries("one")) == 21
+
+
 def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
     with (
         open_store("postgresql://me:pa55word9@127.0.0.1:9/db") as store,
