@@ -63,7 +63,7 @@ CONTENDERS: Mapping[str, Contender] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: what is run, how often a turn, and for how many turns."""
+    """A row of the table: what is run, how often a turn at least, and for how many turns."""
 
     what: str
     arguments: Mapping[str, int] = field(default_factory=dict)
