@@ -211,8 +211,9 @@ def importers(module: str) -> list[str]:
 
 def test_what_is_confined_stays_confined() -> None:
     assert importers("lenses") == ["lenses_ext/optics/typed.py"]
-    assert importers("openai") == ["interp/models/server.py"]
-    clients, server = (f"interp/models/{name}.py" for name in ("http_clients", "server"))
+    names = ("http_clients", "openai_clients", "server")
+    clients, of_openai, server = (f"interp/models/{name}.py" for name in names)
+    assert importers("openai") == [of_openai, server]
     transports = "interp/network/transports.py"
     mcp = [
         f"interp/mcp_servers/{name}.py"
@@ -220,7 +221,7 @@ def test_what_is_confined_stays_confined() -> None:
     ]
     assert importers("mcp") == mcp
     assert importers("httpx2") == [
-        *("interp/mcp_servers/limited_http.py", clients, server),
+        *("interp/mcp_servers/limited_http.py", clients, of_openai, server),
         *("interp/network/reaching.py", transports),
         *("interp/openapi/calls.py", "interp/openapi/fetching.py"),
     ]

@@ -73,18 +73,16 @@ def _request(
     """A request with these headers alone, or None where it has more parts than those here.
 
     Building one anew, of what the client and the request say, is a fifth of what a request costs.
-    The headers in which the `openai` package describes itself and the system are left out.
     """
     if not isinstance(content, bytes) or any(others.values()):
         return None
     target = _url(str(url))
-    sent = [each for each in headers if not each[0].lower().startswith("x-stainless-")]
     return httpx2.Request(
         method,
         target,
         headers=[
             ("Host", target.netloc.decode("ascii")),
-            *sent,
+            *headers,
             *_HEADERS,
             ("Content-Length", str(len(content))),
         ],

@@ -173,7 +173,7 @@ class OpenAIModel:
                 raise ModelError(f"the request to {server.where} was given up: the model is closed")
             response = server.post(client, body)
             incoming = IncomingReply(response.headers, self._reader(request), streaming=streaming)
-            parts = response.iter_bytes()
+            parts = response.iter_raw()  # decompressed already, see `Guard`
             with ExitStack() as failing:
                 failing.callback(response.close)
                 while not incoming.has_begun:
@@ -200,7 +200,7 @@ class OpenAIModel:
         async def ask() -> tuple[IncomingReply, AsyncGenerator[bytes], AsyncExitStack]:
             response = await server.apost(client, body)
             incoming = IncomingReply(response.headers, self._reader(request), streaming=streaming)
-            parts = response.aiter_bytes()
+            parts = response.aiter_raw()
             async with AsyncExitStack() as failing:
                 failing.push_async_callback(response.aclose)
                 failing.push_async_callback(parts.aclose)

@@ -14,7 +14,7 @@ import os
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from attrs import field, frozen
@@ -27,7 +27,8 @@ from .failures import failed
 
 if TYPE_CHECKING:
     import httpx2
-    import openai
+
+    from .openai_clients import AsyncOpenAI, OpenAI
 
 T = TypeVar("T")
 
@@ -37,7 +38,7 @@ _VARIABLES: Final = (*_PROXIES, *map(str.lower, _PROXIES), "SSL_CERT_FILE", "SSL
 _IS_IT_THERE: Final = "\n  hint: is the address right, and is a server running there?"
 
 
-@frozen
+@frozen(cache_hash=True)
 class Server:
     """Where a model is and how it is reached; equal servers share connections.
 
@@ -106,35 +107,33 @@ class Server:
 
     # --- clients
 
-    def client(self) -> AbstractContextManager[openai.OpenAI]:
+    def client(self) -> AbstractContextManager[OpenAI]:
         """A client for one request that blocks."""
         return client_of((self, _environment()), self._new_client)
 
-    def async_client(self) -> AbstractAsyncContextManager[openai.AsyncOpenAI]:
+    def async_client(self) -> AbstractAsyncContextManager[AsyncOpenAI]:
         """A client for one request that does not block."""
         return async_client_of((self, _environment()), self._new_async_client)
 
-    def _new_client(self) -> openai.OpenAI:
+    def _new_client(self) -> OpenAI:
         with _collecting_nothing():
-            import openai
-
             from .http_clients import Guard, http_client
+            from .openai_clients import OpenAI
 
         guard = Guard(self.where, self._max_bytes)
         http = _with_environment(lambda: http_client(guard, self._auth, secure=self._is_secure))
-        return openai.OpenAI(http_client=http, **self._options())
+        return OpenAI(http_client=http, **self._options())
 
-    def _new_async_client(self) -> openai.AsyncOpenAI:
+    def _new_async_client(self) -> AsyncOpenAI:
         with _collecting_nothing():
-            import openai
-
             from .http_clients import Guard, async_http_client
+            from .openai_clients import AsyncOpenAI
 
         guard = Guard(self.where, self._max_bytes)
         http = _with_environment(
             lambda: async_http_client(guard, self._auth, secure=self._is_secure)
         )
-        return openai.AsyncOpenAI(http_client=http, **self._options())
+        return AsyncOpenAI(http_client=http, **self._options())
 
     def _options(self) -> dict[str, Any]:
         import openai
@@ -143,39 +142,23 @@ class Server:
         return {
             "base_url": self._base_url,
             "api_key": self._key,
-            "max_retries": 0,
             "timeout": timeout,
         }
 
     # --- requests
 
-    def post(self, client: openai.OpenAI, body: bytes) -> httpx2.Response:
+    def post(self, client: OpenAI, body: bytes) -> httpx2.Response:
         """Send a request; the body of the response is still to be read.
 
         Raises:
             ModelError: The server did not answer, or answered with an error.
             ConfigurationError: The key was refused.
         """
-        import httpx2
-        import openai
+        return self._safely(lambda: client.send(self._url, body))
 
-        form: dict[str, Any] = {"cast_to": httpx2.Response, "stream_cls": openai.Stream[object]}
-        response = self._safely(lambda: client.post(self._url, content=body, stream=True, **form))
-        return cast("httpx2.Response", response)
-
-    async def apost(self, client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
+    async def apost(self, client: AsyncOpenAI, body: bytes) -> httpx2.Response:
         """The same without blocking."""
-        import httpx2
-        import openai
-
-        form: dict[str, Any] = {
-            "cast_to": httpx2.Response,
-            "stream_cls": openai.AsyncStream[object],
-        }
-        response = await self._asafely(
-            lambda: client.post(self._url, content=body, stream=True, **form)
-        )
-        return cast("httpx2.Response", response)
+        return await self._asafely(lambda: client.send(self._url, body))
 
     def part(self, parts: Iterator[bytes], *, begun: bool = False) -> bytes | None:
         """The next part of a response, or None at its end.

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable
+from contextlib import AbstractContextManager, asynccontextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -43,21 +42,16 @@ _MOST: Final = 16
 """How many servers connections are kept to; those used longest ago are closed first."""
 
 
-@contextmanager
-def client_of(server: Hashable, make: Callable[[], SyncClient]) -> Iterator[SyncClient]:
+def client_of(
+    server: Hashable, make: Callable[[], SyncClient]
+) -> AbstractContextManager[SyncClient]:
     """A client for one request that blocks.
 
     Args:
         server: The server and all that the client is made with; equal ones share a client.
         make: Makes the client where there is none.
     """
-    clients = _clients
-    client: SyncClient = clients.take(server, make)
-    try:
-        yield client
-    finally:
-        for unused in clients.give_back(server):
-            unused.close()
+    return _Lent(_clients, server, make)
 
 
 @asynccontextmanager
@@ -80,13 +74,32 @@ async def async_client_of(
             await unused.close()
 
 
+class _Lent(AbstractContextManager[SyncClient]):
+    """A client that is taken, and given back; see `client_of`."""
+
+    __slots__ = ("_clients", "_make", "_server")
+
+    def __init__(
+        self, clients: _Clients[_Closable], server: Hashable, make: Callable[[], SyncClient]
+    ) -> None:
+        self._clients, self._server, self._make = clients, server, make
+
+    def __enter__(self) -> SyncClient:
+        client: SyncClient = self._clients.take(self._server, self._make)
+        return client
+
+    def __exit__(self, *_: object) -> None:
+        for unused in self._clients.give_back(self._server):
+            unused.close()
+
+
 class _Clients(Generic[Client]):
     """Clients by the servers they are for, those used last at the end."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._kept: dict[Hashable, Client] = {}
-        self._users: Counter[Hashable] = Counter()
+        self._users: dict[Hashable, int] = {}
 
     def has(self, server: Hashable) -> bool:
         """Whether there is a client for a server."""
@@ -97,16 +110,20 @@ class _Clients(Generic[Client]):
         with self._lock:
             client = self._kept.pop(server, None) or make()
             self._kept[server] = client
-            self._users[server] += 1
+            self._users[server] = self._users.get(server, 0) + 1
             return client
 
     def give_back(self, server: Hashable) -> list[Client]:
         """Give a client back; returns clients to close now, where there are too many."""
         with self._lock:
-            self._users[server] -= 1
-            self._users += Counter()  # drops those that are used by nobody
-            unused = [each for each in self._kept if not self._users[each]]
-            return [self._kept.pop(each) for each in unused[: max(0, len(self._kept) - _MOST)]]
+            users = self._users.pop(server) - 1
+            if users:
+                self._users[server] = users
+            too_many = len(self._kept) - _MOST
+            if too_many <= 0:
+                return []
+            unused = [each for each in self._kept if each not in self._users]
+            return [self._kept.pop(each) for each in unused[:too_many]]
 
     def clear(self) -> list[Client]:
         """All clients; none is kept any more."""

@@ -95,10 +95,11 @@ def user_folder(variable: str, default: str) -> Path:
     Raises:
         FileNotFoundError: The user has no home directory, as in some containers.
     """
-    try:
-        return Path(os.environ.get(variable) or Path(default).expanduser()) / "gram"
-    except RuntimeError as error:
-        raise FileNotFoundError(errno.ENOENT, str(error), default) from None
+    parent = os.environ.get(variable)
+    parent = parent or os.path.expanduser(default)  # noqa: PTH111  # quicker than that of `Path`
+    if parent == default:
+        raise FileNotFoundError(errno.ENOENT, "Could not determine home directory.", default)
+    return Path(parent, "gram")
 
 
 def _row(path: Path, name: str, table: Any) -> Provider:
