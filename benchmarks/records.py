@@ -30,7 +30,7 @@ from interp import (
     start,
     tool,
 )
-from interp.records import RunFile
+from interp.records import Folded, RunFile
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |
@@ -77,14 +77,18 @@ def writing(folder: Path) -> None:
             said = {"type": "ModelReplied", "at": [3], "content": text, "finish": "stop"}
             said |= {"usage": {"input_tokens": 10, "output_tokens": 5}, "served": "b-1"}
             given = {"type": "ToolReturned", "at": [3, 0], "result": {"text": text}}
-            for name, content, entry in (
-                ("reply", said, lambda reply=reply: file.append(reply, 0.512345, effect.request)),
-                ("result", given, lambda result=result: file.append(result, 0.512345)),
+            for name, content, event, answered in (
+                ("reply", said, reply, effect),
+                ("result", given, result, None),
             ):
+                folded = Folded(event, answered, state, ())
                 content["seconds"] = 0.512345
 
                 def as_json(content: Any = content) -> None:
                     os.write(plain, (json.dumps(content) + "\n").encode())
+
+                def entry(folded: Folded = folded) -> None:
+                    file.append(folded, 0.512345)
 
                 theirs, ours = (seconds(each, 300, 15) * 1e6 for each in (as_json, entry))
                 print(f"{name:>8} {size:>7} {theirs:8.1f} {ours:8.1f}  {ours / theirs:.1f}")

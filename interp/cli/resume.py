@@ -39,7 +39,7 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
     If FILE is the unfinished turn of a session, the session is saved and FILE is removed.
     """
     log, kept = RunFile.of(file)
-    kept.check_requests()
+    kept.check()
     path = None if kept.session is None else Path(file).parent / kept.session
     terminal = terminal_of(options, as_json=as_json, session=path)
     with interruptible(), ExitStack() as held:

@@ -154,7 +154,7 @@ def _kept(
         from ..records import RunFile  # imported late: most runs are not recorded
 
         log, kept = RunFile.of(run)
-        kept.check_requests()
+        kept.check()
         return log, kept
     from ..stores import run_of
 

@@ -71,8 +71,7 @@ class Progress:
         self.is_watched = len(self._watchers) > 1 or is_recorded
         self._recorder: Recorder | None = None
         change = _change(state, options)
-        if change:
-            self.fold(None, change)
+        new = self.fold(None, change) if change else ()
         self._own: LiveWorld | None = None
         world = options.get("world")
         if world is None:
@@ -82,7 +81,7 @@ class Progress:
         if record is not None:
             from .recording import recorder_of  # imported late: most runs are not recorded
 
-            self._recorder = recorder_of(record, self.state, self._tools, change)
+            self._recorder = recorder_of(record, self.state, self._tools, change, new)
         if self.failure:
             raise self.failure
 
@@ -163,7 +162,7 @@ class Progress:
         self.state, effects = step(self.state, event)
         if self._recorder:
             try:
-                self._recorder.write(effect, event)
+                self._recorder.write(effect, event, self.state, effects)
             except AgentError as error:
                 self.failure = self.failure or error
         for watch in self._watchers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
@@ -13,7 +13,17 @@ from attrs import frozen
 from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
 from ..machine import Ask, At, CallModel, CallTool, Effect, Event, Resumed, State, Status
 from ..models import noticing_retries
-from ..records import Begun, Failed, Note, PathLike, Retried, RunFile, RunLog, Stopped
+from ..records import (
+    Begun,
+    Failed,
+    Folded,
+    Note,
+    PathLike,
+    Retried,
+    RunFile,
+    RunLog,
+    Stopped,
+)
 from ..redaction import redact_error
 from ..tools import Tool
 from .world import AsyncReport, Report, World
@@ -56,17 +66,19 @@ class Recorder:
                         self._log.note(Stopped(_told(error)))
                 raise
 
-    def write(self, effect: Effect | None, event: Event) -> None:
-        """Write an event that has been folded.
+    def write(
+        self, effect: Effect | None, event: Event, state: State, new: Sequence[Effect]
+    ) -> None:
+        """Write an event that has been folded, see `Folded`.
 
         Raises:
             AgentError: the file cannot be written; what was recorded before is whole.
         """
         began = self._began.pop(effect.at, None) if effect else None
         seconds = None if began is None else monotonic() - began
-        request = effect.request if isinstance(effect, CallModel) else None
         self.unanswered.discard(event.at)
-        self._recorded(lambda: self._log.append(event, seconds, request))
+        folded = Folded(event, effect, state, new)
+        self._recorded(lambda: self._log.append(folded, seconds))
 
     @contextmanager
     def noting(self, effect: Effect) -> Iterator[None]:
@@ -112,7 +124,11 @@ class Recorder:
 
 
 def recorder_of(
-    record: PathLike | RunLog, state: State, tools: Mapping[str, Tool], change: Resumed | None
+    record: PathLike | RunLog,
+    state: State,
+    tools: Mapping[str, Tool],
+    change: Resumed | None,
+    new: Sequence[Effect],
 ) -> Recorder:
     """What records a run from now on.
 
@@ -121,6 +137,7 @@ def recorder_of(
         state: the State that the run goes on from.
         tools: the implementations of its tools.
         change: what led to that State after it was read from its file.
+        new: what is to be done since that change.
 
     Raises:
         OSError, StoreError: the new log exists, or the log cannot be written.
@@ -131,7 +148,7 @@ def recorder_of(
         log.begin(state, tools.values())
     elif change:
         with recorder.held(lambda: state):
-            recorder.write(None, change)
+            recorder.write(None, change, state, new)
     return recorder
 
 

@@ -11,6 +11,7 @@ from .redacting import redacted_pattern
 from .run_file import PathLike, RunFile, is_recorded, load_run
 from .run_log import RunLog
 from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped
+from .seals import Folded
 from .steps import Step
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Begun",
     "EntryWriter",
     "Failed",
+    "Folded",
     "Head",
     "Note",
     "PathLike",

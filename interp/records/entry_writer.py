@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gram import Pattern, Subject, TaggedString, Value, dumps, origin
 
 from ..json_text import write_json
-from ..machine import Event, Request, State
+from ..machine import CallModel, State
 from ..redaction import redact, redactor
 from ..tools import Tool
 from .event_pattern import event_node
@@ -17,6 +17,7 @@ from .nodes import Node, pattern_line
 from .pattern_parts import Written, without_empty, write_text
 from .recorded_run import FORMAT, RUN, RecordedRun, hash_of
 from .run_notes import Note, note_node, now, write_time
+from .seals import VERIFY, Folded, seal_of_entry, seal_of_rest
 from .state_pattern import state_to_pattern
 
 
@@ -59,9 +60,17 @@ class Head(NamedTuple):
 
 
 class EntryWriter:
-    """Writes the entries of one run; the keys are those known when it is made."""
+    """Writes the entries of one run; the keys are those known when it is made.
 
-    def __init__(self) -> None:
+    Args:
+        seal: the seal of the last event that was written, or of the first entry.
+
+    Attributes:
+        seal: the same since.
+    """
+
+    def __init__(self, seal: str = "") -> None:
+        self.seal = seal
         self._redacted = redactor()
         self._fingerprints = Fingerprints(self._redacted)
 
@@ -103,14 +112,22 @@ class EntryWriter:
         library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
         entry = Node(RUN, properties, (state_to_pattern(state), library))
         entry = self._without_keys(entry)
+        self.seal = seal_of_entry(entry.line())
+        entry = entry._replace(properties={**entry.properties, VERIFY: self.seal})
         return Head(entry.line(), hash_of(program), filename, entry)
 
-    def event(
-        self, event: Event, seconds: float | None = None, request: Request | None = None
-    ) -> str:
+    def event(self, folded: Folded, seconds: float | None = None) -> str:
         """An event, see `RunLog.append`."""
-        fingerprint = None if request is None else self._fingerprints.of(request)
-        return self._without_keys(event_node(event, seconds, fingerprint)).line()
+        asked = folded.effect
+        request = self._fingerprints.of(asked.request) if isinstance(asked, CallModel) else None
+        entry = self._without_keys(event_node(folded.event, seconds, request))
+
+        def seal(line: str) -> str:
+            rest = seal_of_rest(folded, self._fingerprints)
+            self.seal = seal_of_entry(line, self.seal) + rest
+            return self.seal
+
+        return entry.line_with(VERIFY, seal)
 
     def note(self, note: Note) -> str:
         """A note."""

@@ -10,7 +10,7 @@
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
 ``seconds`` may stand beside them: how long the effect took that the event answers; beside a reply
-``request``, the fingerprint of what it answers.
+``request``, the fingerprint of what it answers; ``verify``, see `seals`.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ from .run_parts import (
     settings_to_properties,
     usage_to_map,
 )
+from .seals import VERIFY
 
 REQUEST = "request"
 """The property of a reply that has the fingerprint of its request."""
@@ -113,7 +114,7 @@ def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
     expect(pattern, Pattern, "pattern", by="event_from_pattern")
     label = expect_one_of(_FORMS, pattern)
     form = _FORMS[label]
-    read = Reader(pattern, label, ["at", "seconds", *form.keys])
+    read = Reader(pattern, label, ["at", "seconds", VERIFY, *form.keys])
     return form.read(read, read.position()), read.seconds()
 
 

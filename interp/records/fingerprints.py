@@ -34,10 +34,25 @@ class Fingerprints:
         self._redacted = redacted
         self._seen: dict[tuple[int, int], tuple[Message, bytes]] = {}
         self._asked: tuple[tuple[Any, ...], bytes] = (), b""
+        self._last: tuple[Request | None, str] = None, ""
 
     def of(self, request: Request) -> str:
         """The fingerprint of a request."""
-        return sha256(self._told(request) + self._said(request)).hexdigest()[:_LENGTH]
+        if request is not self._last[0]:
+            digest = sha256(self._told(request) + self._said(request))
+            self._last = request, digest.hexdigest()[:_LENGTH]
+        return self._last[1]
+
+    def of_effect(self, effect: Effect) -> str:
+        """What tells an effect from others."""
+        if isinstance(effect, CallModel):
+            return f"{effect.at} {self.of(effect.request)}"
+        arguments = self.of_json(effect.arguments)
+        return f"{type(effect).__name__} {effect.at} {self._redacted(effect.name)} {arguments}"
+
+    def of_json(self, text: str) -> str:
+        """A text of JSON as it is compared: without keys."""
+        return redacted_json(text, self._redacted)
 
     def _told(self, request: Request) -> bytes:
         """The digest of all but the conversation, which is mostly that of the request before."""

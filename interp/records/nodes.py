@@ -55,10 +55,27 @@ class Node(NamedTuple):
         """The node as canonical text on one line."""
         return write_node(self.label, self.properties, [*map(_line, self.elements)])
 
+    def line_with(self, key: str, value_of: Callable[[str], str]) -> str:
+        """The same with one more property, whose value is made of the line without it.
+
+        Args:
+            key: its name; no other property is behind it in the order of the alphabet.
+            value_of: gives its value, a plain word, for the line.
+        """
+        subject = write_node(self.label, self.properties)[1:-1]
+        elements = ", ".join(map(_line, self.elements))
+        value = value_of(_in_brackets(subject, elements))
+        start = f"{subject[:-1]}, " if self.properties else f"{subject} {{"
+        return _in_brackets(f'{start}{key}: "{value}"}}', elements)
+
 
 def pattern_line(pattern: Pattern) -> str:
     """The canonical text of a pattern on one line."""
     return write_pattern(pattern, style=_on_one_line)
+
+
+def _in_brackets(subject: str, elements: str) -> str:
+    return f"[{subject} | {elements}]" if elements else f"({subject})"
 
 
 def _line(node: Node | Pattern) -> str:

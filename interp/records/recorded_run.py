@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, TypeAlias, Union
+from itertools import chain, repeat
+from typing import Any, Final, TypeAlias, Union
 
 from attrs import field, frozen
 
@@ -13,12 +14,27 @@ from gram import GramError, Pattern, Source, expect, fault, origin, read_in_piec
 from lenses_ext import FocusError, ProgramError
 
 from ..errors import ReplayError, ValidationError
-from ..machine import At, CallModel, CallTool, Effect, Event, State, pending
+from ..machine import (
+    At,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Effect,
+    Event,
+    ModelReplied,
+    Resumed,
+    State,
+    TimeUp,
+    ToolReturned,
+    pending,
+)
 from ..messages import AssistantRole, ToolInvocation, Usage
 from .event_pattern import REQUEST, event_from_pattern
 from .fingerprints import Fingerprints
 from .pattern_parts import Reader
 from .run_notes import NOTES, Begun, Note, note_from_pattern, read_time
+from .seals import UNSEALED, VERIFY, Folded, Seal
 from .state_pattern import state_from_pattern
 from .steps import Course, Step
 
@@ -51,6 +67,7 @@ class RecordedRun:
         started: when it began, or None if that is not recorded.
         session: the name of the session's file beside it, if the run is a turn of a session.
         source: the text that it was read from, or None.
+        seals: the seals of its first entry and of its steps, in order; none where it was not read.
         steps: its steps, in order.
         notes: its notes, in order.
     """
@@ -63,6 +80,7 @@ class RecordedRun:
     started: datetime | None = None
     session: str | None = None
     source: Source | None = field(default=None, eq=False)
+    seals: tuple[Seal, ...] = field(default=(), eq=False)
     steps: tuple[Step, ...] = field(init=False, eq=False)
     notes: tuple[Note, ...] = field(init=False, eq=False)
 
@@ -129,22 +147,55 @@ class RecordedRun:
         place = self.source.filename if step is None else self.source.place(step.start or 0)
         return f"{place}: {told}" if place else told
 
-    def check_requests(self) -> None:
-        """Check that each reply answers the request that its fingerprint was taken of.
+    @property
+    def seal(self) -> str:
+        """The seal of its last event, or of its first entry if it has none; "" without one."""
+        return self.seals[-1].recorded if self.seals else ""
+
+    def check(self) -> None:
+        """Check that the run is as it was recorded, and that this version makes the same of it.
+
+        What has no seal is not compared, see `interp.records.seals`.
 
         Raises:
-            ReplayError: one does not: an entry before it was changed.
+            ReplayError: an entry was changed, or leads to something else than it did.
         """
-        fingerprints = Fingerprints()
-        for each in self.steps:
-            if each.request is None or not isinstance(each.effect, CallModel):
-                continue
-            if fingerprints.of(each.effect.request) != each.request:
-                told = (
-                    f"the reply at {position_text(each.event.at)} answered another request than "
-                    "the one that the entries before it lead to\n  hint: was the file edited?"
-                )
-                raise ReplayError(self.placed(told, each))
+        if self.seals and not self.seals[0].is_whole:
+            place = self.source.place(0) if self.source else ""
+            told = f"the first entry is not as it was recorded\n{_EDITED}"
+            raise ReplayError(f"{place}: {told}" if place else told)
+        if misfit := self._misfit():
+            index, told = misfit
+            raise ReplayError(self.placed(told, self.steps[index]))
+
+    @property
+    def fitting(self) -> tuple[Step, ...]:
+        """Its steps up to the first that is not as it was recorded, see `check`."""
+        misfit = self._misfit()
+        return self.steps[: misfit[0]] if misfit else self.steps
+
+    def _misfit(self) -> tuple[int, str] | None:
+        """The index of the first step that is not as it was recorded, and what is said of it."""
+        fingerprints, state = Fingerprints(), self.first
+        asked: dict[At, Effect] = {each.at: each for each in pending(state)}
+        seals = chain(self.seals[1:], repeat(UNSEALED))
+        for index, (each, seal) in enumerate(zip(self.steps, seals, strict=False)):
+            named = _named(each.event)
+            if not seal.is_whole:
+                told = f"{named} is not as it was recorded, or an entry before it was removed"
+                return index, f"{told}\n{_EDITED}"
+            effect = asked.pop(each.event.at, None)
+            request = effect.request if isinstance(effect, CallModel) else None
+            if each.request and request and fingerprints.of(request) != each.request:
+                told = "another request than the one that the entries before it lead to"
+                return index, f"{named} answered {told}\n{_EDITED}"
+            folded = Folded.of(state, each.event, effect)
+            state = folded.state
+            asked |= {new.at: new for new in folded.new}
+            if not seal.leads_to(folded, fingerprints):
+                told = f"{named} leads to something else than when it was recorded"
+                return index, f"{told}: now the run waits for {_awaited(state)}\n{_OTHER_VERSION}"
+        return None
 
 
 def read_run(source: Source) -> RecordedRun:
@@ -162,9 +213,8 @@ def read_run(source: Source) -> RecordedRun:
     if RUN not in head.value.labels:
         message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
         raise ValidationError.of([fault("no-run", message, head, "labels", hint=hint)])
-    read = Reader(
-        head, RUN, ["format", "version", "file", "program", "sha256", "started", "session"]
-    )
+    keys = ["format", "version", "file", "program", "sha256", "started", "session", VERIFY]
+    read = Reader(head, RUN, keys)
     found = read.number("format")
     if found not in _FORMATS:
         known = " or ".join(map(str, _FORMATS))
@@ -177,8 +227,9 @@ def read_run(source: Source) -> RecordedRun:
         message, hint = "the text of the program is not the one that was run", "was it edited?"
         read.refuse("edited-program", message, "program", hint)
     first = state_from_pattern(head.elements[0])
+    seals = [Seal.of(head, "")]
     try:
-        found_entries = tuple(_entries(first, entries))
+        found_entries = tuple(_entries(first, entries, seals))
     except (FocusError, ProgramError) as error:
         program_run = head.elements[0].elements[0]
         told = str(error).removeprefix(f"{origin(program_run)}: ")
@@ -193,6 +244,7 @@ def read_run(source: Source) -> RecordedRun:
         read_time(read, "started") if read.has("started") else None,
         read.text("session") if read.has("session") else None,
         source,
+        tuple(seals),
     )
 
 
@@ -201,7 +253,8 @@ def hash_of(program: str) -> str:
     return sha256(program.encode(errors="surrogatepass")).hexdigest()
 
 
-def _entries(first: State, entries: Iterable[Pattern]) -> Iterator[Entry]:
+def _entries(first: State, entries: Iterable[Pattern], seals: list[Seal]) -> Iterator[Entry]:
+    """The entries behind the first; their seals are added to those before."""
     course = Course(first)
     for entry in entries:
         if label := next((each for each in entry.value.labels if each in NOTES), None):
@@ -221,7 +274,26 @@ def _entries(first: State, entries: Iterable[Pattern]) -> Iterator[Entry]:
             message = f"the run does not come to this: {told}; expected {_awaited(course.state)}"
             misfit = fault("misfit", message, entry)
             raise ReplayError(misfit.with_hint()) from None
+        seals.append(Seal.of(entry, seals[-1].recorded))
         yield found
+
+
+def _named(event: Event) -> str:
+    """An event as messages name it."""
+    return _NAMES[type(event)] + (f" at {position_text(event.at)}" if event.at else "")
+
+
+_NAMES: Final[dict[type[Event], str]] = {
+    ModelReplied: "the reply",
+    ToolReturned: "the result",
+    CallFailed: "the failure",
+    Decided: "the decision",
+    TimeUp: "the end of the time",
+    Resumed: "the change",
+}
+
+_EDITED: Final = "  hint: was it edited? Without the properties verify, entries are not compared"
+_OTHER_VERSION: Final = "  hint: was it recorded by another version of this package?"
 
 
 def _awaited(state: State) -> str:

@@ -4,16 +4,16 @@
 
     [:Run {file: "a.gram", format: 2, program: "…", …} | [:RunState …], [:Library …]]
     (:Begun {at: [0], time: "2026-11-22T15:10:34.120+00:00"})
-    [:ModelReplied {at: [0], request: "9f3c…", seconds: 0.8} | [:Assistant | (:ToolCall {…})]]
+    [:ModelReplied {at: [0], request: "9f3c…", seconds: 0.8, verify: "07e1…"} | [:Assistant …]]
     (:Begun {at: [0, 0], time: "2026-11-22T15:10:34.930+00:00"})
-    (:ToolReturned {at: [0, 0], result: json`…`, seconds: 0.01})
+    (:ToolReturned {at: [0, 0], result: json`…`, seconds: 0.01, verify: "b24d…"})
 
 The first entry holds the State that the run began with, the text of the program and the tools of
 the library; each other entry is an event or a note (see `run_notes`). Folded over that State, the
-events give every State of the run. An entry is whole when its line end is there: the rest of a line
-that a killed process left is not read, and is cut off when the file is written again. A writer
-locks the file, so that two processes never record the same run. Keys are redacted (see
-`interp.redaction`).
+events give every State of the run; ``verify`` shows whether they were changed (see `seals`). An
+entry is whole when its line end is there: the rest of a line that a killed process left is not
+read, and is cut off when the file is written again. A writer locks the file, so that two processes
+never record the same run. Keys are redacted (see `interp.redaction`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from typing import TypeAlias, Union
 from gram import Source, decode, expect, resolved
 
 from ..errors import ValidationError
-from ..machine import At, Event, Request, State
+from ..machine import At, State
 from ..tools import Tool
 from .entry_writer import EntryWriter
 from .recorded_run import RecordedRun, read_run
 from .run_notes import Note
+from .seals import Folded
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
@@ -113,6 +114,7 @@ class RunFile:
             raise ValidationError(f"{path}: {message}")
         found = read_run(Source(decode(content[:whole], str(path)), str(path)))
         file.has_begun, file.unanswered, file._size = True, found.unanswered, whole
+        file._entries = EntryWriter(found.seal)
         return file, found
 
     @contextmanager
@@ -129,22 +131,20 @@ class RunFile:
         try:
             _lock(descriptor, self.path)
             self._cut_off(descriptor)
-            self._descriptor, self._entries = descriptor, EntryWriter()
+            self._descriptor, self._entries = descriptor, EntryWriter(self._entries.seal)
             yield
         finally:
             with self._writing:
                 self._descriptor = None
                 os.close(descriptor)
 
-    def append(
-        self, event: Event, seconds: float | None = None, request: Request | None = None
-    ) -> None:
+    def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event, see `RunLog.append`.
 
         Raises:
             OSError: the file cannot be written.
         """
-        self._write(self._entries.event(event, seconds, request))
+        self._write(self._entries.event(folded, seconds))
 
     def note(self, note: Note, *, may_be_lost: bool = False) -> None:
         """Write a note; nothing is written of what was given up, once the file is let go.

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from ..machine import At, Event, Request, State
+from ..machine import At, State
 from ..tools import Tool
 from .run_notes import Note
+from .seals import Folded
 
 
 class RunLog(Protocol):
@@ -44,15 +45,12 @@ class RunLog(Protocol):
             OSError, StoreError: it cannot be written, or somebody else writes to it.
         """
 
-    def append(
-        self, event: Event, seconds: float | None = None, request: Request | None = None
-    ) -> None:
+    def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event; the log has to be held.
 
         Args:
-            event: the event.
+            folded: the event, what it answers and what it led to.
             seconds: how long the effect took that it answers, if that is known.
-            request: the request that it answers, if it is a reply.
 
         Raises:
             OSError, StoreError: it cannot be written.

@@ -56,7 +56,7 @@ def recorded(
         ReplayError: an event of the file does not fit the run.
     """
     found = run if isinstance(run, RecordedRun) else load_run(run)
-    found.check_requests()
+    found.check()
     answers: dict[tuple[type[Effect], At], _Answer] = {}
     for step in found.steps:
         given = [(step.effect, step.event)] if step.effect else []

@@ -34,7 +34,7 @@ class Replay:
             ReplayError: the recording was changed after the run, or ends before the run does.
             LimitError, ApprovalNeeded, ModelError: the run ended so.
         """
-        self.run.check_requests()
+        self.run.check()
         yield from under_way(self.run.first)
         for step in self.run.steps:
             if isinstance(step.effect, CallTool):

@@ -11,7 +11,8 @@ from gram import did_you_mean, expect
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
-from ..machine import Ask, At, Decided, Event, State, ToolReturned, step
+from ..machine import Ask, At, Decided, Event, State, ToolReturned
+from ..records import Folded
 from ..stores import RunStore, StoredRun
 
 
@@ -64,11 +65,14 @@ def decide_run(
         decisions if isinstance(decisions, Mapping) else {ask.at: decisions for ask in state.asks}
     )
     events = [event for at, decision in each.items() for event in _events(state, at, decision)]
+    asks, answers = {ask.at: ask for ask in state.asks}, list[Folded]()
     for event in events:
-        state, _ = step(state, event)
-    if events:
+        effect = asks.get(event.at) if isinstance(event, Decided) else None
+        answers.append(Folded.of(state, event, effect))
+        state = answers[-1].state
+    if answers:
         with log.held(lambda: state):
-            log.append_all(events)
+            log.append_all(answers)
     return state.asks
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from gram import GramError, expect
 from lenses_ext import ProgramLike
 
-from ..machine import At, CallModel, Effect, State, begun_with, pending, step
+from ..machine import At, Effect, State, begun_with, pending
 from ..programs import the_agent
-from ..records import EntryWriter, RecordedRun, Step
+from ..records import EntryWriter, Folded, RecordedRun
 from ..stores import RunFacts, RunStore, StoredRun
 
 
@@ -27,7 +27,7 @@ def fork_run(
 
     Returns:
         The id of the new run. It has what is recorded of the other up to the first request or call
-        that differs.
+        that differs, or the first entry that is not as it was recorded.
 
     Raises:
         ValidationError: the program is invalid, or the input does not fit it.
@@ -44,23 +44,24 @@ def fork_run(
     log = StoredRun(store, first.run_id, facts=new)
     of = kept if program is None else None
     writer, entries, state = EntryWriter(), list[str](), first
-    for each, after in _same(kept, first):
-        asked = each.effect.request if isinstance(each.effect, CallModel) else None
-        entries.append(writer.event(each.event, each.seconds, asked))
-        state = after
-    log.begin_with(writer.head(first, kept.library, of=of), first, entries, state)
+    head = writer.head(first, kept.library, of=of)
+    for each, seconds in _same(kept, first):
+        entries.append(writer.event(each, seconds))
+        state = each.state
+    log.begin_with(head, first, entries, state)
     return first.run_id
 
 
-def _same(kept: RecordedRun, state: State) -> Iterator[tuple[Step, State]]:
-    """The steps that another run takes, too, with the States that they lead it to."""
+def _same(kept: RecordedRun, state: State) -> Iterator[tuple[Folded, float | None]]:
+    """The steps that another run takes, too, and how long they took."""
     waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
-    for each in kept.steps:
+    for each in kept.fitting:
         if each.effect is not None and waiting.pop(each.effect.at, None) != each.effect:
             return
         try:
-            state, new = step(state, each.event)
+            folded = Folded.of(state, each.event, each.effect)
         except GramError:  # it answers nothing that this run asks
             return
-        waiting |= {effect.at: effect for effect in new}
-        yield each, state
+        state = folded.state
+        waiting |= {effect.at: effect for effect in folded.new}
+        yield folded, each.seconds

@@ -11,9 +11,9 @@ from attrs import evolve
 from gram import expect
 
 from ..errors import AgentError, StoreError
-from ..machine import At, Event, Request, State, Status
+from ..machine import At, State, Status
 from ..messages import Usage
-from ..records import CANCELLED, EntryWriter, Head, Note, RecordedRun, Stopped
+from ..records import CANCELLED, EntryWriter, Folded, Head, Note, RecordedRun, Stopped
 from ..redaction import redact
 from ..tools import Tool
 from .claims import Claim
@@ -82,7 +82,7 @@ class StoredRun:
             RunExistsError: the store has a run of this id.
             StoreError: the store cannot be written.
         """
-        self.begin_with(EntryWriter().head(state, tools), state)
+        self.begin_with(self._entries.head(state, tools), state)
 
     def begin_with(
         self,
@@ -135,7 +135,7 @@ class StoredRun:
         Raises:
             StoreError: the store cannot be written.
         """
-        head = EntryWriter().head(state, ())
+        head = self._entries.head(state, ())
         turn = _turn(self.store.row(self.id).facts.conversation, state)
         return self.store.begin_anew(self.id, head.line, shared=head.shared, turn=turn)
 
@@ -154,13 +154,14 @@ class StoredRun:
             StoreError: there is no such run, or the store cannot be read.
             GramDecodeError: what is kept is not gram.
             ValidationError: what is kept is not the record of a run; the fault has its place.
-            ReplayError: an event does not fit the run, or answers another request than the one
-                that this version of the interpreter makes.
+            ReplayError: an event does not fit the run, was changed, or leads to something else
+                with this version of the interpreter.
         """
         found, row = store.recorded(run), store.row(run)
         log = cls(store, run, facts=row.facts, closes_store=closes_store)
-        found.check_requests()
+        found.check()
         log.has_begun, log.unanswered = True, found.unanswered
+        log._entries = EntryWriter(found.seal)
         log._size = 1 + len(found.entries)
         if status_of(found.state) in ENDED and row.status == "stopped":
             with log.held(lambda: found.state):  # whoever had it did not come to write its status
@@ -184,7 +185,8 @@ class StoredRun:
         except AgentError:
             self._close()
             raise
-        self._claim, self._entries, self._stopped_by = claim, EntryWriter(), None
+        self._claim, self._stopped_by = claim, None
+        self._entries = EntryWriter(self._entries.seal)
         try:
             self._write()  # what could not be written before
             yield
@@ -210,18 +212,16 @@ class StoredRun:
         finally:
             self._close()
 
-    def append(
-        self, event: Event, seconds: float | None = None, request: Request | None = None
-    ) -> None:
+    def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event, see `RunLog.append`.
 
         Raises:
             RunTakenError: somebody else has claimed the run since.
             StoreError: the store cannot be written.
         """
-        self._write(self._entries.event(event, seconds, request))
+        self._write(self._entries.event(folded, seconds))
 
-    def append_all(self, events: Iterable[Event]) -> None:
+    def append_all(self, events: Iterable[Folded]) -> None:
         """Write events, all or none; see `append`."""
         self._write(*(self._entries.event(each) for each in events))
 

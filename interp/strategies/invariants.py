@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from gram import expect
 from lenses_ext import ProgramLike
 
-from ..machine import CallModel
-from ..records import PathLike, RecordedRun, RunFile
+from ..records import Folded, PathLike, RecordedRun, RunFile
 from ..tools import empty_tool_library
 from .runs import Library, runs
 
@@ -80,5 +79,4 @@ def _write(run: RecordedRun, path: PathLike) -> None:
     file.begin(run.first, ())
     with file.held():
         for step in run.steps:
-            asked = step.effect.request if isinstance(step.effect, CallModel) else None
-            file.append(step.event, request=asked)
+            file.append(Folded.of(step.before, step.event, step.effect))

@@ -49,7 +49,7 @@ def test_no_key_reaches_a_file_a_page_or_a_terminal(key: str, before: str, after
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.gram"
         text = recorded_text(f"{before}{key}{after}", path)
-        load_run(path).check_requests()
+        load_run(path).check()
 
     assert hidden.values == {key}
     for spelled in (key, json.dumps(key)[1:-1], json.dumps(json.dumps(key))[3:-3]):

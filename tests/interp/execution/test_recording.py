@@ -430,11 +430,12 @@ def test_requests_that_were_sent_again_are_noted(
 
 def test_a_reply_has_the_fingerprint_of_its_request(file: Path) -> None:
     run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    load_run(file).check_requests()
-    file.write_text(file.read_text().replace('content: "go"', 'content: "stop"'))
+    load_run(file).check()
+    text = file.read_text().replace('content: "go"', 'content: "stop"')
+    file.write_text(re.sub(r', verify: "\w+"', "", text))  # as versions before have written it
 
     with pytest.raises(ReplayError, match=r"run\.gram:3:1: the reply at position \(0\) answered"):
-        load_run(file).check_requests()
+        load_run(file).check()
 
 
 def test_the_fingerprint_of_a_request_with_a_key_is_that_of_what_is_recorded(
@@ -445,7 +446,7 @@ def test_the_fingerprint_of_a_request_with_a_key_is_that_of_what_is_recorded(
     run(AGENT, said, counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
     monkeypatch.delenv("SOME_API_KEY")
 
-    load_run(file).check_requests()
+    load_run(file).check()
 
 
 # --- tools that must not run twice

@@ -159,7 +159,7 @@ def test_a_cost_is_unknown_where_another_server_than_the_providers_answered(
     assert "unknown" in run_page(load_run(file))
     assert "secret99x" not in text
     assert "abcdef99" not in text
-    load_run(file).check_requests()
+    load_run(file).check()
 
 
 TEAM = """
