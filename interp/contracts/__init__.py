@@ -1,6 +1,6 @@
 """Checks arguments, results and answers against the schemas that a program declares."""
 
-from .arguments import parameters_of, read_arguments
+from .arguments import own_parameters_of, parameters_of, read_arguments
 from .openapi_schemas import from_openapi_schema
 from .response_format import response_format, unwrapped
 from .strict_tools import has_strict_form, without_stand_ins
@@ -16,6 +16,7 @@ __all__ = [
     "function_definition_text",
     "has_strict_form",
     "mcp_definition",
+    "own_parameters_of",
     "parameters_of",
     "read_arguments",
     "require_schema",

@@ -75,6 +75,14 @@ def parameters_of(tool: Pattern) -> Parameters:
     return _parameters_of_tool(tool)
 
 
+def own_parameters_of(tool: Pattern) -> Parameters:
+    """The same, where nothing but these may be given unless the specification allows it.
+
+    A model may add what nobody asked for; what a person writes and nothing takes is a slip.
+    """
+    return _own_parameters_of_tool(tool)
+
+
 class Parameters:
     """The parameters of a tool, prepared to check the arguments of many calls.
 
@@ -124,6 +132,11 @@ def _parameters(schema: str) -> Parameters:
 
 _parameters_of_tool: Memo[Pattern, Parameters] = Memo(
     lambda tool: Parameters(write_json(view(tool_spec_schema, tool)))
+)
+_own_parameters_of_tool: Memo[Pattern, Parameters] = Memo(
+    lambda tool: Parameters(
+        write_json({"additionalProperties": False, **view(tool_spec_schema, tool)})
+    )
 )
 
 

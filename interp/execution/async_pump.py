@@ -72,7 +72,7 @@ async def adrive(run: Progress, *, words: bool, is_read: bool = True) -> AsyncIt
                     if event and is_read:
                         for seen in observations(before, event, run.state):
                             yield seen
-                await _give_up_unwanted(run, running)
+                await _give_up(run, running)
                 if not ended:
                     effect = next(iter(running.values()))
                     await _stop(run, running, GRACE)
@@ -142,18 +142,24 @@ async def _stop(run: Progress, running: dict[asyncio.Task[Event], Effect], secon
     running.clear()
 
 
-async def _give_up_unwanted(run: Progress, running: dict[asyncio.Task[Event], Effect]) -> None:
-    """Cancel requests and questions whose answers nobody waits for: a workflow has failed.
+async def _give_up(run: Progress, running: dict[asyncio.Task[Event], Effect]) -> None:
+    """Cancel what is not waited for any more: requests and questions of a workflow that has failed.
 
+    Where the run stops, questions are given up, too, since a person may take hours: they stay open.
     Tools are let go on to their end: one that is stopped half-way may leave something half-done.
     """
-    unwanted = [
+    is_stopping = run.failure is not None or run.state.status is Status.LIMITED
+    given_up = [
         task
         for task, effect in running.items()
-        if not isinstance(effect, CallTool) and not run.is_wanted(effect, may_begin=False)
+        if (isinstance(effect, Ask) and is_stopping)
+        or (not isinstance(effect, CallTool) and not run.is_wanted(effect, may_begin=False))
     ]
-    if unwanted:
-        await stopped(unwanted, GRACE)
+    if given_up:
+        await stopped(given_up, GRACE)
+    for task in given_up:
+        if not task.done() or task.cancelled():
+            del running[task]
 
 
 async def _until_one_ends(

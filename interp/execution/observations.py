@@ -184,16 +184,18 @@ def finished(state: State) -> Finished:
     """What a run ends with when nothing is left to do.
 
     Raises:
+        LimitError: a limit was reached, also where calls wait for approval: it is not enough to
+            approve them.
         ApprovalNeeded: calls wait for approval.
-        LimitError: a limit was reached.
         ModelError: the answer is not of the type that the program declares.
         WorkflowError: a step of the workflow failed.
     """
-    if state.asks:
-        calls = ", ".join(_asked(state, ask) for ask in state.asks)
-        raise ApprovalNeeded(f"the run waits for approval of {calls}")
+    calls = ", ".join(_asked(state, ask) for ask in state.asks)
     if state.status is Status.LIMITED:
-        raise LimitError(f"the run stopped after {state.stopped}")
+        waiting = f"; it waits for approval of {calls}, too" if calls else ""
+        raise LimitError(f"the run stopped after {state.stopped}{waiting}")
+    if calls:
+        raise ApprovalNeeded(f"the run waits for approval of {calls}")
     if state.status is Status.FAILED:
         raise WorkflowError(f"the workflow failed: {state.stopped}")
     if state.status is Status.UNUSABLE:

@@ -22,7 +22,7 @@ from pyrsistent import pmap
 from gram import Pattern, expect
 from lenses_ext import Memo, Model, NotJson, ProgramLike, is_agent, tool_spec_of, written_signature
 
-from ..contracts import parameters_of
+from ..contracts import own_parameters_of
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, write_json
 from ..limits import Limits
@@ -160,7 +160,7 @@ def _input(pattern: Pattern, given: Given) -> Json:
     except NotJson as error:
         raise ValidationError(f"arguments are JSON: {error}") from None
     try:
-        checked = parameters_of(tool_spec_of(pattern)).checked(args)
+        checked = own_parameters_of(tool_spec_of(pattern)).checked(args)
     except ValidationError as error:
         raise ValidationError(refused(pattern.value.identity, error)) from None
     return input_of(pattern, checked)

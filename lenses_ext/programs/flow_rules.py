@@ -19,7 +19,6 @@ from ..schemas import (
     field_of,
     fields_of,
     is_required,
-    items_of,
     options_of,
     same_json,
     says_nothing,
@@ -216,13 +215,20 @@ def no_result(reading: Reading) -> Iterator[Finding]:
 
 def each_type(reading: Reading) -> Iterator[Finding]:
     """An arrow EACH from what gives no list."""
+    hint = "declare an Array: (::Array {elementType: String})"
     for place in _places(reading):
         for arrow in place.read.arrows:
-            if arrow.kind == "EACH" and items_of(place.flow.answer(arrow.source)) is None:
-                giver = place.words(arrow.source)
+            if arrow.kind != "EACH":
+                continue
+            giver, at = place.words(arrow.source), place.of(arrow)
+            if not place.flow.is_list(arrow):
                 gives = "is" if arrow.source is None else "gives"
-                hint = "declare an Array: (::Array {elementType: String})"
-                yield Finding(f"{giver} {gives} no list", place.of(arrow), hint=hint)
+                yield Finding(f"{giver} {gives} no list", at, hint=hint)
+            elif arrow.source is None and not place.flow.is_list_again():
+                yield Finding(f"in the next round {giver} is no list", at, hint=_NEXT_ROUND)
+
+
+_NEXT_ROUND = "let the step that comes last give a list, or map inside a workflow that is a step"
 
 
 def handoff_type(reading: Reading) -> Iterator[Finding]:
@@ -268,7 +274,7 @@ def impossible_choice(reading: Reading) -> Iterator[Finding]:
         for arrow in place.read.arrows:
             if arrow.kind != "WHEN":
                 continue
-            answer, giver = place.flow.answer(arrow.source), place.words(arrow.source)
+            answer, giver = place.flow.chosen_on(arrow.source), place.words(arrow.source)
             for problem, hint in _impossible(answer, arrow.conditions, giver):
                 yield Finding(problem, place.of(arrow), "is", hint=hint)
 
@@ -321,7 +327,7 @@ def uncovered_choice(reading: Reading) -> Iterator[Finding]:
                 continue
             if rest:
                 continue
-            answer, at = place.flow.answer(source), place.of(tests[-1])
+            answer, at = place.flow.chosen_on(source), place.of(tests[-1])
             if any(_never_taken(answer, test) for test in tests):
                 continue
             left = _uncovered(answer, tests)
@@ -339,7 +345,7 @@ def needless_otherwise(reading: Reading) -> Iterator[Finding]:
     """An arrow OTHERWISE that is never taken, because every answer has an arrow of its own."""
     for place in _places(reading):
         for source, tests, rest in _choices(place):
-            if tests and rest and _uncovered(place.flow.answer(source), tests) == []:
+            if tests and rest and _uncovered(place.flow.chosen_on(source), tests) == []:
                 message = f"every answer of {place.words(source)} has an arrow of its own"
                 yield Finding(f"{message}, so this is never taken", place.of(rest[0]))
 

@@ -119,6 +119,7 @@ class Flow:
         self.read: Workflow = workflow_of(holder.pattern)
         self.given = types.takes(holder) if given is None else given
         self._at_nodes: dict[str, Schema] = {}
+        self._answers: dict[str, Schema] = {}
 
     def used(self, name: str) -> Definition | None:
         """What a node uses; None where that is not defined."""
@@ -126,12 +127,37 @@ class Flow:
         return next(iter(self.types.program.meant(definition, self.holder.path)), None)
 
     def answer(self, name: str | None) -> Schema:
-        """What a node answers: a list where it is run for each item; None asks for the input."""
+        """What a node answers: a list where it is run for each item; None asks for the input.
+
+        Of a node that is mapped over what is no list nothing is known: that is reported once.
+        """
         if name is None:
             return self.given
-        used, node = self.used(name), self.read.nodes[name]
+        if name not in self._answers:
+            self._answers[name] = ANYTHING  # where arrows lead in a circle, which is reported
+            self._answers[name] = self._answered(name)
+        return self._answers[name]
+
+    def _answered(self, name: str) -> Schema:
+        used, each = self.used(name), self.read.nodes[name].each
         schema = ANYTHING if used is None else self.types.gives(used)
-        return list_schema(schema) if node.each is not None else schema
+        if each is None:
+            return schema
+        return list_schema(schema) if self.is_list(each) else ANYTHING
+
+    def is_list(self, arrow: FlowArrow) -> bool:
+        """Whether an arrow starts from what may be a list."""
+        return items_of(self.answer(arrow.source)) is not None
+
+    def is_list_again(self) -> bool:
+        """Whether what a loop is given in its next round may be a list; so it is without a loop."""
+        return self.read.loop is None or items_of(self.fed_back()) is not None
+
+    def chosen_on(self, name: str | None) -> Schema:
+        """What a choice is made on: what a node answers, or the input, in a loop of any round."""
+        if name is None and self.read.loop is not None:
+            return any_of([self.given, self.fed_back()])
+        return self.answer(name)
 
     def at(self, name: str) -> Schema:
         """What a node is given."""

@@ -64,7 +64,7 @@ LANGUAGE_CHECKS: Final = (
     Check("duplicate-answer", "error", agents(duplicate_answer)),
     Check("tool-name-collision", "error", tool_name_collision),
     Check("unexpected-element", "error", unexpected_element),
-    Check("misspelt-label", "warning", misspelt_label),
+    Check("misspelt-label", "warning", misspelt_label, {"label-case"}),
     Check("arrow-outside", "warning", arrow_outside),
     *REFERENCE_CHECKS,
     Check("tool-name", "warning", tools(tool_name)),

@@ -170,6 +170,75 @@ def test_a_question_that_nobody_waits_for_any_more_is_given_up() -> None:
     assert gave_up == [True]
 
 
+class AnswersWhenAsked(NeverAnswers):
+    """A model that answers once a person has been asked something: with an error, or with words."""
+
+    def __init__(self, is_asked: asyncio.Event, answer: str | ModelError) -> None:
+        super().__init__()
+        self._is_asked, self._answer = is_asked, answer
+
+    def complete(self, request: Request) -> str:
+        """The answer at once: what blocks asks nobody before all else is done."""
+        if isinstance(self._answer, ModelError):
+            raise self._answer
+        return self._answer
+
+    async def acomplete(self, request: Request) -> str:
+        """The answer, later."""
+        await self._is_asked.wait()
+        return self.complete(request)
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "error"), [(ModelError("down"), ModelError), ("said", LimitError)]
+)
+def test_what_stops_a_run_is_told_while_a_person_is_asked_and_the_question_stays_open(
+    answer: str | ModelError, error: type[Exception], later: bool, tmp_path: Path
+) -> None:
+    is_asked = asyncio.Event()
+
+    async def asks(_: Any) -> bool:
+        is_asked.set()
+        await asyncio.Event().wait()
+        return True
+
+    flow = resolve(
+        parse(
+            """
+            [w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)],
+              [u:Tool {description: "Does"} | (x::String)==>(::String)], a, c,
+              (t)-->(c), (a)-->(u)-->(c)]
+            (a:Agent {instruction: "a", model: "A/1"})
+            (c:Agent {instruction: "c", model: "A/1"})"""
+        )
+    )
+    policy = ApprovalPolicy([ApprovalRule("ask", "w/t")])
+    does = ToolLibrary.of([*library(str).values(), *library(str, "u").values()])
+    file = tmp_path / "a.run.gram"
+    begun = begin(
+        flow,
+        "x",
+        does,
+        model=AnswersWhenAsked(is_asked, answer),
+        match="name",
+        policy=policy,
+        approve=asks,
+        record=file,
+        limits=Limits(tool_calls=1),
+    )
+
+    with pytest.raises(error):
+        finished(begun, later=later)
+
+    assert [each.at for each in begun.state.asks] == [("t",)]
+    state = load_run(file).state
+    assert state == begun.state
+    more: Any = {"model": ScriptedModel(["a", "c"]), "match": "name", "limits": Limits()}
+    again = Run(state, does, approve=lambda _: True, **more)
+    assert finished(again, later=later).content in ("a", "c")
+
+
 @pytest.mark.parametrize("later", [False, True])
 def test_a_failed_model_stops_the_run_which_goes_on_with_what_was_done(later: bool) -> None:
     def says(request: Request) -> str:

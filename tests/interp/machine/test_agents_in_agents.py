@@ -215,6 +215,8 @@ def test_an_agent_can_be_called_with_its_arguments() -> None:
     assert asked.request.messages[-1].content == '{"text":"a","n":3}'
     with pytest.raises(ValidationError, match=r'arguments of "helper" are refused:\n\$.n'):
         start(helper, {"text": "a", "n": "b"})
+    with pytest.raises(ValidationError, match=r'refused:\n\$: unknown "m"; known: n, text'):
+        start(helper, {"text": "a", "m": 4})
     with pytest.raises(ValidationError, match="takes text, n: give the arguments by name"):
         start(helper, "a")
 
