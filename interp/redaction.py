@@ -14,15 +14,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from weakref import WeakSet
 
-from attrs import evolve, fields, has
-
 from gram import counted, quote
-
-if TYPE_CHECKING:
-    from .messages import ConversationContext
 
 REDACTED: Final = "[redacted]"
 
@@ -38,6 +33,10 @@ _AUTHORIZATION: Final = (
 _WORD: Final = r"(?<![\w-])[\w-]{3,7}(?![\w-])"
 _MASK = re.compile(r"[*•…]|\.\.")
 _MARKS: Final = frozenset("<>&'\"=")
+_PLAIN_WORD = re.compile("[A-Za-z_]+")
+_HARD_TO_SEE: Final = r"\\[u/]"
+"""Escapes that no JSON of ours has, so that a key may be spelled with them in any way."""
+
 _PASSWORD: Final = r"(\b[a-z][a-z0-9+.\-]{0,20}://)[^/@\s\"']*:[^/@\s\"']*@"
 
 _NAMED_PASSWORD: Final = r"(password\s*=\s*)('(?:\\.|[^'\\])*'|[^\s&;]+)"
@@ -106,6 +105,60 @@ def redactor() -> Callable[[str], str]:
     return partial(keys.sub, REDACTED) if keys else str
 
 
+def redacted_json(text: str, redact: Callable[[str], str]) -> str:
+    """A text that is JSON, or should be, without keys; what was JSON still is.
+
+    >>> redacted_json('{"id": 1234567890}', lambda text: text.replace("1234567890", "[redacted]"))
+    '{"id":"[redacted]"}'
+    """
+    if redact is str:
+        return text
+    from .json_text import parse_json, write_json
+
+    shown = redact(text)
+    if shown == text and not re.search(_HARD_TO_SEE, text):
+        return text
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return shown
+    clean = _json_without_keys(value, redact)
+    return shown if _is_json(shown, clean) else write_json(clean)
+
+
+def _json_without_keys(value: Any, redact: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return redact(value)
+        case dict():
+            names = redacted_names(value, redact)
+            return {names[key]: _json_without_keys(each, redact) for key, each in value.items()}
+        case list():
+            return [_json_without_keys(each, redact) for each in value]
+    text = json.dumps(value)
+    shown = redact(text)
+    return value if shown == text else shown
+
+
+def _is_json(text: str, value: Any) -> bool:
+    from .json_text import read_json
+
+    try:
+        return bool(read_json(text) == value)
+    except ValueError:
+        return False
+
+
+def redacted_names(names: Iterable[str], redact: Callable[[str], str]) -> dict[str, str]:
+    """Each name and what is written for it; those that would become the same are numbered."""
+    found: dict[str, str] = {}
+    for name in sorted(names):
+        clean = name if _PLAIN_WORD.fullmatch(name) else redact(name)
+        is_taken = clean != name and clean in found.values()
+        found[name] = f"{clean} {len(found)}" if is_taken else clean
+    return found
+
+
 class RedactedStream:
     """Redacts a text that arrives in parts, even if a key is split between them.
 
@@ -147,33 +200,6 @@ class RedactedStream:
                     first = at
                 at = text.find(key[0], at + 1)
         return first
-
-
-def redacted_context(context: ConversationContext) -> ConversationContext:
-    """Redact the texts of a conversation; returns the same object if nothing was replaced."""
-    from .messages import ConversationContext
-
-    keys = _known_keys()
-    if keys is None:
-        return context
-    messages = [_redacted(message, keys) for message in context]
-    if messages == list(context):
-        return context
-    return ConversationContext(messages)
-
-
-def _redacted(value: Any, keys: re.Pattern[str]) -> Any:
-    """A part of a message with the keys in all its texts replaced."""
-    from .messages import Role
-
-    if isinstance(value, str):
-        return keys.sub(REDACTED, value)
-    if isinstance(value, tuple):
-        return tuple(_redacted(each, keys) for each in value)
-    if has(type(value)) and not isinstance(value, Role):
-        parts = {each.name: getattr(value, each.name) for each in fields(type(value))}
-        return evolve(value, **{name: _redacted(part, keys) for name, part in parts.items()})
-    return value
 
 
 def _known_keys() -> re.Pattern[str] | None:

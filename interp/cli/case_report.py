@@ -69,7 +69,7 @@ class Report:
     def _write_junit(self) -> None:
         if self._junit is not None:
             text = junit_xml(self._cases, self._results, _shown_run)
-            write_atomically(Path(self._junit), redact(text))
+            write_atomically(Path(self._junit), text)
 
     def _show_failures(self) -> None:
         for result in self._results:

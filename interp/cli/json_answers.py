@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -21,9 +20,9 @@ from ..execution import (
 from ..json_text import read_json
 from ..machine import State, Status, frame_at, says_result
 from ..messages import AgentResponse, ToolInvocation
-from ..redaction import RedactedStream, redact
+from ..redaction import RedactedStream
 from .failures import Failure, exit_code_of, shown
-from .output import show
+from .output import show_json_line
 from .terminal import Terminal
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class JsonAnswers(Terminal):
         )
 
     def _print_answer(self, answer: dict[str, Json]) -> None:
-        _print({"type": "answer", **answer} if self._is_streaming else answer)
+        show_json_line({"type": "answer", **answer} if self._is_streaming else answer)
 
     def _tell_text(self, text: str) -> None:
         if text:
@@ -122,7 +121,7 @@ class JsonAnswers(Terminal):
 
     def _tell(self, kind: str, what: dict[str, Json]) -> None:
         if self._is_streaming:
-            _print({"type": kind, **what})
+            show_json_line({"type": kind, **what})
 
 
 def as_json_answer(response: AgentResponse) -> dict[str, Json]:
@@ -154,7 +153,3 @@ def _value(text: str) -> Json:
         return read_json(text)
     except ValueError:
         return text
-
-
-def _print(value: dict[str, Json]) -> None:
-    show(redact(json.dumps(value, ensure_ascii=False)))

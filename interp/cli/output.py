@@ -144,9 +144,18 @@ def detail(text: Styled) -> None:
 
 def show_json(value: Json) -> None:
     """Print a value as JSON on standard output, without keys."""
-    from ..redaction import redact
+    show(_json_text(value, indent=2))
 
-    show(redact(json.dumps(value, ensure_ascii=False, indent=2)))
+
+def show_json_line(value: Json) -> None:
+    """Print a value as JSON on one line of standard output, without keys."""
+    show(_json_text(value))
+
+
+def _json_text(value: Json, indent: int | None = None) -> str:
+    from ..redaction import redacted_json, redactor
+
+    return redacted_json(json.dumps(value, ensure_ascii=False, indent=indent), redactor())
 
 
 def for_question(text: str) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 import click
 from attrs import evolve
 
-from gram import Json, counted
+from gram import counted
 
 from ..call_text import call_text, shortened
 from ..json_text import read_json, write_json
@@ -19,7 +18,7 @@ from ..redaction import redact
 from ..replaying import Entry, Timeline, follow, round_name, timeline
 from .completing import complete_files
 from .file_options import json_option
-from .output import Styled, note, show, show_json
+from .output import Styled, note, show, show_json, show_json_line
 from .output_files import expect_other_file, write_result
 from .store_option import of_store_instead
 
@@ -102,20 +101,16 @@ def show_followed(runs: Iterable[RecordedRun], *, as_json: bool) -> None:
         ended = [each for each in found.in_order if not each.is_open]
         for entry in ended[shown:]:
             if as_json:
-                show(_json_line(evolve(entry, children=()).to_json()))
+                show_json_line(evolve(entry, children=()).to_json())
             else:
                 show(_line_of(entry, _width(found), by_whom=entry.level > 0))
         shown = len(ended)
     if found is not None and as_json:
-        show(_json_line({**found.to_json(), "entries": []}))
+        show_json_line({**found.to_json(), "entries": []})
     elif found is not None:
         for entry in found.waits_for:
             show(_line_of(entry, _width(found), by_whom=entry.level > 0))
         show(summary(found))
-
-
-def _json_line(value: Json) -> str:
-    return redact(json.dumps(value, ensure_ascii=False))
 
 
 def lines(found: Timeline) -> list[Styled]:

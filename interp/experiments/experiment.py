@@ -12,6 +12,7 @@ from gram import counted, expect, expect_all
 
 from ..json_text import Json
 from ..messages import Usage
+from ..redaction import redact
 from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
 from .metrics import MEASURES, score_of
 from .pair_tests import ALPHA, smallest_p
@@ -282,7 +283,7 @@ class Experiment:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from .report import fragment
 
-        return {"text/plain": self.table(), "text/html": fragment(self)}
+        return {"text/plain": redact(self.table()), "text/html": fragment(self)}
 
 
 def before_running(plan: Plan) -> Iterator[str]:

@@ -115,7 +115,7 @@ def _score(found: Any) -> Score:
         return Score(None, "the metric returned a number that is too large")
     except (TypeError, ValueError):
         return Score(None, f"the metric returned {type(found).__name__}, no number")
-    if type(found).__name__ == "bool_":  # numpy's
+    if getattr(getattr(found, "dtype", None), "kind", "") == "b":  # numpy's
         return Score(bool(found))
     is_usable = isfinite(number) and abs(number) <= _LARGEST
     return Score(number) if is_usable else Score(None, f"the metric returned {number}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gram import Content, Markup, counted, element
 
+from ..call_text import shortened
 from ..redaction import redact
 from ..views import Interval, facts, interval_plot, page, table
 from .intervals import Interval as IntervalOf95
@@ -128,7 +129,7 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
             [
                 each.arm,
                 element("div", _score(each, primary), class_="lines"),
-                element("div", each.failure or each.content[:_LONGEST], class_="lines"),
+                element("div", _said(each.failure or each.content), class_="lines"),
                 _link(each, links),
             ]
             for each in group
@@ -137,7 +138,7 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
         again = f", repeat {repeat + 1}" if repeat else ""
         yield element(
             "details",
-            element("summary", f"{case.name}{again}: {case.message[:_LONGEST]}"),
+            element("summary", f"{case.name}{again}: {_said(case.message)}"),
             table(["arm", primary, "answer", "run"], rows),
         )
     if len(groups) > _MOST_DIFFERING:
@@ -151,7 +152,12 @@ def _score(trial: Trial, metric: str) -> str:
         shown = {True: "yes", False: "no", None: "none"}[value]
     else:
         shown = f"{value:.4g}"
-    return f"{shown}: {score.problem[:_LONGEST]}" if score.problem else shown
+    return f"{shown}: {_said(score.problem)}" if score.problem else shown
+
+
+def _said(text: str) -> str:
+    """The beginning of a text, without keys, so that half of one never stays."""
+    return shortened(redact(text), _LONGEST)
 
 
 def _link(trial: Trial, links: Links) -> Content:

@@ -25,8 +25,8 @@ from gram import (
 
 from ..errors import ValidationError
 from ..messages import ConversationContext, empty_context
-from ..redaction import redacted_context
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
+from .redacting import redacted_context
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 

@@ -14,9 +14,9 @@ from lenses_ext import Memo
 
 from ..machine import CallModel, Effect, Request, ToolEffect
 from ..messages import FunctionRole, Message
-from ..redaction import redactor
+from ..redaction import redacted_json, redactor
 from .nodes import pattern_line
-from .redacting import redacted_json, redacted_pattern, redacted_value
+from .redacting import redacted_pattern, redacted_value
 
 _LENGTH = 16  # hexadecimal digits, which tell billions of requests apart
 

@@ -6,23 +6,19 @@ replaced too, unless it is a plain word: the notation's own names are plain word
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
+from attrs import evolve, fields, has
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Pattern, Subject, TaggedString, Value, write_value
 
-from ..json_text import parse_json, read_json, write_json
+from ..messages import ConversationContext, Role
+from ..redaction import redacted_json, redacted_names, redactor
 from .pattern_parts import JSON, Written
 
 Redact: TypeAlias = Callable[[str], str]
-
-_PLAIN_WORD: Final = re.compile("[A-Za-z_]+")
-_HARD_TO_SEE: Final = re.compile(r"\\[u/]")
-"""Escapes that no JSON of ours has, so that a key may be spelled with them in any way."""
 
 
 def redacted_value(value: Written, redact: Redact) -> Value:
@@ -35,7 +31,7 @@ def redacted_value(value: Written, redact: Redact) -> Value:
                 tag, redacted_json(content, redact) if tag == JSON else redact(content)
             )
         case PMap() | Mapping():
-            names = _redacted_names(value, redact)
+            names = redacted_names(value, redact)
             return pmap({names[key]: redacted_value(each, redact) for key, each in value.items()})
         case PVector() | tuple():
             return pvector(redacted_value(each, redact) for each in value)
@@ -51,57 +47,28 @@ def redacted_pattern(pattern: Pattern, redact: Redact) -> Pattern:
     subject = pattern.value
     found = Subject(
         redact(subject.identity),
-        _redacted_names(subject.labels, redact).values(),
+        redacted_names(subject.labels, redact).values(),
         redacted_value(subject.properties, redact),
     )
     return Pattern(found, [redacted_pattern(each, redact) for each in pattern.elements])
 
 
-def redacted_json(text: str, redact: Redact) -> str:
-    """A text that is JSON, or should be, without keys; what was JSON still is.
-
-    >>> redacted_json('{"id": 1234567890}', lambda text: text.replace("1234567890", "[redacted]"))
-    '{"id":"[redacted]"}'
-    """
+def redacted_context(context: ConversationContext) -> ConversationContext:
+    """A conversation without the known keys; the same object if it has none."""
+    redact = redactor()
     if redact is str:
-        return text
-    shown = redact(text)
-    if shown == text and not _HARD_TO_SEE.search(text):
-        return text
-    try:
-        value = parse_json(text)
-    except ValueError:
-        return shown
-    clean = _redacted_json(value, redact)
-    return shown if _is_json(shown, clean) else write_json(clean)
+        return context
+    messages = [_without_keys(message, redact) for message in context]
+    return context if messages == list(context) else ConversationContext(messages)
 
 
-def _redacted_json(value: Any, redact: Redact) -> Any:
-    match value:
-        case str():
-            return redact(value)
-        case dict():
-            names = _redacted_names(value, redact)
-            return {names[key]: _redacted_json(each, redact) for key, each in value.items()}
-        case list():
-            return [_redacted_json(each, redact) for each in value]
-    text = json.dumps(value)
-    shown = redact(text)
-    return value if shown == text else shown
-
-
-def _is_json(text: str, value: Any) -> bool:
-    try:
-        return bool(read_json(text) == value)
-    except ValueError:
-        return False
-
-
-def _redacted_names(names: Iterable[str], redact: Redact) -> dict[str, str]:
-    """Each name and what is written for it; those that would become the same are numbered."""
-    found: dict[str, str] = {}
-    for name in sorted(names):
-        clean = name if _PLAIN_WORD.fullmatch(name) else redact(name)
-        is_taken = clean != name and clean in found.values()
-        found[name] = f"{clean} {len(found)}" if is_taken else clean
-    return found
+def _without_keys(value: Any, redact: Redact) -> Any:
+    """A part of a message without keys in any of its texts."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, tuple):
+        return tuple(_without_keys(each, redact) for each in value)
+    if has(type(value)) and not isinstance(value, Role):
+        parts = {each.name: getattr(value, each.name) for each in fields(type(value))}
+        return evolve(value, **{name: _without_keys(part, redact) for name, part in parts.items()})
+    return value

@@ -80,7 +80,9 @@ def runs(
     """
     pattern = the_agent(program, agent, by="runs")
     make = (lambda: library) if isinstance(library, ToolLibrary) else library
-    drawn = _Drawn(pattern, make, inputs or st.just("hello"), policy, limits, hostile)
+    drawn = _Drawn(
+        pattern, make, st.just("hello") if inputs is None else inputs, policy, limits, hostile
+    )
     drawn.tools()  # so that a library that does not fit is told of before anything is drawn
     return _runs(drawn)
 

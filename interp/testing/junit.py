@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 
 from ..cases import Case
+from ..redaction import redact
 from .case_results import CaseResult
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -70,5 +71,5 @@ def _count(element: ET.Element) -> None:
 
 
 def _text(text: str) -> str:
-    """A text without the characters that XML cannot have."""
-    return _NOT_XML.sub("\ufffd", text)
+    """A text without keys, and without the characters that XML cannot have."""
+    return _NOT_XML.sub("\ufffd", redact(text))

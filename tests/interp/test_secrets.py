@@ -4,25 +4,53 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from gram import dumps, loads_one
-from interp import ModelError, ScriptedModel, ToolLibrary, load_run, run, timeline, tool
+from interp import (
+    AgentResponse,
+    Case,
+    ModelError,
+    RecordedRun,
+    ScriptedModel,
+    Telemetry,
+    ToolLibrary,
+    ab,
+    begin,
+    judge,
+    load_run,
+    response,
+    run,
+    timeline,
+    tool,
+)
+from interp.cli.output import show_json_line
 from interp.cli.trace import lines
 from interp.redaction import REDACTED, hide
+from interp.strategies import check_runs
+from interp.testing import CaseResult, junit_xml
 from interp.views import run_page
 from tests.interp.execution.test_recording import AGENT, CALLS
+from tests.interp.experiments.worlds import arm, right, wrong
+from tests.interp.test_telemetry import Spans
 
-KEYS = st.text("abcXYZ019-_./+=<>&\"'`\\{}:é", min_size=8, max_size=20)
+KEYS = st.text("abcXYZ019-_./+=<>&\"'`\\{}:é", min_size=8, max_size=20).filter(
+    lambda key: any(map(str.isalpha, key))
+)
+"""Not of digits alone, which times and sizes have too."""
 WORDS = st.text("abXY01 -\"'`\\\n{}é", max_size=12)
 TALKER = loads_one(dumps(AGENT).replace("(:Integer)", "(:Any)"))
 
 
-def recorded_text(said: str, path: Path) -> str:
-    """What is written and shown of a run in which a text is said by everybody."""
+def everything_that_leaves(said: str, folder: Path) -> Iterator[str]:
+    """All that is written and shown where a text is said by everybody, of a run that fails too."""
 
     @tool
     def add(x: int) -> object:
@@ -31,29 +59,97 @@ def recorded_text(said: str, path: Path) -> str:
             raise ValueError(said)
         return {"text": said, said: [said]}
 
-    model = ScriptedModel([CALLS, said, ModelError(said)])
-    run(TALKER, f"x{said}", ToolLibrary.of(add), model=model, record=path)
+    for name, last in (("done", said), ("failed", ModelError(said))):
+        path, spans = folder / f"{name}.run.gram", Spans()
+        telemetry = Telemetry(spans.provider, content=True)
+        model = ScriptedModel([CALLS, said, last])
+        options = {"model": model, "record": path, "telemetry": telemetry}
+        begun = begin(TALKER, f"x{said}", ToolLibrary.of(add), **options)
+        with suppress(ModelError):
+            begun.finish()
+        yield from of_a_run(path)
+        yield from in_a_notebook(begun)
+        yield from (each.to_json() for each in spans.ended)
+    yield from of_a_case(said, response(begun.state), load_run(path))
+
+
+def of_a_run(path: Path) -> Iterator[str]:
+    """The file of a run, and what is shown of it."""
     kept = load_run(path)
-    shown = "".join(text for line in lines(timeline(kept)) for text in _texts(line))
-    return path.read_text(encoding="utf-8") + shown + run_page(kept)
+    kept.check()
+    yield path.read_text(encoding="utf-8")
+    yield from (text for line in lines(timeline(kept)) for text in _texts(line))
+    yield run_page(kept)
+    yield from map(repr, kept.entries)
+    for shown in (kept, timeline(kept)):
+        yield from in_a_notebook(shown)
+
+
+def in_a_notebook(shown: Any) -> Iterator[str]:
+    """What a notebook shows of something."""
+    yield from shown._repr_mimebundle_().values()
+
+
+def of_a_case(said: str, answered: AgentResponse, kept: RecordedRun) -> Iterator[str]:
+    """What is said of a case that failed."""
+    case = Case(name=said, input=said, has_expected=True, expected=f"not {said}")
+    result = CaseResult(case, answered, judge(case, answered), None, 0.1, kept)
+    yield junit_xml({said: [case]}, [result], lambda _: said)
+    yield from in_a_notebook(answered)
+    yield from in_a_notebook(answered.context)
+
+
+def of_an_experiment(said: str, folder: Path) -> Iterator[str]:
+    """The files, the page and the table of an experiment."""
+    cases = [Case(name=said, input=said, has_expected=True, expected=said)]
+    arms = {"A": arm(right), said: arm(wrong)}
+    found = ab(cases, arms, out=folder / "x", seed=1, progress=False)
+    found.write_html(folder / "report.html")
+    for path in folder.rglob("*"):
+        yield path.name
+        yield path.read_text(encoding="utf-8") if path.is_file() else ""
+    yield from in_a_notebook(found)
+
+
+def of_a_broken_invariant(said: str, folder: Path) -> Iterator[str]:
+    """The smallest run that breaks an invariant."""
+    path = folder / "failing.run.gram"
+    with pytest.raises(AssertionError):
+        check_runs(TALKER, lambda _: False, failing=path, inputs=st.just(said))
+    yield from of_a_run(path)
 
 
 def _texts(line: object) -> list[str]:
     return [line] if isinstance(line, str) else [part for part, _ in line]  # type: ignore[attr-defined]  # parts with styles
 
 
+def assert_hidden(key: str, texts: Iterable[str]) -> None:
+    """Check that a key is in no text, however it is spelled there."""
+    spellings = {key, json.dumps(key)[1:-1], json.dumps(json.dumps(key))[3:-3], repr(key)[1:-1]}
+    for text in texts:
+        assert not [each for each in spellings if each in text]
+
+
+@settings(max_examples=20)
 @given(KEYS, WORDS, WORDS)
 def test_no_key_reaches_a_file_a_page_or_a_terminal(key: str, before: str, after: str) -> None:
     assume(key not in REDACTED and key.strip() == key)
     hidden = hide(key)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.gram"
-        text = recorded_text(f"{before}{key}{after}", path)
-        load_run(path).check()
+        assert_hidden(key, everything_that_leaves(f"{before}{key}{after}", Path(folder)))
 
     assert hidden.values == {key}
-    for spelled in (key, json.dumps(key)[1:-1], json.dumps(json.dumps(key))[3:-3]):
-        assert spelled not in text
+
+
+@pytest.mark.parametrize("key", ["sk<a&'b>9zQm2", 'sk"q\\w`e{r}t', "12345678"])
+@pytest.mark.parametrize("texts", [of_an_experiment, of_a_broken_invariant])
+def test_no_key_is_in_experiments_and_in_runs_that_break_an_invariant(
+    texts: Callable[[str, Path], Iterator[str]], key: str, tmp_path: Path
+) -> None:
+    hidden = hide(key)
+
+    assert_hidden(key, texts(f"it is {key}.", tmp_path))
+    assert hidden.values == {key}
 
 
 @given(KEYS, WORDS.filter(str.strip))
@@ -85,3 +181,19 @@ def test_a_key_that_is_a_word_of_the_notation_spoils_no_file(key: str, tmp_path:
 
     assert hidden.values
     assert load_run(path).state.context[-1].content == f"it is {REDACTED}"
+
+
+@pytest.mark.parametrize("key", ["testcase", "12345678", "failures"])
+def test_a_key_that_is_a_word_of_what_is_written_spoils_no_json_and_no_xml(
+    key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden = hide(key)
+    case = Case(name=key, input="go")
+
+    report = ET.fromstring(junit_xml({"f": [case]}, [], repr))
+    show_json_line({"failures": 12345678, "testcase": [key]})
+
+    assert hidden.values
+    assert [each.get("name") for each in report.iter("testcase")] == [REDACTED]
+    shown = json.loads(capsys.readouterr().out)
+    assert (set(shown), shown["testcase"]) == ({"failures", "testcase"}, [REDACTED])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import CancelledError
+from decimal import Decimal
 from math import inf, nan
 from typing import Any
 
+import numpy
 import pytest
 
 from interp import Case, Metric, ToolLibrary, Trial, Usage, ab, matches_schema, tool
@@ -42,6 +44,11 @@ def scored(metric: Metric, **given: Any) -> Score:
         (True, True),
         (0, 0.0),
         (2.5, 2.5),
+        (Decimal("1.5"), 1.5),
+        (numpy.float32(2.5), 2.5),
+        (numpy.int64(3), 3.0),
+        (numpy.bool_(True), True),
+        (numpy.array(False), False),
         ("because", False),
         ("", False),
         (None, None),
@@ -57,7 +64,7 @@ def test_what_a_function_gives_is_a_number_or_yes_or_no_or_no_score(
 ) -> None:
     score = scored(Metric("m", lambda _: found))
 
-    assert score.value == value
+    assert (score.value, type(score.value)) == (value, type(value))
     assert type(score.value) is type(value)
     assert (score.problem is None) == (value is not None and not isinstance(found, str))
 

@@ -13,8 +13,8 @@ from gram import dumps, loads_one
 from interp import ReplayError, ScriptedModel, ToolLibrary, load_run, recorded, run, tool
 from interp.machine import CallTool
 from interp.records import asks_the_same
-from interp.records.redacting import redacted_json, redacted_pattern
-from interp.redaction import REDACTED, hide
+from interp.records.redacting import redacted_pattern
+from interp.redaction import REDACTED, hide, redacted_json
 from tests.gram import strategies
 
 KEY = "sk-proj-7hfk/zQm2XvT=9Zw"
