@@ -83,7 +83,10 @@ def arrow_label(reading: Reading) -> Iterator[Finding]:
                 message = (
                     f"the label of an arrow is {_one_of(ARROW_LABELS)}, not {' and '.join(labels)}"
                 )
-                hint = did_you_mean(labels[0], ARROW_LABELS) if len(labels) == 1 else "keep one"
+                near = labels[0].upper()  # of another case alone
+                hint = f"did you mean {near}?" if near in ARROW_LABELS else None
+                hint = hint or did_you_mean(labels[0], ARROW_LABELS)
+                hint = "keep one" if len(labels) > 1 else hint
                 yield Finding(message, _at(holder, arrow), "labels", hint=hint)
 
 
@@ -102,7 +105,7 @@ def arrow_key(reading: Reading) -> Iterator[Finding]:
                     f"it has {_one_of(sorted(known))}" if known else "leave it out"
                 )
                 yield Finding(f"{what} has no {key}", at, key, hint=hint)
-            if arrow.kind == "WHEN" and arrow.equals is None and not unknown:
+            if arrow.kind == "WHEN" and not arrow.conditions and not unknown:
                 message = "an arrow WHEN says which answer it is taken for"
                 yield Finding(message, at, hint='write -[:WHEN {is: "…"}]->')
             if "as" in record and not arrow.key:

@@ -12,7 +12,7 @@ from .name_rules import DEFINED_TWICE
 
 FLOW_CHECKS: Final = (
     Check("arrow-direction", "error", arrow_rules.arrow_direction),
-    Check("arrow-label", "error", arrow_rules.arrow_label),
+    Check("arrow-label", "error", arrow_rules.arrow_label, {"label-case"}),
     Check("arrow-key", "error", arrow_rules.arrow_key),
     Check("arrow-end", "error", arrow_rules.arrow_end, DEFINED_TWICE),
     Check("handoff", "error", arrow_rules.handoff),

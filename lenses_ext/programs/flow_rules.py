@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
+from pyrsistent import pmap
+
 from gram import Finding, Reading, TreePath, Value, did_you_mean
 
 from .. import Difference, differences
@@ -192,11 +194,16 @@ def missing_field(reading: Reading) -> Iterator[Finding]:
                     continue
                 carry = [each for each in join.arrows if place.read.key_of(each) == key]
                 at = place.of((carry or list(join.arrows))[0])
-                if not carry:
+                if not carry and not _carries_unknown(place, join, wanted):
                     yield Finding(f'{taker} "{key}", which no arrow carries', at, hint=_NAME_IT)
-                elif not place.flow.is_always_there(carry, target):
+                elif carry and not place.flow.is_always_there(carry, target):
                     message = f'{taker} "{key}", which is missing where another arm is taken'
                     yield Finding(message, at, hint=f'make "{key}" optional, or carry it always')
+
+
+def _carries_unknown(place: _Place, join: Join, wanted: Schema) -> bool:
+    """Whether something is carried that is not wanted: perhaps a field with its name misspelt."""
+    return any(field_of(wanted, place.read.key_of(each)) is None for each in join.arrows)
 
 
 _NAME_IT = 'carry it with an arrow of this name: -[{as: "…"}]->'
@@ -280,7 +287,10 @@ def impossible_choice(reading: Reading) -> Iterator[Finding]:
 
 
 def _impossible(
-    answer: Schema, conditions: Mapping[str, Value], giver: str
+    answer: Schema,
+    conditions: Mapping[str, Value],
+    giver: str,
+    one_of: str = "write an arrow WHEN for each",
 ) -> Iterator[tuple[str, str | None]]:
     """What is asked of an answer that it can never be, with a hint."""
     for name, value in conditions.items():
@@ -301,7 +311,7 @@ def _impossible(
         options = options_of(schema)
         hint = "declare it in the type of the answer"
         if isinstance(wanted, list) and all(accepts_value(schema, each) for each in wanted):
-            yield f"{giver} gives one of {_json(wanted)}, not all", "write an arrow WHEN for each"
+            yield f"{giver} gives one of {_json(wanted)}, not all", one_of
             continue
         if options is not None:
             texts = [each for each in options if isinstance(each, str)]
@@ -408,7 +418,7 @@ def loop_rounds(reading: Reading) -> Iterator[Finding]:
             most = record["max"]
             if isinstance(most, bool) or not isinstance(most, int) or most < 1:
                 yield Finding("max is a whole number above 0", holder.path, "max")
-        if "until" not in record:
+        if record.get("until", pmap()) == pmap():
             message = f"{_called(holder)} does not say when it ends"
             yield Finding(message, holder.path, "identity", hint='add until: {node: "approved"}')
 
@@ -432,7 +442,11 @@ def loop_end(reading: Reading) -> Iterator[Finding]:
                 yield Finding(message, path, "until", keys=(name,), hint=hint)
                 continue
             fields = value if isinstance(value, Mapping) else {"": value}
-            for problem, hint in _impossible(place.flow.answer(name), fields, place.words(name)):
+            if not fields:
+                message = f"until does not say which answer of {place.words(name)} ends the loop"
+                yield Finding(message, path, "until", hint=f'write until: {{{name}: "approved"}}')
+            answer, giver = place.flow.answer(name), place.words(name)
+            for problem, hint in _impossible(answer, fields, giver, "name the one that ends it"):
                 yield Finding(problem, path, "until", hint=hint)
 
 

@@ -33,7 +33,8 @@ from .errors import SignatureError
 from .file_shapes import shared_shapes, used_shapes
 from .vocabulary import PARAMETERS, RESERVED
 
-_UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
+_ARROW_LABEL = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
+_UNNAMED_ARROW_LABEL = re.compile(rf"{_ARROW_LABEL.pattern}|[a-z]\w*", re.ASCII)
 
 
 class Element(NamedTuple):
@@ -101,13 +102,16 @@ def is_typed_path(pattern: Pattern) -> bool:
 def is_path(element: Pattern) -> bool:
     """Whether an element is made of arrows: an edge or a walk that is not a definition.
 
+    A label in lower case is that of an arrow, too, which is a fault; no definition has one.
+
     >>> from gram import loads
     >>> [is_path(each) for each in loads("(a)-[:WHEN]->(b) [l:Loop | a, b] (a)-->(b)-->(c)")]
     [True, False, True]
     """
     if element.value == WALK_SUBJECT:
         return True
-    return is_edge(element) and all(map(_UPPER_SNAKE.fullmatch, element.value.labels))
+    labels = _ARROW_LABEL if element.value.identity else _UNNAMED_ARROW_LABEL
+    return is_edge(element) and all(map(labels.fullmatch, element.value.labels))
 
 
 def signature_of(elements: Iterable[Pattern]) -> Pattern | None:
