@@ -26,7 +26,27 @@ if TYPE_CHECKING:
 _MOST = 50  # runs that a list shows unless told otherwise
 
 
-@click.group("runs")
+_MEANT = {
+    "follow": "show RUN --follow",
+    "watch": "show RUN --follow",
+    "trace": "show RUN",
+    "approve": "decide RUN",
+    "stop": "cancel RUN",
+    "remove": "prune --before AGE",
+}
+"""What is told to those who guess the name of a command."""
+
+
+class _Runs(click.Group):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in _MEANT:
+            ctx.fail(f"No such command '{args[0]}': it is gram runs {_MEANT[args[0]]}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group("runs", cls=_Runs)
 def command() -> None:
     """List, show and steer the runs of a store.
 
@@ -165,25 +185,37 @@ for each in (
 @click.argument("file", shell_complete=complete_files)
 @store_option()
 def export(run: str, file: str, store: str) -> None:
-    """Write RUN to the new run FILE, for gram resume, replay and trace."""
+    """Write RUN to the new run FILE, for gram resume, replay and trace.
+
+    A run file does not say for which tenant a run was done, and of which conversation it is a turn.
+    """
     from ..steering import export_run
 
     with open_store(store, must_exist=True) as opened:
-        export_run(opened, named_run(opened, run), file)
+        run = named_run(opened, run)
+        export_run(opened, run, file)
+        facts = opened.row(run).facts
+    for kind, name in (("tenant", facts.tenant), ("conversation", facts.conversation)):
+        if name is not None:
+            note(f"gram: {file} does not have the {kind} of the run: {name}")
 
 
 @command.command("import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_files)
 @store_option()
+@click.option("--tenant", metavar="NAME", help="Whom the runs were done for.")
 @json_option
-def import_files(files: tuple[str, ...], store: str, as_json: bool) -> None:
-    """Take the runs of run files into the store, and print their ids."""
+def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json: bool) -> None:
+    """Take the runs of run files into the store, and print their ids.
+
+    A run that was a turn of a conversation is one no more.
+    """
     from ..steering import import_run
 
     taken: list[Json] = []
     with open_store(store) as opened:
         for file in files:
-            run = import_run(opened, file)
+            run = import_run(opened, file, tenant=tenant)
             taken.append({"id": run, "file": file})
             if not as_json:
                 show(run)

@@ -120,6 +120,7 @@ def decide(
             waiting = decide_run(opened, run, given or all_of_them == "allow")
         else:
             waiting = opened.recorded(run).state.asks
+        status = opened.row(run).status
     if as_json:
         show_json([_ask_json(ask) for ask in waiting])
         return
@@ -130,7 +131,7 @@ def decide(
     if not waiting and (given or all_of_them):
         note(f"gram: run {run} waits for no more approval; gram runs resume goes on with it")
     elif not waiting:
-        note(f"gram: run {run} waits for no approval")
+        note(f"gram: run {run} is {status}, and waits for no approval")
 
 
 def _ask_json(ask: Ask) -> dict[str, Json]:

@@ -48,7 +48,7 @@ def decide_run(
         The calls that still wait.
 
     Raises:
-        ValidationError: no call waits at one of the positions.
+        ValidationError: no call waits, or none at one of the positions.
         RunTakenError: somebody goes on with the run.
         StoreError: there is no such run, or the store cannot be written.
     """
@@ -61,6 +61,9 @@ def decide_run(
         for at, decision in decisions.items():
             expect(at, tuple, "the position of a decision", by="decide_run")
             expect(decision, (bool, str, Result), f"decisions[{at}]", by="decide_run")
+    elif not state.asks:
+        status = store.row(run).status
+        raise ValidationError(f"no call of run {run} waits for approval: the run is {status}")
     each = (
         decisions if isinstance(decisions, Mapping) else {ask.at: decisions for ask in state.asks}
     )

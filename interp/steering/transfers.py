@@ -10,11 +10,14 @@ from gram import Source, decode, expect
 
 from ..errors import ValidationError
 from ..records import Head, PathLike, Stopped, read_run
-from ..stores import RunStore, StoredRun
+from ..stores import RunFacts, RunStore, StoredRun
 
 
 def export_run(store: RunStore, run: str, path: PathLike) -> None:
     """Write a run of a store to a new file (mode 0600), which can be resumed and replayed.
+
+    A file does not have its tenant, priority and parent, and not the conversation that it is a
+    turn of.
 
     Args:
         store: the store.
@@ -42,12 +45,13 @@ def export_run(store: RunStore, run: str, path: PathLike) -> None:
         raise
 
 
-def import_run(store: RunStore, path: PathLike) -> str:
+def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) -> str:
     """Take the run of a file into a store, up to its last whole entry; the file stays.
 
     Args:
         store: the store.
         path: the file.
+        tenant: whom the run was done for.
 
     Returns:
         The id of the run.
@@ -61,6 +65,7 @@ def import_run(store: RunStore, path: PathLike) -> str:
     """
     expect(store, RunStore, "store", by="import_run")
     expect(path, (str, os.PathLike), "path", by="import_run")
+    expect(tenant, (str, type(None)), "tenant", by="import_run")
     content = Path(path).read_bytes()
     text = decode(content[: content.rfind(b"\n") + 1], str(path))
     found = read_run(Source(text, str(path)))
@@ -68,7 +73,7 @@ def import_run(store: RunStore, path: PathLike) -> str:
     if len(entries) != len(found.entries):
         raise ValidationError(f"{path}: each entry has to be on a line of its own")
     run = found.first.run_id or os.urandom(8).hex()
-    log = StoredRun(store, run)
+    log = StoredRun(store, run, facts=RunFacts("", tenant=tenant))
     last = found.entries[-1] if found.entries else None
     stopped_by = last.error if isinstance(last, Stopped) else None
     log.begin_with(Head.of(head, found), found.first, entries, found.state, stopped_by)

@@ -2,6 +2,8 @@
 
 from .claims import Claim
 from .conversations import Conversation
+from .database import Execute
+from .formats import TableFormat
 from .opening import StoreLike, context_of, new_run, open_store, opened, run_of
 from .postgres import PostgresDatabase
 from .run_rows import ENDED, RunFacts, RunRow, RunStatus
@@ -12,6 +14,7 @@ __all__ = [
     "ENDED",
     "Claim",
     "Conversation",
+    "Execute",
     "PostgresDatabase",
     "RunFacts",
     "RunRow",
@@ -19,6 +22,7 @@ __all__ = [
     "RunStore",
     "StoreLike",
     "StoredRun",
+    "TableFormat",
     "context_of",
     "new_run",
     "open_store",

@@ -170,5 +170,8 @@ def _unreadable() -> ConfigurationError:
 
 
 def _carried_out(connection: psycopg.Connection[Any], sql: str, values: tuple[object, ...]) -> Rows:
-    cursor = connection.execute(sql.replace("?", "%s"), values)
+    if values:
+        cursor = connection.execute(sql.replace("?", "%s"), values)
+    else:
+        cursor = connection.execute(sql)  # several statements may be in it, and any character
     return cursor.fetchall() if cursor.description else []

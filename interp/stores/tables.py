@@ -1,8 +1,4 @@
-"""The tables of a store, and how those of an older store are brought up to date.
-
-The form of the tables has a number. A store of a lower one is changed when it is opened, in one
-transaction; one of a higher one is refused.
-"""
+"""The tables of a store."""
 
 from __future__ import annotations
 
@@ -10,8 +6,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from ..errors import StoreError
-from .database import Database, Execute
+from .database import Execute
+from .formats import TableFormat
 from .heads import hashes_in
 
 _FIRST: Final = (
@@ -122,42 +118,8 @@ def _make_second(execute: Execute) -> None:
         last = heads[-1][0]
 
 
-_STEPS: Final = (_make_first, _make_second)
-"""What leads from each form to the next; the first makes the tables."""
-
-FORMAT: Final = len(_STEPS)
-"""The number of the form that this version uses."""
-
-
-def make_tables(database: Database) -> None:
-    """Make the tables of a store in a database, or bring those of an older one up to date.
-
-    Raises:
-        StoreError: the database cannot be used, or holds a store of a later format.
-    """
-    if _format(database.execute, database) != FORMAT:
-        database.together(lambda execute: _bring_up_to_date(execute, database))
-
-
-def _bring_up_to_date(execute: Execute, database: Database) -> None:
-    execute(database.guard)
-    found = _format(execute, database)
-    if found > FORMAT:
-        raise StoreError(
-            f"{database.name}: the store has format {found}, and this version knows {FORMAT}\n"
-            "  hint: it was written by a later version of this package"
-        )
-    for step in _STEPS[found:]:
-        step(execute)
-    execute("DELETE FROM gram_store")
-    execute("INSERT INTO gram_store (format) VALUES (?)", FORMAT)
-
-
-def _format(execute: Execute, database: Database) -> int:
-    """The format of the store in a database; 0 if there is none."""
-    if not execute(database.has_table, "gram_store"):
-        return 0
-    return int(execute("SELECT max(format) FROM gram_store")[0][0] or 0)
+STORE: Final = TableFormat("the store", "gram_store", (_make_first, _make_second))
+"""The tables of a store."""
 
 
 def add_uses(execute: Execute, run: str, hashes: Iterable[str]) -> None:

@@ -59,7 +59,12 @@ def why_not(state: State, library: ToolLibrary, match: Match) -> str | None:
         match: how closely they have to match.
     """
     try:
-        bind_agent_tools(state.agent, library, match=match)
+        tools = bind_agent_tools(state.agent, library, match=match)
+        if agents := [each.name for each in tools if each.agent is not None]:
+            return (
+                f"{', '.join(agents)}: an agent of a library takes the place of a tool where a run "
+                "is begun, and this one was submitted without it: write it into the program"
+            )
         for model in models_asked(state):
             connect_model(model)
     except (ToolBindingError, ConfigurationError) as error:

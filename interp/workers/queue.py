@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from ..errors import ConfigurationError
 from ..json_text import write_json
 from ..stores import PostgresDatabase, RunStore
-from .tables import CLOCK, GUARD, SEEN, TABLES
+from .tables import CLOCK, SEEN, WORK
 
 if TYPE_CHECKING:
     import psycopg
@@ -81,7 +81,7 @@ class RunQueue:
 
     Raises:
         ConfigurationError: Procrastinate is not installed.
-        StoreError: the database cannot be reached, or changed.
+        StoreError: the database cannot be reached or changed, or a later version has changed it.
     """
 
     def __init__(self, database: PostgresDatabase) -> None:
@@ -96,7 +96,7 @@ class RunQueue:
         app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector())
         self._configure: Callable[..., Any] = app.configure_task
         self._already = procrastinate.exceptions.AlreadyEnqueued
-        database.connected(_make_tables)
+        WORK.make(database)
 
     def add(self, run: str, queue: str, due: float | None) -> None:
         """Add a run to the work, and put its job into the queue; once, however often it is called.
@@ -349,24 +349,6 @@ def _why(
         return "no worker is there"
     reasons = [each for each in leaves if each][:_MOST_REASONS]
     return None if is_taken or not reasons else f"no worker takes it: {'; '.join(reasons)}"
-
-
-def _make_tables(connection: Connection) -> None:
-    """Make the tables of the queue in a database that does not have them."""
-    found = connection.execute(
-        "SELECT to_regclass('procrastinate_jobs'), to_regclass('gram_requests'), "
-        "to_regclass('gram_deaths')"
-    ).fetchone()
-    if found and None not in found:
-        return
-    from procrastinate.schema import SchemaManager
-
-    with connection.transaction():
-        connection.execute(GUARD)
-        for statement in TABLES:
-            connection.execute(statement)
-        if connection.execute("SELECT to_regclass('procrastinate_jobs')").fetchone() == (None,):
-            connection.execute(SchemaManager.get_schema())
 
 
 def _tell_some(connection: Connection, queue: str) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-TABLES: Final = (
+from ..stores import Execute, TableFormat
+
+_FIRST: Final = (
+    "CREATE TABLE gram_workers_format (format BIGINT NOT NULL PRIMARY KEY)",
     # The runs that workers are to drive, until they have ended.
     """
     CREATE TABLE IF NOT EXISTS gram_work (
@@ -69,11 +72,22 @@ TABLES: Final = (
     """,
 )
 
+
+def _make_first(execute: Execute) -> None:
+    """All tables; some may be there, since they had no format once."""
+    for statement in _FIRST:
+        execute(statement)
+    if execute("SELECT to_regclass('procrastinate_jobs')::text") == [(None,)]:
+        from procrastinate.schema import SchemaManager
+
+        execute(SchemaManager.get_schema())
+
+
+WORK: Final = TableFormat("the queue of its workers", "gram_workers_format", (_make_first,))
+"""The tables of workers, with those of Procrastinate."""
+
 CLOCK: Final = "extract(epoch FROM clock_timestamp())::double precision"
 """SQL for the time in seconds since 1970: the server's, which is the same for all workers."""
-
-GUARD: Final = "SELECT pg_advisory_xact_lock(7341955621)"
-"""SQL that lets only one make the tables at a time."""
 
 SEEN: Final = 15.0
 """Seconds since a worker was last heard of, after which it counts as dead."""

@@ -88,7 +88,8 @@ def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Pa
     assert runs(address, "export", row["id"], file).returncode == 0
     assert gram("replay", file).stdout == "Hello, Al! Nice to meet you.\n"
     assert runs(address, "prune", "--before", "0s").stderr == "gram: 2 runs removed\n"
-    assert runs(address, "import", file).stdout.strip() == row["id"]
+    assert runs(address, "import", file, "--tenant", "acme").stdout.strip() == row["id"]
+    assert [each["tenant"] for each in listed(address)] == ["acme"]
     assert runs(address, "import", file).returncode == 2
 
 
@@ -156,6 +157,8 @@ def test_commands_on_run_files_name_those_on_stores(address: str, command: str) 
         (["list", "--store", "mysql://host/db"], "there is no store at mysql:// addresses"),
         (["decide", "{run}", "--result", "0.0=x"], "--result 0.0: this is not JSON"),
         (["decide", "{run}", "--allow", "7"], "the run waits for no approval"),
+        (["decide", "{run}", "--all", "allow"], "waits for approval: the run is done"),
+        (["follow", "{run}"], "No such command 'follow': it is gram runs show RUN --follow"),
         (["decide", "{run}", "--all", "deny", "--allow", "7"], "--all answers each call"),
         (["export", "{run}", HELLO], "exists already"),
     ],

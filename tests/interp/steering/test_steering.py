@@ -130,6 +130,8 @@ def test_an_answer_to_no_question_is_told(store: RunStore) -> None:
         decide_run(store, run, {(0, 7): True})
     with pytest.raises(ValidationError, match="the run waits for no approval"):
         decide_run(store, done_run(store), {(0, 0): True})
+    with pytest.raises(ValidationError, match="waits for approval: the run is done"):
+        decide_run(store, done_run(store), True)
 
 
 def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:

@@ -48,6 +48,21 @@ def test_a_run_says_how_the_tool_of_a_worker_differs(database: str, store: RunSt
         until(lambda: "implementation 'Works for long'" in why_queued(store, [run]).get(run, ""))
 
 
+def test_a_tool_that_is_an_agent_of_a_worker_is_left_to_workers_that_have_its_code(
+    database: str, store: RunStore
+) -> None:
+    agent = loads_one(
+        """
+        [work:Agent {
+          description: "Works for some time", instruction: "Work.", model: "OpenAI/gpt-5.6-luna"
+        } | (seconds::Number)==>(::String)]
+        """
+    )
+    run = submit(WORKING, "Work.", store=store, model="Offline/rehearsal")
+    with at_work(Worker(database, ToolLibrary.of(agent))):
+        until(lambda: "write it into the program" in why_queued(store, [run]).get(run, ""))
+
+
 def test_runs_that_need_the_same_have_one_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     talking, _ = start(TALKER, "Hello")

@@ -54,6 +54,25 @@ def test_the_same_submission_twice_is_one_run(store: RunStore) -> None:
     assert jobs(store) == 1
 
 
+def test_a_queue_of_a_later_format_is_refused(store: RunStore) -> None:
+    submit(GREETER, "Hi.", store=store)
+    store.database.execute("UPDATE gram_workers_format SET format = 99")
+
+    with pytest.raises(StoreError, match=r"the queue of its workers has format 99, and .* knows 1"):
+        submit(GREETER, "Hi.", store=store)
+
+
+def test_a_queue_that_had_no_format_is_brought_up_to_date(store: RunStore) -> None:
+    first = submit(GREETER, "Hi.", store=store)
+    for table in ("gram_workers_format", "gram_deaths"):
+        store.database.execute(f"DROP TABLE {table}")
+
+    second = submit(GREETER, "Hi.", store=store)
+    assert jobs(store) == 2
+    assert {row.id for row in store.rows()} == {first, second}
+    assert store.database.execute("SELECT count(*) FROM gram_deaths") == [(0,)]
+
+
 @pytest.mark.parametrize(
     ("program", "said", "tenant"),
     [(TALKER, "Hi.", None), (GREETER, "Bye.", None), (GREETER, "Hi.", "acme")],
