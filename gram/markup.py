@@ -101,7 +101,9 @@ def _markup(content: Content) -> str:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(_NO_CHARACTERS, "\ufffd", visible(text).translate(_MARKS))
+    if not (text.isascii() and text.isprintable()):  # most are, and have nothing else to escape
+        text = re.sub(_NO_CHARACTERS, "\ufffd", visible(text))
+    return text.translate(_MARKS)
 
 
 def _as_escape(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ import click
 
 from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
 
-from ..records import load_run
+from ..records import source_of_run
 from ..views import with_counts, without_keys
 from .completing import complete_files
 from .file_options import agent_option
@@ -52,9 +52,9 @@ def command(
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
     drawing = drawing_of(read_document(file), agent)
     if recorded is not None:
-        from ..replaying import timeline  # imported late: only runs need it
+        from ..replaying import ShownRun  # imported late: only runs need it
 
-        run = timeline(load_run(recorded), has_prices=False)
+        run = ShownRun(source_of_run(recorded), has_prices=False).timeline()
         drawing = with_counts(drawing, run)
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):
             tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")

@@ -149,7 +149,7 @@ def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | 
     With --follow each step is shown as it ends, also of a run that workers drive; one that is
     queued is waited for.
     """
-    from ..replaying import follow, timeline
+    from ..replaying import ShownRun, follow
 
     if out is not None:
         expect_only_html(is_followed=is_followed, as_json=as_json)
@@ -158,15 +158,16 @@ def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | 
         if is_followed:
             show_followed(follow(run, store=opened), as_json=as_json)
             return
-        found, (row,) = opened.recorded(run), _with_reasons(opened, [opened.row(run)])
+        source, (row,) = opened.source_of(run), _with_reasons(opened, [opened.row(run)])
+    shown = ShownRun(source)
     if out is not None:
-        write_page(found, out)
+        write_page(shown, out)
         return
     if as_json:
-        show_json({**_row_json(row), **timeline(found).to_json(), "status": row.status})
+        show_json({**_row_json(row), **shown.timeline().to_json(), "status": row.status})
         return
     show(redact(next(_table([row]))))
-    for line in lines(timeline(found)):
+    for line in lines(shown.timeline()):
         show(line)
 
 

@@ -13,9 +13,9 @@ from ..call_text import call_text, shortened
 from ..json_text import read_json, write_json
 from ..messages import Usage
 from ..prices import shown_price
-from ..records import RecordedRun, load_run
-from ..redaction import redact
-from ..replaying import Entry, Timeline, follow, round_name, timeline
+from ..records import source_of_run
+from ..redaction import redact, redactor
+from ..replaying import Entry, ShownRun, Timeline, follow, round_name
 from .completing import complete_files
 from .file_options import json_option
 from .output import Styled, note, show, show_json, show_json_line
@@ -55,12 +55,12 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
     if out is not None:
         expect_only_html(is_followed=is_followed, as_json=as_json)
         expect_other_file(out, file)
-        write_page(load_run(file), out)
+        write_page(ShownRun(source_of_run(file)), out)
         return
     if is_followed:
         show_followed(follow(file), as_json=as_json)
         return
-    found = timeline(load_run(file))
+    found = ShownRun(source_of_run(file)).timeline()
     if as_json:
         show_json(found.to_json())
         return
@@ -68,11 +68,11 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
         show(line)
 
 
-def write_page(run: RecordedRun, out: str) -> None:
+def write_page(shown: ShownRun, out: str) -> None:
     """Write a run as one page for a browser, which only its owner can read."""
     from ..views import run_page  # imported late: only pages need it
 
-    write_result(out, run_page(run), private=True)
+    write_result(out, run_page(shown.run, found=shown.timeline()), private=True)
     if out != "-":
         note(f"gram: the page of the run is in {out}")
 
@@ -87,50 +87,45 @@ def expect_only_html(*, is_followed: bool, as_json: bool) -> None:
         raise click.UsageError("--html is for itself, without --follow and --json")
 
 
-def show_followed(runs: Iterable[RecordedRun], *, as_json: bool) -> None:
+def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
     """Show a run while it happens: each step as it ends, and at the end what it came to.
 
     Args:
-        runs: the run, again whenever it has gone on.
+        timelines: the run, again whenever it has gone on.
         as_json: whether each step is a JSON object on a line of its own.
     """
     shown = 0
     found: Timeline | None = None
-    for run in runs:
-        found = timeline(run)
+    for found in timelines:
         ended = [each for each in found.in_order if not each.is_open]
+        view = _Lines(found)
         for entry in ended[shown:]:
             if as_json:
                 show_json_line(evolve(entry, children=()).to_json())
             else:
-                show(_line_of(entry, _width(found), by_whom=entry.level > 0))
+                show(view.line(entry, by_whom=entry.level > 0))
         shown = len(ended)
     if found is not None and as_json:
         show_json_line({**found.to_json(), "entries": []})
     elif found is not None:
+        view = _Lines(found)
         for entry in found.waits_for:
-            show(_line_of(entry, _width(found), by_whom=entry.level > 0))
+            show(view.line(entry, by_whom=entry.level > 0))
         show(summary(found))
 
 
 def lines(found: Timeline) -> list[Styled]:
     """The lines of a timeline: one about the run, then one for each entry."""
-    return [summary(found), *_lines_of(found.entries, _width(found))]
-
-
-def _lines_of(entries: Iterable[Entry], width: int) -> Iterator[Styled]:
-    """The lines of some entries, each with those inside it."""
-    for entry in entries:
-        yield _line_of(entry, width)
-        yield from _lines_of(entry.children, width)
+    return [summary(found), *_Lines(found).of(found.entries)]
 
 
 def summary(found: Timeline) -> str:
     """The line about the run."""
+    why = f" ({_reason(found.stopped)})" if found.stopped else ""
     parts = [
         found.agent or "the agent",
         found.model,
-        found.status.value + (f" ({_reason(found.stopped)})" if found.stopped else ""),
+        found.status.value + why,
         f"{counted(found.requests, 'request')}, {counted(found.calls, 'call')}",
         _tokens(found.usage),
         _cost(found),
@@ -141,92 +136,103 @@ def summary(found: Timeline) -> str:
 
 def _reason(stopped: str) -> str:
     """What stopped a run, on one line; hints are for whoever ran it."""
-    return _short(stopped.partition("\n")[0].rstrip(":"))
+    return _shortened(redact(stopped.partition("\n")[0].rstrip(":")))
 
 
-def _line_of(entry: Entry, width: int, *, by_whom: bool = False) -> Styled:
-    """The line of an entry: where, when, how long, and what."""
-    began = "" if entry.started is None else f"+{entry.started:.2f}"
-    took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
-    who = f"{redact(entry.who)}: " if by_whom and not entry.is_frame else ""
-    place = f"{_position(entry):<{width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
-    return [(place, ""), *_what(entry)]
+class _Lines:
+    """How the entries of a timeline are shown, without the keys that are known now."""
 
+    def __init__(self, found: Timeline) -> None:
+        self._clean = redactor()
+        widths = (len(self._position(each)) for each in found.in_order)
+        self._width = max((each for each in widths if each <= _WIDEST), default=0) + 1
 
-def _position(entry: Entry) -> str:
-    return redact(".".join(map(str, entry.at)))
+    def of(self, entries: Iterable[Entry]) -> Iterator[Styled]:
+        """The lines of some entries, each with those inside it."""
+        for entry in entries:
+            yield self.line(entry)
+            yield from self.of(entry.children)
 
+    def line(self, entry: Entry, *, by_whom: bool = False) -> Styled:
+        """The line of an entry: where, when, how long, and what."""
+        began = "" if entry.started is None else f"+{entry.started:.2f}"
+        took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
+        who = f"{self._clean(entry.who)}: " if by_whom and not entry.is_frame else ""
+        place = (
+            f"{self._position(entry):<{self._width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
+        )
+        return [(place, ""), *self._what(entry)]
 
-def _width(found: Timeline) -> int:
-    widths = (len(_position(each)) for each in found.in_order)
-    return max((each for each in widths if each <= _WIDEST), default=0) + 1
+    def _position(self, entry: Entry) -> str:
+        return self._clean(".".join(map(str, entry.at)))
 
+    def _what(self, entry: Entry) -> list[tuple[str, str]]:
+        match entry.kind:
+            case "model":
+                return self._request(entry)
+            case "change":
+                return [(f"resumed with {self._changes(entry.arguments or '{}')}", "")]
+            case "each":
+                return [(f"{self._clean(entry.name)}: the list is empty", "")]
+            case "stop":
+                return [("stopped: ", ""), (self._short(entry.error or ""), "failed")]
+        if entry.is_frame:
+            return self._frame(entry)
+        named = self._short(call_text(entry.name, self._clean(entry.arguments or "{}")))
+        match entry.how:
+            case "asked":
+                return [(f"waits for approval of {named}", "")]
+            case "waiting" | "running":
+                return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]
+            case "done":
+                allowed = " (allowed)" if entry.approval else ""
+                return [(f"{named}{allowed} -> {self._short(entry.result or '')}", "")]
+        style = "failed" if entry.how == "failed" else "refused"
+        return [(f"{named} -> ", ""), (f"error: {self._short(entry.error or '')}", style)]
 
-def _what(entry: Entry) -> list[tuple[str, str]]:
-    match entry.kind:
-        case "model":
-            return _request(entry)
-        case "change":
-            return [(f"resumed with {_changes(entry.arguments or '{}')}", "")]
-        case "each":
-            return [(f"{redact(entry.name)}: the list is empty", "")]
-        case "stop":
-            return [("stopped: ", ""), (_short(entry.error or ""), "failed")]
-    if entry.is_frame:
-        return _frame(entry)
-    named = _short(call_text(entry.name, redact(entry.arguments or "{}")))
-    match entry.how:
-        case "asked":
-            return [(f"waits for approval of {named}", "")]
-        case "waiting" | "running":
-            return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]
-        case "done":
+    def _frame(self, entry: Entry) -> list[tuple[str, str]]:
+        """What an agent or a workflow came to: name and summary stay visible, texts are cut."""
+        parts = [counted(entry.requests or 0, "request"), counted(entry.tool_calls or 0, "call")]
+        parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
+        parts += filter(None, [_cost(entry)])
+        name = round_name(entry) if entry.kind == "round" else entry.name
+        line = f"{self._clean(name)} ({', '.join(parts)})"
+        if entry.is_open:
+            return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
+        if entry.how == "done":
             allowed = " (allowed)" if entry.approval else ""
-            return [(f"{named}{allowed} -> {_short(entry.result or '')}", "")]
-    style = "failed" if entry.how == "failed" else "refused"
-    return [(f"{named} -> ", ""), (f"error: {_short(entry.error or '')}", style)]
+            gave = shortened(self._short(entry.result or ""), _LONGEST // 2)
+            cut = [(f" ({entry.error})", "failed")] if entry.error else []
+            return [(f"{line}{allowed} -> {gave}", ""), *cut]
+        style = "failed" if entry.how == "failed" else "refused"
+        return [(f"{line} -> ", ""), (f"error: {self._short(entry.error or '')}", style)]
 
+    def _changes(self, arguments: str) -> str:
+        """What was changed on resuming: ``model X/y; limits iterations=3``."""
+        changed = []
+        for name, value in read_json(arguments).items():
+            parts = value.items() if isinstance(value, dict) else ()
+            told = " ".join(f"{key}={write_json(part)}" for key, part in parts)
+            changed.append(
+                f"{name} {told or (value if isinstance(value, str) else write_json(value))}"
+            )
+        return self._short("; ".join(changed), 3 * _LONGEST)
 
-def _frame(entry: Entry) -> list[tuple[str, str]]:
-    """What an agent or a workflow came to: its name and summary stay visible, its texts are cut."""
-    parts = [counted(entry.requests or 0, "request"), counted(entry.tool_calls or 0, "call")]
-    parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
-    parts += filter(None, [_cost(entry)])
-    name = round_name(entry) if entry.kind == "round" else entry.name
-    line = f"{redact(name)} ({', '.join(parts)})"
-    if entry.is_open:
-        return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
-    if entry.how == "done":
-        allowed = " (allowed)" if entry.approval else ""
-        gave = shortened(_short(entry.result or ""), _LONGEST // 2)
+    def _request(self, entry: Entry) -> list[tuple[str, str]]:
+        if entry.is_open:
+            return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
+        if entry.how in ("failed", "dropped"):
+            return [("model: ", ""), (f"error: {self._short(entry.error or '')}", "failed")]
+        said = f'"{self._short(entry.result)}"' if entry.result else ""
+        calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
+        spent = [] if entry.usage is None else [_tokens(entry.usage), _cost(entry)]
+        used = f"({', '.join(filter(None, spent))})" if spent else ""
+        where = f"from {self._short(entry.server)}" if entry.server else ""
         cut = [(f" ({entry.error})", "failed")] if entry.error else []
-        return [(f"{line}{allowed} -> {gave}", ""), *cut]
-    style = "failed" if entry.how == "failed" else "refused"
-    return [(f"{line} -> ", ""), (f"error: {_short(entry.error or '')}", style)]
+        return [(" ".join(filter(None, ("model:", said, calls, used, where))), ""), *cut]
 
-
-def _changes(arguments: str) -> str:
-    """What was changed on resuming: ``model X/y; limits iterations=3``."""
-    changed = []
-    for name, value in read_json(arguments).items():
-        parts = value.items() if isinstance(value, dict) else ()
-        told = " ".join(f"{key}={write_json(part)}" for key, part in parts)
-        changed.append(f"{name} {told or (value if isinstance(value, str) else write_json(value))}")
-    return _short("; ".join(changed), 3 * _LONGEST)
-
-
-def _request(entry: Entry) -> list[tuple[str, str]]:
-    if entry.is_open:
-        return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
-    if entry.how in ("failed", "dropped"):
-        return [("model: ", ""), (f"error: {_short(entry.error or '')}", "failed")]
-    said = f'"{_short(entry.result)}"' if entry.result else ""
-    calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
-    spent = [] if entry.usage is None else [_tokens(entry.usage), _cost(entry)]
-    used = f"({', '.join(filter(None, spent))})" if spent else ""
-    where = f"from {_short(entry.server)}" if entry.server else ""
-    cut = [(f" ({entry.error})", "failed")] if entry.error else []
-    return [(" ".join(filter(None, ("model:", said, calls, used, where))), ""), *cut]
+    def _short(self, text: str, most: int = _LONGEST) -> str:
+        return _shortened(self._clean(text), most)
 
 
 def _cost(found: Entry | Timeline) -> str:
@@ -241,5 +247,5 @@ def _tokens(usage: Usage) -> str:
     return f"{usage.input_tokens}+{usage.output_tokens} tokens"
 
 
-def _short(text: str, most: int = _LONGEST) -> str:
-    return shortened(" ".join(redact(text).split()), most)
+def _shortened(text: str, most: int = _LONGEST) -> str:
+    return shortened(" ".join(text.split()), most)

@@ -20,6 +20,7 @@ from .effects import (
     ToolReturned,
 )
 from .fold import (
+    Ending,
     Given,
     all_endings,
     begun_with,
@@ -30,6 +31,7 @@ from .fold import (
     resume,
     start,
     step,
+    step_with_endings,
 )
 from .frames import AgentFrame, Called, Ended, Frame, Outcome, Passed, Status, Step, WorkflowFrame
 from .offers import definition
@@ -63,6 +65,7 @@ __all__ = [
     "Decided",
     "Effect",
     "Ended",
+    "Ending",
     "Event",
     "Frame",
     "Given",
@@ -103,5 +106,6 @@ __all__ = [
     "says_result",
     "start",
     "step",
+    "step_with_endings",
     "waits_for",
 ]

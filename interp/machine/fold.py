@@ -214,6 +214,12 @@ def step(state: State, event: Event) -> Step:
     return _stepped(state, event, [])
 
 
+def step_with_endings(state: State, event: Event) -> tuple[State, tuple[Effect, ...], Endings]:
+    """`step`, and with it what `all_endings` gives, folded once."""
+    ended: Endings = []
+    return (*_stepped(state, event, ended), ended)
+
+
 def _stepped(state: State, event: Event, ended: Endings) -> Step:
     if isinstance(event, TimeUp | Resumed):
         return _whole_run(state, event, ended)
@@ -237,9 +243,7 @@ def endings(state: State, event: Event) -> list[Ending]:
 def all_endings(state: State, event: Event) -> Endings:
     """The same with what has `Passed`."""
     expect(state, State, "state", by="endings")
-    ended: Endings = []
-    _stepped(state, event, ended)
-    return ended
+    return step_with_endings(state, event)[2]
 
 
 def fold(state: State, events: Iterable[Event]) -> State:

@@ -6,17 +6,19 @@ from .effect_text import effect_lines
 from .entry_writer import EntryWriter, Head
 from .fingerprints import asks_the_same
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
-from .recorded_run import RecordedRun, position_text, read_run
+from .recorded_run import Entry, RecordedRun, position_text
 from .redacting import redacted_pattern
-from .run_file import PathLike, RunFile, is_recorded, load_run
+from .run_file import PathLike, RunFile, is_recorded, load_run, source_of_run
 from .run_log import RunLog
 from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped
+from .run_reading import RunReading, read_run
 from .seals import Folded
 from .steps import Step
 
 __all__ = [
     "CANCELLED",
     "Begun",
+    "Entry",
     "EntryWriter",
     "Failed",
     "Folded",
@@ -28,6 +30,7 @@ __all__ = [
     "Retried",
     "RunFile",
     "RunLog",
+    "RunReading",
     "Session",
     "Step",
     "Stopped",
@@ -44,6 +47,7 @@ __all__ = [
     "redacted_pattern",
     "save_context",
     "session",
+    "source_of_run",
     "without_empty",
     "write_text",
 ]

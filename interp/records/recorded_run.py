@@ -1,19 +1,19 @@
-"""A recorded run: what the entries of a run file say, folded as they are read."""
+"""A recorded run: the State that it began with, its steps and the notes between them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
-from itertools import chain, repeat
+from itertools import chain, repeat, takewhile
 from typing import Any, Final, TypeAlias, Union
 
 from attrs import field, frozen
 
-from gram import GramError, Pattern, Source, expect, fault, origin, read_in_pieces
-from lenses_ext import FocusError, ProgramError
+from gram import Pattern, Source, expect
 
-from ..errors import ReplayError, ValidationError
+from ..errors import ReplayError
 from ..machine import (
     At,
     CallFailed,
@@ -30,21 +30,14 @@ from ..machine import (
     pending,
 )
 from ..messages import AssistantRole, ToolInvocation, Usage
-from .event_pattern import REQUEST, event_from_pattern
 from .fingerprints import Fingerprints
-from .pattern_parts import Reader
-from .run_notes import NOTES, Begun, Note, note_from_pattern, read_time
-from .seals import UNSEALED, VERIFY, Folded, Seal
-from .state_pattern import state_from_pattern
-from .steps import Course, Step
+from .run_notes import Begun, Note
+from .seals import UNSEALED, Seal
+from .steps import Step
 
-RUN = "Run"
-FORMAT = 2
+RUN: Final = "Run"
+FORMAT: Final = 2
 """The version of the form of the entries that are written."""
-
-_FORMATS = (1, 2)
-"""Those that are read; 1 had no notes."""
-
 
 Entry: TypeAlias = Union[Step, Note]
 
@@ -160,122 +153,51 @@ class RecordedRun:
         Raises:
             ReplayError: an entry was changed, or leads to something else than it did.
         """
+        deque(self.checked_steps(), maxlen=0)
+
+    def checked_steps(self) -> Iterator[Step]:
+        """Its steps, each when it was checked, see `check`."""
         if self.seals and not self.seals[0].is_whole:
             place = self.source.place(0) if self.source else ""
             told = f"the first entry is not as it was recorded\n{_EDITED}"
             raise ReplayError(f"{place}: {told}" if place else told)
-        if misfit := self._misfit():
-            index, told = misfit
-            raise ReplayError(self.placed(told, self.steps[index]))
+        fingerprints = Fingerprints()
+        for step, seal in self._sealed_steps():
+            if misfit := _misfit(step, seal, fingerprints):
+                raise ReplayError(self.placed(misfit, step))
+            yield step
 
     @property
     def fitting(self) -> tuple[Step, ...]:
         """Its steps up to the first that is not as it was recorded, see `check`."""
-        misfit = self._misfit()
-        return self.steps[: misfit[0]] if misfit else self.steps
+        fingerprints = Fingerprints()
+        fits = takewhile(lambda each: not _misfit(*each, fingerprints), self._sealed_steps())
+        return tuple(step for step, _ in fits)
 
-    def _misfit(self) -> tuple[int, str] | None:
-        """The index of the first step that is not as it was recorded, and what is said of it."""
-        fingerprints, state = Fingerprints(), self.first
-        asked: dict[At, Effect] = {each.at: each for each in pending(state)}
-        seals = chain(self.seals[1:], repeat(UNSEALED))
-        for index, (each, seal) in enumerate(zip(self.steps, seals, strict=False)):
-            named = _named(each.event)
-            if not seal.is_whole:
-                told = f"{named} is not as it was recorded, or an entry before it was removed"
-                return index, f"{told}\n{_EDITED}"
-            effect = asked.pop(each.event.at, None)
-            request = effect.request if isinstance(effect, CallModel) else None
-            if each.request and request and fingerprints.of(request) != each.request:
-                told = "another request than the one that the entries before it lead to"
-                return index, f"{named} answered {told}\n{_EDITED}"
-            folded = Folded.of(state, each.event, effect)
-            state = folded.state
-            asked |= {new.at: new for new in folded.new}
-            if not seal.leads_to(folded, fingerprints):
-                told = f"{named} leads to something else than when it was recorded"
-                return index, f"{told}: now the run waits for {_awaited(state)}\n{_OTHER_VERSION}"
-        return None
+    def _sealed_steps(self) -> Iterator[tuple[Step, Seal]]:
+        return zip(self.steps, chain(self.seals[1:], repeat(UNSEALED)), strict=False)
 
 
-def read_run(source: Source) -> RecordedRun:
-    """Read a recorded run.
-
-    Raises:
-        GramDecodeError: the text is not gram.
-        ValidationError: it is not the record of a run; the fault has its place.
-        ReplayError: an event does not fit the run.
-    """
-    entries = read_in_pieces(source)
-    head = next(entries, None)
-    if head is None:
-        raise ValidationError(f"{source.filename}: no run is recorded in it")
-    if RUN not in head.value.labels:
-        message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
-        raise ValidationError.of([fault("no-run", message, head, "labels", hint=hint)])
-    keys = ["format", "version", "file", "program", "sha256", "started", "session", VERIFY]
-    read = Reader(head, RUN, keys)
-    found = read.number("format")
-    if found not in _FORMATS:
-        known = " or ".join(map(str, _FORMATS))
-        hint = "it was written by another version of this package"
-        read.refuse("other-format", f"format {found} is not {known}", "format", hint)
-    if len(head.elements) != 2:
-        read.refuse("no-run", "a Run must have two elements, its RunState and its Library")
-    program = read.text("program", "")
-    if read.has("sha256") and read.text("sha256") != hash_of(program):
-        message, hint = "the text of the program is not the one that was run", "was it edited?"
-        read.refuse("edited-program", message, "program", hint)
-    first = state_from_pattern(head.elements[0])
-    seals = [Seal.of(head, "")]
-    try:
-        found_entries = tuple(_entries(first, entries, seals))
-    except (FocusError, ProgramError) as error:
-        program_run = head.elements[0].elements[0]
-        told = str(error).removeprefix(f"{origin(program_run)}: ")
-        message, hint = f"what was run is not a valid program: {told}", "was it edited?"
-        raise ValidationError.of([fault("no-program", message, program_run, hint=hint)]) from None
-    return RecordedRun(
-        first,
-        found_entries,
-        program,
-        read.text("file") if read.has("file") else None,
-        head.elements[1].elements,
-        read_time(read, "started") if read.has("started") else None,
-        read.text("session") if read.has("session") else None,
-        source,
-        tuple(seals),
-    )
+def _misfit(step: Step, seal: Seal, fingerprints: Fingerprints) -> str | None:
+    """How a step is not as it was recorded, if it is not."""
+    named = _named(step.event)
+    if not seal.is_whole:
+        told = f"{named} is not as it was recorded, or an entry before it was removed"
+        return f"{told}\n{_EDITED}"
+    folded = step.folded
+    request = folded.effect.request if isinstance(folded.effect, CallModel) else None
+    if step.request and request and fingerprints.of(request) != step.request:
+        told = "another request than the one that the entries before it lead to"
+        return f"{named} answered {told}\n{_EDITED}"
+    if not seal.leads_to(folded, fingerprints):
+        told = f"{named} leads to something else than when it was recorded"
+        return f"{told}: now the run waits for {awaited(folded.state)}\n{_OTHER_VERSION}"
+    return None
 
 
 def hash_of(program: str) -> str:
     """The hash of a program's text."""
     return sha256(program.encode(errors="surrogatepass")).hexdigest()
-
-
-def _entries(first: State, entries: Iterable[Pattern], seals: list[Seal]) -> Iterator[Entry]:
-    """The entries behind the first; their seals are added to those before."""
-    course = Course(first)
-    for entry in entries:
-        if label := next((each for each in entry.value.labels if each in NOTES), None):
-            yield note_from_pattern(entry, label)
-            continue
-        event, seconds = event_from_pattern(entry)
-        request, place = entry.value.properties.get(REQUEST), origin(entry)
-        try:
-            found = course.take(
-                event,
-                seconds,
-                request if isinstance(request, str) else None,
-                place.span.start if place else None,
-            )
-        except GramError as error:
-            told = str(error).replace(repr(event), "it")  # the entry is shown below
-            message = f"the run does not come to this: {told}; expected {_awaited(course.state)}"
-            misfit = fault("misfit", message, entry)
-            raise ReplayError(misfit.with_hint()) from None
-        seals.append(Seal.of(entry, seals[-1].recorded))
-        yield found
 
 
 def _named(event: Event) -> str:
@@ -296,10 +218,10 @@ _EDITED: Final = "  hint: was it edited? Without the properties verify, entries 
 _OTHER_VERSION: Final = "  hint: was it recorded by another version of this package?"
 
 
-def _awaited(state: State) -> str:
+def awaited(state: State) -> str:
     """What a run waits for, in words."""
-    awaited = [f"{_answer_of(each)} at {position_text(each.at)}" for each in pending(state)]
-    return " or ".join(awaited) or f"no event, since the run is {state.status.value}"
+    answers = [f"{_answer_of(each)} at {position_text(each.at)}" for each in pending(state)]
+    return " or ".join(answers) or f"no event, since the run is {state.status.value}"
 
 
 def _answer_of(effect: Effect) -> str:

@@ -33,8 +33,9 @@ from ..errors import ValidationError
 from ..machine import At, State
 from ..tools import Tool
 from .entry_writer import EntryWriter
-from .recorded_run import RecordedRun, read_run
+from .recorded_run import RecordedRun
 from .run_notes import Note
+from .run_reading import read_run
 from .seals import Folded
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
@@ -107,13 +108,9 @@ class RunFile:
             ReplayError: an event does not fit the run.
         """
         file = cls(path)
-        content = file.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if content and not whole:
-            message = "the file ends in its first entry: nothing is recorded that could be read"
-            raise ValidationError(f"{path}: {message}")
-        found = read_run(Source(decode(content[:whole], str(path)), str(path)))
-        file.has_begun, file.unanswered, file._size = True, found.unanswered, whole
+        content = _whole_entries(file.path)
+        found = read_run(Source(decode(content, str(path)), str(path)))
+        file.has_begun, file.unanswered, file._size = True, found.unanswered, len(content)
         file._entries = EntryWriter(found.seal)
         return file, found
 
@@ -200,8 +197,29 @@ def load_run(path: PathLike) -> RecordedRun:
         ValidationError: the file is not the record of a run; the fault has its place.
         ReplayError: an event does not fit the run.
     """
+    return read_run(source_of_run(path))
+
+
+def source_of_run(path: PathLike) -> Source:
+    """The text of a run file, up to its last whole entry.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not UTF-8.
+        ValidationError: it has no whole entry.
+    """
     expect(path, (str, os.PathLike), "path", by="load_run")
-    return RunFile.of(path)[1]
+    resolved(Path(path))  # refuses what is no path
+    return Source(decode(_whole_entries(Path(path)), str(path)), str(path))
+
+
+def _whole_entries(path: Path) -> bytes:
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if content and not whole:
+        message = "the file ends in its first entry: nothing is recorded that could be read"
+        raise ValidationError(f"{path}: {message}")
+    return content[:whole]
 
 
 def _lock(descriptor: int, path: Path) -> None:

@@ -7,11 +7,23 @@ long run would take most of its time so, and everything after it would be slow.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, Union
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from attrs import define, field, fields, frozen
 
-from ..machine import At, Effect, Event, State, pending, step
+from ..machine import (
+    At,
+    Effect,
+    Ending,
+    Event,
+    Passed,
+    State,
+    all_endings,
+    pending,
+    step_with_endings,
+)
+from .seals import Folded
 
 _BLOCK = 32
 """How many steps are folded when one of them is looked at."""
@@ -45,8 +57,18 @@ class Step:
     def __hash__(self) -> int:
         return hash(self._parts())
 
+    @property
+    def endings(self) -> Sequence[Ending | Passed]:
+        """What the event has ended inside the run, those inside first; see `all_endings`."""
+        return all_endings(self.before, self.event)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Step, tuple(getattr(self, each.name) for each in fields(Step))
+
+    @property
+    def folded(self) -> Folded:
+        """The event, and what it led to."""
+        return Folded.of(self.before, self.event, self.effect)
 
     def _parts(self) -> tuple[Any, ...]:
         return (self.event, self.before, self.effect, self.state, self.seconds, self.request)
@@ -54,6 +76,9 @@ class Step:
 
 class Course:
     """The States that a run goes through, of which few are kept.
+
+    Those around the events that were taken last are at hand, so that looking at each step as it is
+    taken folds nothing again.
 
     Args:
         first: the one that it begins with.
@@ -63,6 +88,7 @@ class Course:
         self._now = _Standing(first, {each.at: each for each in pending(first)})
         self._events: list[Event] = []
         self._kept: list[_Standing] = []
+        self._last: list[Around] = []
         self._block: tuple[int, list[Around]] = (-1, [])
 
     @property
@@ -84,25 +110,37 @@ class Course:
         """
         now = self._now
         if len(self._events) % _BLOCK == 0:
-            self._kept.append(_Standing(now.state, dict(now.waiting)))
-        now.fold(event)
+            standing, last = _Standing(now.state, dict(now.waiting)), [now.fold(event)]
+            self._kept.append(standing)
+            self._last = last
+        else:
+            self._last.append(now.fold(event))
         self._events.append(event)
         return _FoldedStep.of(self, len(self._events) - 1, event, seconds, request, start)
 
     def around(self, index: int) -> Around:
-        """The State before an event, what the event answers, and the State after it."""
-        known, block = self._block
+        """What an event was folded into, and what that gave."""
         number, place = divmod(index, _BLOCK)
-        if number != known or place >= len(block):
+        if number == len(self._kept) - 1:
+            return self._last[place]
+        known, block = self._block
+        if number != known:
             standing = self._kept[number]
             now = _Standing(standing.state, dict(standing.waiting))
             events = self._events[number * _BLOCK : (number + 1) * _BLOCK]
-            block = [(now.state, *now.fold(each)) for each in events]
+            block = [now.fold(each) for each in events]
             self._block = number, block
         return block[place]
 
 
-Around: TypeAlias = tuple[State, Union[Effect, None], State]
+class Around(NamedTuple):
+    """The parts of a `Step` that are folded."""
+
+    before: State
+    effect: Effect | None
+    state: State
+    new: Sequence[Effect]
+    endings: Sequence[Ending | Passed]
 
 
 @define
@@ -112,13 +150,14 @@ class _Standing:
     state: State
     waiting: dict[At, Effect]
 
-    def fold(self, event: Event) -> tuple[Effect | None, State]:
-        """Go on by an event; gives what it answers, and the State that it leads to."""
-        self.state, new = step(self.state, event)
+    def fold(self, event: Event) -> Around:
+        """Go on by an event."""
+        before = self.state
+        self.state, new, ended = step_with_endings(before, event)
         effect = self.waiting.pop(event.at, None)
         for each in new:
             self.waiting[each.at] = each
-        return effect, self.state
+        return Around(before, effect, self.state, new, ended)
 
 
 class _FoldedStep(Step):
@@ -155,15 +194,24 @@ class _FoldedStep(Step):
 
     @property
     def before(self) -> State:
-        return self._course.around(self._index)[0]
+        return self._course.around(self._index).before
 
     @property
     def effect(self) -> Effect | None:
-        return self._course.around(self._index)[1]
+        return self._course.around(self._index).effect
 
     @property
     def state(self) -> State:
-        return self._course.around(self._index)[2]
+        return self._course.around(self._index).state
+
+    @property
+    def folded(self) -> Folded:
+        around = self._course.around(self._index)
+        return Folded(self.event, around.effect, around.state, around.new)
+
+    @property
+    def endings(self) -> Sequence[Ending | Passed]:
+        return self._course.around(self._index).endings
 
 
 _FoldedStep.__name__ = _FoldedStep.__qualname__ = "Step"  # as messages and reprs name it

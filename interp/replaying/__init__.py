@@ -4,6 +4,17 @@ from .entries import Entry, Kind, Timeline, round_name
 from .following import follow
 from .recorded_world import recorded
 from .replay import Replay
+from .shown_run import ShownRun
 from .timeline import timeline
 
-__all__ = ["Entry", "Kind", "Replay", "Timeline", "follow", "recorded", "round_name", "timeline"]
+__all__ = [
+    "Entry",
+    "Kind",
+    "Replay",
+    "ShownRun",
+    "Timeline",
+    "follow",
+    "recorded",
+    "round_name",
+    "timeline",
+]

@@ -56,9 +56,8 @@ def recorded(
         ReplayError: an event of the file does not fit the run.
     """
     found = run if isinstance(run, RecordedRun) else load_run(run)
-    found.check()
     answers: dict[tuple[type[Effect], At], _Answer] = {}
-    for step in found.steps:
+    for step in found.checked_steps():
         given = [(step.effect, step.event)] if step.effect else []
         for effect, event in (*given, *_answers_without_asking(step)):
             answers[type(effect), effect.at] = _Answer(effect, event, step)

@@ -9,7 +9,7 @@ from attrs import frozen
 from ..errors import ReplayError
 from ..execution import Observation, ToolStarted, finished, observations, under_way
 from ..machine import CallTool, State, pending
-from ..records import RecordedRun
+from ..records import RecordedRun, Step
 
 
 @frozen
@@ -34,14 +34,19 @@ class Replay:
             ReplayError: the recording was changed after the run, or ends before the run does.
             LimitError, ApprovalNeeded, ModelError: the run ended so.
         """
-        self.run.check()
+        # all steps are checked before any is seen, and looked at once, since that folds them
+        seen = [each for step in self.run.checked_steps() for each in _seen(step)]
         yield from under_way(self.run.first)
-        for step in self.run.steps:
-            if isinstance(step.effect, CallTool):
-                yield ToolStarted(step.effect)
-            yield from observations(step.before, step.event, step.state)
+        yield from seen
         if pending(self.state) and not self.state.asks:
             waits, steps = self.state.status.value, self.run.steps
             told = f"the recording ends here: the run is {waits}; gram resume goes on"
             raise ReplayError(self.run.placed(told, steps[-1] if steps else None))
         yield finished(self.state)
+
+
+def _seen(step: Step) -> Iterator[Observation]:
+    """What there was to see of a step."""
+    if isinstance(step.effect, CallTool):
+        yield ToolStarted(step.effect)
+    yield from observations(step.before, step.event, step.state)

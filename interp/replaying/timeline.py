@@ -32,7 +32,6 @@ from ..machine import (
     Status,
     ToolReturned,
     WorkflowFrame,
-    all_endings,
     endings_at_start,
     frame_at,
     newly_answered,
@@ -54,67 +53,77 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
         has_prices: whether to look up what replies cost, where the extra ``prices`` is installed.
     """
     expect(run, RecordedRun, "run", by="timeline")
-    first, state = run.first, run.state
-    reader = _Reader(run)
-    found = [*reader.ended(), *reader.under_way()]
-    entries, in_order = nested(_priced(found) if has_prices else found)
-    all_of_it = totals(entries)
-    times = [each.seconds for each in found if each.seconds is not None]
-    said = [each.content for each in first.context if each.role == UserRole]
-    return Timeline(
-        first.agent.value.identity,
-        _model_of(state),
-        first.run_id,
-        run.filename or "",
-        said[-1] if said else "",
-        state.status,
-        state.stopped or reader.stopped or (_UNFINISHED if _is_unfinished(state.frame) else None),
-        run.started,
-        state.context[-1].content if state.status is Status.DONE else None,
-        entries,
-        in_order,
-        state.usage,
-        all_of_it.cost,
-        all_of_it.requests,
-        all_of_it.calls,
-        sum(times) if times else None,
-    )
+    reader = TimelineReader(run, has_prices=has_prices)
+    for entry in run.entries:
+        reader.take(entry)
+    return reader.timeline()
 
 
-class _Reader:
-    """Reads the entries of a recorded run from its first to its last.
+class TimelineReader:
+    """Makes the timeline of a run of its entries, from its first to its last.
 
-    Attributes:
-        stopped: what stopped the run last, None if it went on after that.
+    Args:
+        run: the run, of which what it began with is read.
+        has_prices: as for `timeline`.
     """
 
-    def __init__(self, run: RecordedRun) -> None:
+    def __init__(self, run: RecordedRun, *, has_prices: bool = True) -> None:
         self._run = run
+        self._has_prices = has_prices
+        self._state = run.first
+        self._stopped: str | None = None
         self._approvals: dict[Position, bool] = {}
         self._begun: dict[Position, float | None] = {}
         self._retries: dict[Position, tuple[str, ...]] = {}
-        self.stopped: str | None = None
-
-    def ended(self) -> Iterator[Entry]:
-        """What has ended, in that order."""
-        state = self._run.first
-        for ending in endings_at_start(state):
+        self._ended_so_far: list[Entry] = []
+        for ending in endings_at_start(run.first):
             if isinstance(ending, Passed):
-                yield _passed(ending, state)
+                self._ended_so_far.append(_passed(ending, run.first))
             else:
-                yield _ended(state, *ending)
-        for entry in self._run.entries:
-            if isinstance(entry, Step):
-                self.stopped, state = None, entry.state
-                yield from self._step(entry)
-            else:
-                yield from self._note(entry, state)
+                self._ended_so_far.append(_ended(run.first, *ending))
+
+    def take(self, entry: Step | Note) -> None:
+        """Take the next entry of the run."""
+        if isinstance(entry, Step):
+            self._stopped, self._state = None, entry.state
+            found = self._step(entry)
+        else:
+            found = self._note(entry, self._state)
+        self._ended_so_far.extend(_priced(found) if self._has_prices else found)
+
+    def timeline(self) -> Timeline:
+        """The timeline of the run as far as its entries were taken."""
+        first, state = self._run.first, self._state
+        found = [*self._ended_so_far, *self._under_way()]
+        entries, in_order = nested(found)
+        all_of_it = totals(entries)
+        times = [each.seconds for each in found if each.seconds is not None]
+        said = [each.content for each in first.context if each.role == UserRole]
+        unfinished = _UNFINISHED if _is_unfinished(state.frame) else None
+        return Timeline(
+            first.agent.value.identity,
+            _model_of(state),
+            first.run_id,
+            self._run.filename or "",
+            said[-1] if said else "",
+            state.status,
+            state.stopped or self._stopped or unfinished,
+            self._run.started,
+            state.context[-1].content if state.status is Status.DONE else None,
+            entries,
+            in_order,
+            state.usage,
+            all_of_it.cost,
+            all_of_it.requests,
+            all_of_it.calls,
+            sum(times) if times else None,
+        )
 
     def _note(self, note: Note, state: State) -> Iterator[Entry]:
         if isinstance(note, Begun):
             began = self._run.started
             self._begun[note.at] = (note.time - began).total_seconds() if began else None
-            self.stopped = None
+            self._stopped = None
         elif isinstance(note, Retried):
             self._retries[note.at] = (*self._retries.get(note.at, ()), note.error)
         elif isinstance(note, Failed):
@@ -125,7 +134,7 @@ class _Reader:
                     )
                     yield self._noted(evolve(failed, how="failed"))
         else:
-            self.stopped = note.error
+            self._stopped = note.error
 
     def _noted(self, entry: Entry) -> Entry:
         """An entry with what notes say of it; they hold for what began last."""
@@ -144,9 +153,8 @@ class _Reader:
         elif not isinstance(event, ToolReturned | CallFailed | Decided):
             error = step.state.stopped
             yield Entry((), "stop", _who(step.state), "", "failed", error=error)
-        endings = all_endings(step.before, event)
-        passed = [_passed(each, step.before) for each in endings if isinstance(each, Passed)]
-        frames = [each for each in endings if not isinstance(each, Passed)]
+        passed = [_passed(each, step.before) for each in step.endings if isinstance(each, Passed)]
+        frames = [each for each in step.endings if not isinstance(each, Passed)]
         ended = {frame.place: (frame, outcome) for frame, outcome in frames}
         over = sorted([*self._ended(step, ended), *passed], key=lambda each: -len(each.at))
         yield from (each for each in over if each.at == event.at)
@@ -189,9 +197,9 @@ class _Reader:
                     yield evolve(_round(frame, "dropped"), error=NOT_WAITED_FOR)
                 yield evolve(_frame(step.before, frame, "dropped"), error=NOT_WAITED_FOR)
 
-    def under_way(self) -> Iterator[Entry]:
+    def _under_way(self) -> Iterator[Entry]:
         """What the run waits for, and the agents and workflows that it is in."""
-        state = self._run.state
+        state = self._state
         for effect in pending(state):
             yield self._open(state, effect)
         how: How = "waiting" if state.status is Status.LIMITED else "running"

@@ -238,8 +238,16 @@ class RunStore:
             ValidationError: what is kept is not the record of a run; the fault has its place.
             ReplayError: an event does not fit the run.
         """
+        return read_run(self.source_of(run))
+
+    def source_of(self, run: str) -> Source:
+        """The text of a run, an entry a line.
+
+        Raises:
+            StoreError: there is no such run, or the store cannot be read.
+        """
         lines = (f"{each}\n" for each in self.entries(run))
-        return read_run(Source("".join(lines), self.name_of(run)))
+        return Source("".join(lines), self.name_of(run))
 
     def name_of(self, run: str) -> str:
         """How messages name a run."""

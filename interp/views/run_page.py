@@ -47,7 +47,7 @@ _HOW = {
 _STATUS = {Status.DONE: "good", Status.LIMITED: "bad", Status.UNUSABLE: "bad"}
 
 
-def run_page(run: RecordedRun, *, title: str = "") -> str:
+def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None) -> str:
     """The page of a recorded run: one file of HTML that loads nothing.
 
     It can be searched, and everything in it opens with a key press. Known keys are replaced, and
@@ -56,13 +56,15 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
     Args:
         run: the run.
         title: what the page is named; by default, the name of the agent.
+        found: the run's timeline, if there is one already.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
     """
     expect(run, RecordedRun, "run", by="run_page")
     expect(title, str, "title", by="run_page")
-    found, clean = timeline(run), redactor()
+    expect(found, (Timeline, type(None)), "found", by="run_page")
+    found, clean = found or timeline(run), redactor()
     count = len(found.in_order) or 1
     longest = max(_LEAST_OF_ONE, min(_MOST_OF_ONE, _MOST_OF_ALL // count))
     ends = [(each.started or 0) + (each.seconds or 0) for each in found.in_order]
