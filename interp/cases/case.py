@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from gram import Fault
+from gram import Fault, Pattern
+from lenses_ext import written_signature
 
 from ..call_text import call_text
 from ..json_text import Json, write_json
@@ -61,6 +62,12 @@ class Case:
     def message(self) -> str:
         """What is said to the agent, as text; an object of arguments is written as JSON."""
         return self.input if isinstance(self.input, str) else write_json(self.input)
+
+    def given_to(self, program: Pattern) -> str | Mapping[str, Json]:
+        """What a run of a program is begun with: an object of arguments if it declares some."""
+        if isinstance(self.input, Mapping) and written_signature(program) is not None:
+            return self.input
+        return self.message
 
     @property
     def expects_nothing(self) -> bool:

@@ -148,7 +148,7 @@ class ReadyArm:
         chosen = self.options
         chosen["model"] = self.fresh_model()
         chosen.update(options)
-        return begin(self.agent, case.message, library, **chosen)
+        return begin(self.agent, case.given_to(self.agent), library, **chosen)
 
     def take_up(self, state: State, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Go on with a run from a state, which keeps what the arm has chosen for it."""
@@ -198,7 +198,7 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         for case in cases:  # an input may not fit, as settings and options may not
             chosen = made.options
             chosen["model"] = ScriptedModel(())  # the run is begun only to see that it can be
-            begin(agent, case.message, library, **chosen)
+            begin(agent, case.given_to(agent), library, **chosen)
         return made
 
 

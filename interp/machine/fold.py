@@ -156,7 +156,7 @@ def _input(pattern: Pattern, given: Given) -> Json:
         raise ValidationError(f'"{name}" takes {several}: give the arguments by name, not a text')
     args = {names[0]: given} if isinstance(given, str) else dict(given)
     try:
-        write_json(args)
+        args = write_json(args).value
     except NotJson as error:
         raise ValidationError(f"arguments are JSON: {error}") from None
     try:

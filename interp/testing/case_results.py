@@ -74,7 +74,7 @@ async def run_case(
     began = monotonic()
     try:
         with recording.around(cast(BeginOptions, options)) as added:
-            response = await begin(agent, case.message, library, **added).afinish()
+            response = await begin(agent, case.given_to(agent), library, **added).afinish()
     except (GramError, OSError) as raised:
         error = raised
     else:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import GramDecodeError, Source
+from gram import GramDecodeError, Source, loads_one
 from interp import Case, ExpectedCall, ValidationError, read_cases
 from interp.cases.csv_rows import csv_rows
 from interp.cases.jsonl_rows import jsonl_rows
@@ -100,6 +100,16 @@ def test_a_case_without_a_name_is_named_by_its_input(tmp_path: Path) -> None:
     names = [case.name for case in cases]
     assert names == ["hi (2)", "hi", "a b c", "hi (3)", "x" * 60 + "…", '{"a":[1]}']
     assert cases[-1].message == '{"a":[1]}'
+
+
+def test_an_object_is_the_arguments_of_a_program_with_a_signature_else_it_is_written() -> None:
+    agent = loads_one('(a:Agent {instruction: "x", model: "A/b"})')
+    called = loads_one('[a:Agent {instruction: "x", model: "A/b"} | (n::Integer)==>(::Text)]')
+    case = Case(name="c", input={"n": 1})
+
+    assert case.given_to(called) == {"n": 1}
+    assert case.given_to(agent) == '{"n":1}'
+    assert Case(name="c", input="n").given_to(called) == "n"
 
 
 @pytest.mark.parametrize("name", ["c.jsonl", "c.csv", "c.gram"])

@@ -22,6 +22,7 @@ from interp import (
     ModelError,
     Run,
     ScriptedModel,
+    Status,
     TextDelta,
     Tool,
     ToolCall,
@@ -291,6 +292,66 @@ def test_approval_inside_an_agent_reaches_the_caller_with_its_position(later: bo
     resumed = Run(begun.state, does, model=model, match="name", approve=lambda _: True)
     assert finished(resumed, later=later).content == "Done."
     assert sent == ["ann"]
+
+
+DEEP = resolve(
+    parse(
+        """
+        [boss:Agent {instruction: "boss", model: "A/1"} | rounds]
+        [rounds:Loop {description: "Works", max: 2, until: {say: "good"}} | (x::Any)==>(::Any),
+          [list:Tool {description: "Lists"} | (x::Any)==>(::Array {elementType: String})],
+          (list)-[:EACH {at_once: 2}]->(worker)-->(say)]
+        [worker:Agent {instruction: "worker", model: "A/1"} |
+          [send:Tool {description: "Sends"} | (to::String)==>(::String)]]
+        (say:Agent {instruction: "say", model: "A/1"})
+        """
+    ),
+    "boss",
+)
+
+
+def deeply(request: Request) -> Any:
+    """What the agents of `DEEP` say."""
+    last = request.messages[-1]
+    if request.instruction == "boss":
+        return call("rounds", '{"x": 1}') if last.role == UserRole else f"boss: {last.content}"
+    if request.instruction == "worker":
+        is_asked = last.role == UserRole
+        return call("send", f'{{"to": "{last.content}"}}') if is_asked else last.content
+    return "good" if len(request.messages) > 1 else "again"
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_questions_inside_each_inside_a_loop_inside_an_agent_are_answered_one_by_one(
+    later: bool, tmp_path: Path
+) -> None:
+    sent: list[str] = []
+    listed = Tool("list", "Lists", {"type": "object"}, lambda _: ["ann", "bob", "eve"])
+    sends = library(lambda to: sent.append(to) or f"sent to {to}", "send", "to")  # type: ignore[func-returns-value]  # None
+    does = ToolLibrary.of([listed, *sends.values()])
+    options: Any = {"model": Says(deeply), "match": "name"}
+    policy, file = ApprovalPolicy([ApprovalRule("ask", "worker/send")]), tmp_path / "a.run.gram"
+
+    with pytest.raises(
+        ApprovalNeeded,
+        match=r'approval of send\(to: "ann"\) for worker, send\(to: "bob"\) for worker$',
+    ):
+        finished(begin(DEEP, "go", does, policy=policy, record=file, **options), later=later)
+    asked = []
+    while True:
+        (first, *_) = load_run(file).state.asks
+        asked.append(first.at)
+        one: Any = {**options, "approve": lambda ask, at=first.at: True if ask.at == at else None}
+        try:
+            answer = resume_run(file, does, **one)
+        except ApprovalNeeded:
+            continue
+        break
+
+    assert asked == [(0, 0, n, "worker", item, 0, 0) for n in range(2) for item in range(3)]
+    assert sent == ["ann", "bob", "eve"] * 2
+    assert answer.content == "boss: good"
+    assert load_run(file).state.status is Status.DONE
 
 
 def test_a_recorded_run_goes_on_inside_an_agent(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from interp import (
     state_to_pattern,
     step,
 )
+from interp.json_text import JsonText
 from lenses_ext import resolve
 
 BOSS = loads_one(
@@ -221,7 +222,7 @@ def test_an_agent_can_be_called_with_its_arguments() -> None:
         start(helper, "a")
 
 
-@pytest.mark.parametrize("given", ["a b", {"article": "a b"}])
+@pytest.mark.parametrize("given", ["a b", JsonText("a b"), {"article": "a b"}])
 def test_a_text_is_that_of_the_only_parameter(given: Any) -> None:
     agent = loads_one('[s:Agent {instruction: "Sum.", model: "A/b"} | (article::Text)==>(::Text)]')
 
