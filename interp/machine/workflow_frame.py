@@ -138,7 +138,7 @@ def resumed(shared: Shared, frame: WorkflowFrame, event: Resumed) -> WorkflowTak
             frame = frame.with_item(name, index, ask)
     for name in workflow_of(frame.workflow).order:
         if name in frame.live:
-            shared, frame, more = _begin_items(shared, frame, name)
+            shared, frame, more = _begin_items(shared, frame, name, frame.live[name])
             new.extend(more)
     return shared, frame, tuple(new)
 
@@ -163,19 +163,19 @@ def _item_ended(
         place = (*frame.at, name, index) if step.is_each else (*frame.at, name)
         frame = frame.changed(made=frame.made.set(place, outcome.calls))
     if outcome.error is not None or outcome.said is None:
-        ended = step.changed(live=step.live.remove(index))
-        frame = frame.changed(live=frame.live.set(name, ended))
+        frame = _with_step(frame, name, step.changed(live=step.live.discard(index)))
         return _failed(shared, frame, _step_failed(name, step, index, outcome.error))
-    step = step.changed(live=step.live.remove(index), results=step.results.set(index, outcome.said))
     if outcome.unfinished:
         frame = frame.changed(unfinished=True)
-    if frame.is_loop and outcome.context and not step.is_each:
-        frame = frame.changed(kept=frame.kept.set(name, outcome.context))
-    if len(step.results) < len(step.items):
-        frame = frame.changed(live=frame.live.set(name, step))
-        return _begin_items(shared, frame, name)
-    results = [step.results[each] for each in range(len(step.items))]
-    said = list_of(results) if step.is_each else results[0]
+    if not step.is_each:
+        if frame.is_loop and outcome.context:
+            frame = frame.changed(kept=frame.kept.set(name, outcome.context))
+        return _node_ended(shared, frame, name, outcome.said, step.given)
+    results = step.results.set(index, outcome.said)
+    if len(results) < len(step.items):
+        step = step.changed(live=step.live.discard(index), results=results)
+        return _begin_items(shared, frame, name, step)
+    said = list_of(results[each] for each in range(len(step.items)))
     return _node_ended(shared, frame, name, said, step.given)
 
 
@@ -250,20 +250,22 @@ def _begin_node(
             passed = Passed((*frame.at, node.name), "each", node.name, nothing, nothing)
             shared, frame, more = _node_ended(shared, frame, node.name, nothing, given)
             return shared, frame, (passed, *more)
-    frame = frame.changed(live=frame.live.set(node.name, step))
-    return _begin_items(shared, frame, node.name)
+    return _begin_items(shared, frame, node.name, step)
 
 
-def _begin_items(shared: Shared, frame: WorkflowFrame, name: str) -> WorkflowTaken:
-    """Begin as many uses of a node as may be under way at once; none where a limit is reached."""
+def _begin_items(shared: Shared, frame: WorkflowFrame, name: str, step: Step) -> WorkflowTaken:
+    """Begin as many uses of a node as may be under way at once; none where a limit is reached.
+
+    An agent or workflow that begins takes its place in the step as soon as it has a frame.
+    """
     flow = workflow_of(frame.workflow)
-    node, step = flow.nodes[name], frame.live[name]
+    node, used = flow.nodes[name], pattern_of(frame, name)
     at_once = (node.each.at_once or AT_ONCE) if node.each else 1
-    used = pattern_of(frame, name)
     new: list[New] = []
-    while step.begun < len(step.items) and len(step.live) < at_once:
+    while step.begun < len(step.items) and step.begun - len(step.results) < at_once:
         after = spent(shared, _NO_TOKENS, [used.value.identity]) if is_tool(used) else shared
         if limit := shared.limit or limit_reached(after):
+            frame = _with_step(frame, name, step)
             if shared.limits.on_limit == "answer" and is_under_an_agent(frame.place):
                 return _failed(shared, frame, f"not run: the run has reached {limit}")
             return shared.changed(limit=limit), frame, tuple(new)
@@ -276,13 +278,16 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str) -> WorkflowTak
             begun = begun_use(shared, frame, name, place, item)
         except ValidationError as error:
             refusal = Passed(place, "step", used.value.identity, write_json(item), error=str(error))
+            frame = _with_step(frame, name, step)
             return _failed(shared, frame, _step_failed(name, step, index, error), refusal)
-        # a frame takes this place as soon as it has begun
-        live = CallTool(place, name, "{}") if isinstance(begun, Begin) else begun
-        step = step.changed(begun=index + 1, live=step.live.set(index, live))
-        frame = frame.changed(live=frame.live.set(name, step))
+        live = step.live if isinstance(begun, Begin) else step.live.set(index, begun)
+        step = step.changed(begun=index + 1, live=live)
         new.append(begun)
-    return shared, frame, tuple(new)
+    return shared, _with_step(frame, name, step), tuple(new)
+
+
+def _with_step(frame: WorkflowFrame, name: str, step: Step) -> WorkflowFrame:
+    return frame.changed(live=frame.live.set(name, step))
 
 
 _NO_TOKENS: Final = Usage(0, 0)
