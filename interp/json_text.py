@@ -48,7 +48,7 @@ class JsonText(str):
     @property
     def value(self) -> Json:
         """The value, a fresh copy."""
-        return json.loads(self)
+        return _compact.raw_decode(self)[0]
 
 
 def read_json(text: str) -> Json:
@@ -157,6 +157,9 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         raise ValueError(f"key {json.dumps(twice)} is given twice")
     return found
 
+
+_compact = json.JSONDecoder()
+"""Reads what `write_json` has written, which needs no checks."""
 
 _decoder = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique

@@ -74,7 +74,8 @@ def _all(values: Iterable[T], kind: type[T], name: str, by: str) -> tuple[T, ...
         expect(values, Iterable, name, by=by)
     found = tuple(values)
     for index, each in enumerate(found):
-        expect(each, kind, f"{name}[{index}]", by=by)
+        if not isinstance(each, kind):
+            expect(each, kind, f"{name}[{index}]", by=by)
     return found
 
 

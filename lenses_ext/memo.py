@@ -23,9 +23,12 @@ class Memo(Generic[T, R]):
     def __call__(self, subject: T) -> R:
         """The result for ``subject``, computed when it is first asked for."""
         key = id(subject)
-        known = self._results.get(key)
-        if known is not None and known[0]() is subject:
-            return known[1]
+        try:
+            ref, result = self._results[key]
+            if ref() is subject:
+                return result
+        except KeyError:
+            pass
         result = self._compute(subject)
         self._results[key] = weakref.ref(subject, lambda ref: self._forget(key, ref)), result
         return result

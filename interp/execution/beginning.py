@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, Final, Unpack, cast
 
 from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
@@ -119,12 +119,15 @@ def first_state_of(
         user_input,
         context,
         model=named_model(options.get("model")),
-        limits=options.get("limits") or Limits(),
+        limits=options.get("limits") or _LIMITS,
         policy=options.get("policy") or (ask_all if options.get("approve") else allow_all),
         settings=options.get("settings"),
         check_results=options.get("check_results") is not False,
         run_id=run_id or os.urandom(8).hex(),
     )
+
+
+_LIMITS: Final = Limits()
 
 
 def resumed(

@@ -134,6 +134,8 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     for name, value in options.items():
         if value is not None and (kind := _KINDS.get(name)) is not None:
             expect(value, kind, name, by=by)
+    if options.keys() <= _PLAIN:
+        return
     if (telemetry := options.get("telemetry")) is not None:
         from ..telemetry import Telemetry  # imported late: an extra
 
@@ -178,3 +180,6 @@ _KINDS: Mapping[str, Any] = {
     "conversation": str,
     "agent": str,
 }
+
+_PLAIN = {"agent", "approve", "base_url", "limits", "model", "policy", "settings"}
+"""Options that are checked by their types alone, or later."""

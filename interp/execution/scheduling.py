@@ -19,8 +19,12 @@ def startable(waiting: Iterable[Effect], under_way: Iterable[Effect] = ()) -> li
     (True, [])
     """
     free: list[Effect] = []
-    questions: list[Effect] = []
+    question: Ask | None = None
     for each in waiting:
-        (questions if isinstance(each, Ask) else free).append(each)
-    is_asking = any(isinstance(each, Ask) for each in under_way) if questions else False
-    return free if is_asking else free + questions[:1]
+        if not isinstance(each, Ask):
+            free.append(each)
+        elif question is None:
+            question = each
+    if question is None or any(isinstance(each, Ask) for each in under_way):
+        return free
+    return [*free, question]

@@ -294,7 +294,8 @@ def _with_answer(
 ) -> AgentTaken:
     index = _index(at)
     if len(frame.waiting) == 1:
-        return _answered(shared, frame, dict(frame.answers.iteritems()) | {index: invocation})
+        others = dict(frame.answers.iteritems()) if frame.answers else {}
+        return _answered(shared, frame, others | {index: invocation})
     waiting, answers = frame.waiting.remove(index), frame.answers.set(index, invocation)
     return shared, frame.changed(waiting=waiting, answers=answers), ()
 

@@ -49,14 +49,20 @@ def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
     known = usage
     if usage.total_tokens is None:
         known = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
-    changes = {"usage": shared.usage + usage, "counted": shared.counted + known}
+    used = shared.usage + usage
+    is_same = known is usage and shared.counted is shared.usage
+    counted_so_far = used if is_same else shared.counted + known
     if not names:
-        return shared.changed(**changes)
+        return shared.changed(usage=used, counted=counted_so_far)
     called = dict(shared.called)
     for name in map(wire_name, names):
         called[name] = called.get(name, 0) + 1
-    calls = shared.calls + len(names)
-    return shared.changed(**changes, calls=calls, called=tuple(sorted(called.items())))
+    return shared.changed(
+        usage=used,
+        counted=counted_so_far,
+        calls=shared.calls + len(names),
+        called=tuple(sorted(called.items())),
+    )
 
 
 def is_under_an_agent(place: At) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from attrs import field, fields, frozen
 from pyrsistent import PMap, pmap
@@ -36,6 +36,9 @@ def _parts_of(kind: type[Any]) -> tuple[dict[str, int], attrgetter[tuple[Any, ..
     return {name: place for place, name in enumerate(names)}, attrgetter(*names)
 
 
+_NOTHING: Final = Usage(0, 0)
+
+
 @frozen
 class Shared:
     """What is the same for all frames of a run.
@@ -62,8 +65,8 @@ class Shared:
     policy: ApprovalPolicy = allow_all
     settings: PMap[str, Value | None] = field(factory=pmap)
     check_results: bool = True
-    usage: Usage = Usage(0, 0)
-    counted: Usage = Usage(0, 0)
+    usage: Usage = _NOTHING
+    counted: Usage = _NOTHING
     calls: int = 0
     called: tuple[tuple[str, int], ...] = ()
     limit: str | None = None

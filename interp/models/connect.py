@@ -70,7 +70,8 @@ def connect_model(
 
     url = base_url or os.environ.get(provider.base_url_variable) or provider.base_url
     key = _key(provider, needed=url == provider.base_url)
-    if PROVIDERS.get(provider.name) == provider and _host(url) != _host(provider.base_url):
+    is_elsewhere = url != provider.base_url and _host(url) != _host(provider.base_url)
+    if is_elsewhere and PROVIDERS.get(provider.name) == provider:
         provider = Provider(provider.name, url)  # the rest of a row is about its own server
     return OpenAIModel(
         url,

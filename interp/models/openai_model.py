@@ -237,7 +237,7 @@ class OpenAIModel:
                 reply = read_reply(evolve(reply, message=message), request)
             warn_about_calls_in_text(request, reply.message)
             is_own = is_own_server(request.model, self._server.where)
-            return reply if is_own else evolve(reply, server=self._server.where)
+            return reply if is_own else reply.from_server(self._server.where)
 
         return read
 

@@ -52,6 +52,11 @@ class Reply:
     served_model: str = ""
     server: str = ""
 
+    def from_server(self, address: str) -> Reply:
+        """The same, with the address of the server that replied."""
+        said = (self.message, self.usage, self.truncated)  # `evolve` takes five times as long
+        return Reply(*said, self.finish_reason, self.served_model, address)
+
 
 def read_reply(data: object, request: Request | None = None, *, server: str | None = None) -> Reply:
     """Read a reply in any of the forms a model may give.
