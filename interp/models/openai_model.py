@@ -7,8 +7,8 @@ bytes, and `retries` says when they are sent again.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, ExitStack, aclosing
-from typing import Any, Final
+from contextlib import aclosing, closing
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve
 
@@ -27,6 +27,9 @@ from .request_json import SETTING_NAMES, request_body, request_content
 from .retries import awith_retries, with_retries
 from .server import Server
 from .typed_answers import request_for_the_answer, streams_word_by_word, without_answer_tool
+
+if TYPE_CHECKING:
+    import httpx2
 
 _ATTEMPTS: Final = 3
 _TIMEOUT: Final = 600.0  # seconds; as in the `openai` package
@@ -168,17 +171,19 @@ class OpenAIModel:
         body = request_content(request, streaming=streaming, **self._form(request))
         server, times_closed = self._server, self._times_closed
 
-        def ask() -> tuple[IncomingReply, Iterator[bytes], ExitStack]:
+        def ask() -> tuple[IncomingReply, Iterator[bytes], closing[httpx2.Response]]:
             if self._times_closed != times_closed:
                 raise ModelError(f"the request to {server.where} was given up: the model is closed")
             response = server.post(client, body)
             incoming = IncomingReply(response.headers, self._reader(request), streaming=streaming)
             parts = response.iter_raw()  # decompressed already, see `Guard`
-            with ExitStack() as failing:
-                failing.callback(response.close)
+            try:
                 while not incoming.has_begun:
                     incoming.take(server.part(parts))
-                return incoming, parts, failing.pop_all()
+            except BaseException:
+                response.close()
+                raise
+            return incoming, parts, closing(response)
 
         try:
             with server.client() as client:  # the first takes a second
@@ -197,25 +202,26 @@ class OpenAIModel:
         body = request_content(request, streaming=streaming, **self._form(request))
         server = self._server
 
-        async def ask() -> tuple[IncomingReply, AsyncGenerator[bytes], AsyncExitStack]:
+        async def ask() -> tuple[IncomingReply, _Parts]:
             response = await server.apost(client, body)
             incoming = IncomingReply(response.headers, self._reader(request), streaming=streaming)
-            parts = response.aiter_raw()
-            async with AsyncExitStack() as failing:
-                failing.push_async_callback(response.aclose)
-                failing.push_async_callback(parts.aclose)
+            parts = _Parts(response)
+            try:
                 while not incoming.has_begun:
-                    incoming.take(await server.apart(parts))
-                return incoming, parts, failing.pop_all()
+                    incoming.take(await server.apart(parts.coming))
+            except BaseException:
+                await parts.aclose()
+                raise
+            return incoming, parts
 
         try:
             async with server.async_client() as client:
-                incoming, parts, connection = await awith_retries(ask, self._attempts)
-                async with connection:
+                incoming, parts = await awith_retries(ask, self._attempts)
+                async with aclosing(parts):
                     for words in incoming.words():
                         yield words
                     while not incoming.is_complete:
-                        incoming.take(await server.apart(parts, begun=True))
+                        incoming.take(await server.apart(parts.coming, begun=True))
                         for words in incoming.words():
                             yield words
                     yield incoming.reply()
@@ -240,6 +246,21 @@ class OpenAIModel:
             return reply if is_own else reply.from_server(self._server.where)
 
         return read
+
+
+class _Parts:
+    """The parts of a response as they come."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self.coming = response.aiter_raw()  # decompressed already, see `Guard`
+        self._response = response
+
+    async def aclose(self) -> None:
+        """Close the connection, or give it back."""
+        try:
+            await self.coming.aclose()
+        finally:
+            await self._response.aclose()
 
 
 def _in_one_piece(reply: Reply) -> Iterator[str | Reply]:

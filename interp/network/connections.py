@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -54,24 +54,14 @@ def client_of(
     return _Lent(_clients, server, make)
 
 
-@asynccontextmanager
-async def async_client_of(
+def async_client_of(
     server: Hashable, make: Callable[[], AsyncClient]
-) -> AsyncIterator[AsyncClient]:
+) -> AbstractAsyncContextManager[AsyncClient]:
     """A client for one request that does not block; see `client_of`."""
-    clients = await _clients_of_the_loop()
-    if clients.has(server):
-        client: AsyncClient = clients.take(server, make)
-    else:  # the first takes a second, in which the loop goes on
-        made = await call_in_thread(make)
-        client = clients.take(server, lambda: made)
-        if client is not made:  # another task was faster
-            await made.close()
-    try:
-        yield client
-    finally:
-        for unused in clients.give_back(server):
-            await unused.close()
+    return _AsyncLent(server, make)
+
+
+# Both are classes, since what a generator makes takes longer, at every request.
 
 
 class _Lent(AbstractContextManager[SyncClient]):
@@ -91,6 +81,31 @@ class _Lent(AbstractContextManager[SyncClient]):
     def __exit__(self, *_: object) -> None:
         for unused in self._clients.give_back(self._server):
             unused.close()
+
+
+class _AsyncLent(AbstractAsyncContextManager[AsyncClient]):
+    """The same for a client that does not block."""
+
+    __slots__ = ("_clients", "_make", "_server")
+    _clients: _Clients[_AsyncClosable]
+
+    def __init__(self, server: Hashable, make: Callable[[], AsyncClient]) -> None:
+        self._server, self._make = server, make
+
+    async def __aenter__(self) -> AsyncClient:
+        self._clients = clients = await _clients_of_the_loop()
+        if clients.has(self._server):
+            client: AsyncClient = clients.take(self._server, self._make)
+            return client
+        made = await call_in_thread(self._make)  # it takes a second, in which the loop goes on
+        client = clients.take(self._server, lambda: made)
+        if client is not made:  # another task was faster
+            await made.close()
+        return client
+
+    async def __aexit__(self, *_: object) -> None:
+        for unused in self._clients.give_back(self._server):
+            await unused.close()
 
 
 class _Clients(Generic[Client]):

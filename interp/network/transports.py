@@ -165,25 +165,33 @@ class _Connection:
     def ask(self, request: httpx2.Request) -> h11.Response:
         timeouts = request.extensions["timeout"]
         try:
-            self._socket.settimeout(timeouts["write"])
+            self._wait_at_most(timeouts["write"])
             self._socket.sendall(self.exchange.sent(request))
         except TimeoutError as error:
             raise httpx2.WriteTimeout(str(error)) from error
         except OSError:  # the server may have answered before it has read all
             pass
-        self._socket.settimeout(timeouts["read"])
+        self._wait_at_most(timeouts["read"])
+        self._receive()
         head: h11.Response = self.event()
         return head
 
     def event(self) -> Any:
         while (event := self.exchange.event()) is None:
-            try:
-                self.exchange.take(self._socket.recv(_PIECE))
-            except TimeoutError as error:
-                raise httpx2.ReadTimeout(str(error)) from error
-            except OSError as error:
-                raise httpx2.ReadError(str(error)) from error
+            self._receive()
         return event
+
+    def _receive(self) -> None:
+        try:
+            self.exchange.take(self._socket.recv(_PIECE))
+        except TimeoutError as error:
+            raise httpx2.ReadTimeout(str(error)) from error
+        except OSError as error:
+            raise httpx2.ReadError(str(error)) from error
+
+    def _wait_at_most(self, seconds: float | None) -> None:
+        if self._socket.gettimeout() != seconds:  # setting it asks the operating system
+            self._socket.settimeout(seconds)
 
     @property
     def is_stale(self) -> bool:
@@ -303,6 +311,7 @@ class _AsyncConnection(asyncio.Protocol):
     async def ask(self, request: httpx2.Request) -> h11.Response:
         self._transport.write(self.exchange.sent(request))
         self._timeout = request.extensions["timeout"]["read"]
+        self.exchange.take(await self._read())
         head: h11.Response = await self.event()
         return head
 
@@ -313,14 +322,17 @@ class _AsyncConnection(asyncio.Protocol):
 
     async def _read(self) -> bytes:
         if not (self._received or self._has_ended):
-            self._reader = asyncio.get_running_loop().create_future()
+            loop = asyncio.get_running_loop()
+            self._reader = reader = loop.create_future()
+            end = None if self._timeout is None else loop.call_later(self._timeout, _late, reader)
             try:
-                async with asyncio.timeout(self._timeout):
-                    await self._reader
+                await reader
             except TimeoutError as error:
                 raise httpx2.ReadTimeout(str(error)) from error
             finally:
                 self._reader = None
+                if end:
+                    end.cancel()
         if self._error and not self._received:
             raise httpx2.ReadError(str(self._error)) from self._error
         if len(self._received) > _AHEAD:
@@ -337,14 +349,23 @@ class _AsyncConnection(asyncio.Protocol):
         self._transport.abort()
 
 
+def _late(reader: asyncio.Future[None]) -> None:
+    if not reader.done():
+        reader.set_exception(TimeoutError())
+
+
 class _AsyncBody(httpx2.AsyncByteStream):
     def __init__(self, connection: _AsyncConnection, idle: _Idle[_AsyncConnection]) -> None:
         self._connection: _AsyncConnection | None = connection
         self._idle = idle
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while self._connection and isinstance(event := await self._connection.event(), h11.Data):
-            yield bytes(event.data)
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self  # an event loop keeps a list of its asynchronous generators
+
+    async def __anext__(self) -> bytes:
+        if self._connection and isinstance(event := await self._connection.event(), h11.Data):
+            return bytes(event.data)
+        raise StopAsyncIteration
 
     async def aclose(self) -> None:
         """Keep the connection if all was read, else close it."""

@@ -115,13 +115,14 @@ def test_a_tool_call_parses_and_writes_its_json_once(monkeypatch: pytest.MonkeyP
     counts = {"loads": 0, "dumps": 0}
 
     def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def count(coder: Any, value: Any) -> Any:
+        def count(coder: Any, value: Any, **others: Any) -> Any:
             counts[name] += _marked(value)
-            return function(coder, value)
+            return function(coder, value, **others)
 
         return count
 
-    monkeypatch.setattr(json.JSONDecoder, "decode", counted("loads", json.JSONDecoder.decode))
+    read = json.JSONDecoder.raw_decode  # which `decode` and `loads` call, too
+    monkeypatch.setattr(json.JSONDecoder, "raw_decode", counted("loads", read))
     monkeypatch.setattr(json.JSONEncoder, "encode", counted("dumps", json.JSONEncoder.encode))
 
     @tool
