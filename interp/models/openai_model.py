@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, closing
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from attrs import evolve
 
@@ -27,9 +27,6 @@ from .request_json import SETTING_NAMES, request_body, request_content
 from .retries import awith_retries, with_retries
 from .server import Server
 from .typed_answers import request_for_the_answer, streams_word_by_word, without_answer_tool
-
-if TYPE_CHECKING:
-    import httpx2
 
 _ATTEMPTS: Final = 3
 _TIMEOUT: Final = 600.0  # seconds; as in the `openai` package
@@ -171,7 +168,7 @@ class OpenAIModel:
         body = request_content(request, streaming=streaming, **self._form(request))
         server, times_closed = self._server, self._times_closed
 
-        def ask() -> tuple[IncomingReply, Iterator[bytes], closing[httpx2.Response]]:
+        def ask() -> tuple[IncomingReply, Iterator[bytes], closing[Any]]:
             if self._times_closed != times_closed:
                 raise ModelError(f"the request to {server.where} was given up: the model is closed")
             response = server.post(client, body)
@@ -251,8 +248,8 @@ class OpenAIModel:
 class _Parts:
     """The parts of a response as they come."""
 
-    def __init__(self, response: httpx2.Response) -> None:
-        self.coming = response.aiter_raw()  # decompressed already, see `Guard`
+    def __init__(self, response: Any) -> None:
+        self.coming: AsyncGenerator[bytes] = response.aiter_raw()  # decompressed, see `Guard`
         self._response = response
 
     async def aclose(self) -> None:
