@@ -27,6 +27,7 @@ from benchmarks.records import AGENT, UNLIMITED, add
 from interp import (
     AgentError,
     AssistantRole,
+    CallTool,
     Message,
     ModelReplied,
     RunStore,
@@ -39,7 +40,7 @@ from interp import (
     run,
     start,
 )
-from interp.records import Begun
+from interp.records import Begun, Folded
 from interp.stores import StoredRun
 from tests.interp.postgres import serving_postgres
 
@@ -84,23 +85,25 @@ def say(what: str, seconds: tuple[float, float]) -> None:
 
 def recording(store: RunStore) -> None:
     """An effect, which is a note that it has begun and the event of its end."""
-    state, _ = start(AGENT, "go")
+    state, (request,) = start(AGENT, "go")
     log = StoredRun(store, str(uuid4()))
     log.begin(state, [])
     reply = ModelReplied((3,), Message(AssistantRole, "a word " * 40), Usage(10, 5), False, "stop")
+    replied = Folded(reply, request, state, [CallTool((3, 0), "add", '{"x": 1}')])
     result = ToolReturned((3, 0), json.dumps({"text": "a word " * 40}))
+    returned = Folded(result, replied.new[0], state, [request])
 
     def model() -> None:
         log.note(Begun((3,)), may_be_lost=True)
-        log.append(reply, 0.5)
+        log.append(replied, 0.5)
 
     def tool() -> None:
         log.note(Begun((3, 0)), may_be_lost=True)
-        log.append(result, 0.5)
+        log.append(returned, 0.5)
 
     def once() -> None:
         log.note(Begun((3, 0)))
-        log.append(result, 0.5)
+        log.append(returned, 0.5)
 
     with log.held():
         say("an effect: a request of the model", timed(model, 300, 20))
@@ -239,7 +242,7 @@ def databases() -> Iterator[dict[str, tuple[str, Callable[[RunStore], int]]]]:
         def of_tables(store: RunStore) -> int:
             ((found,),) = store.database.execute(
                 "SELECT sum(pg_total_relation_size(oid)) FROM pg_class "
-                "WHERE relkind = 'r' AND relname LIKE 'gram_%%'"
+                "WHERE relkind = 'r' AND relname LIKE 'gram_%'"
             )
             return int(found)
 

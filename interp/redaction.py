@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any, Final
 from weakref import WeakSet
@@ -102,7 +102,13 @@ def redact_error(text: str) -> str:
 def redactor() -> Callable[[str], str]:
     """`redact` with the keys that are known now, for those who redact many texts."""
     keys = _known_keys()
-    return partial(keys.sub, REDACTED) if keys else str
+    return _redactor_of(keys) if keys else str
+
+
+@lru_cache(maxsize=1)
+def _redactor_of(keys: re.Pattern[str]) -> Callable[[str], str]:
+    """The same function for the same keys, so that what was made with it can be kept."""
+    return partial(keys.sub, REDACTED)
 
 
 def redacted_json(text: str, redact: Callable[[str], str]) -> str:

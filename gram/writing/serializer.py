@@ -323,11 +323,11 @@ class _Values:
         return "[" + ", ".join([self.value(each) for each in items]) + "]"
 
     def record(self, properties: Mapping[str, Any]) -> str:
-        by_class = self.by_class
-        entries = []
-        for key, value in sorted_items(properties):
-            write = by_class.get(type(value)) or self.of_base(value)
-            entries.append(f"{write_key(key)}: {write(value)}")
+        writer_of = self.by_class.get
+        entries = [
+            f"{write_key(key)}: {(writer_of(type(value)) or self.of_base(value))(value)}"
+            for key, value in sorted_items(properties)
+        ]
         return "{" + ", ".join(entries) + "}"
 
 

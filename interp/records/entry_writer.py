@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gram import Pattern, Subject, TaggedString, Value, dumps, origin
 
 from ..json_text import write_json
-from ..machine import CallModel, State
+from ..machine import State, pending
 from ..redaction import redact, redactor
 from ..tools import Tool
 from .event_pattern import event_node
@@ -74,6 +74,13 @@ class EntryWriter:
         self._redacted = redactor()
         self._fingerprints = Fingerprints(self._redacted)
 
+    def anew(self) -> EntryWriter:
+        """A writer of the entries behind those of this one, with the keys that are known now."""
+        writer = EntryWriter(self.seal)
+        if writer._redacted is self._redacted:
+            writer._fingerprints = self._fingerprints  # so that each message is read once
+        return writer
+
     def head(
         self,
         state: State,
@@ -112,18 +119,17 @@ class EntryWriter:
         library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
         entry = Node(RUN, properties, (state_to_pattern(state), library))
         entry = self._without_keys(entry)
-        self.seal = seal_of_entry(entry.line())
+        rest = seal_of_rest(state, pending(state), self._fingerprints)
+        self.seal = seal_of_entry(entry.line()) + rest
         entry = entry._replace(properties={**entry.properties, VERIFY: self.seal})
         return Head(entry.line(), hash_of(program), filename, entry)
 
     def event(self, folded: Folded, seconds: float | None = None) -> str:
         """An event, see `RunLog.append`."""
-        asked = folded.effect
-        request = self._fingerprints.of(asked.request) if isinstance(asked, CallModel) else None
-        entry = self._without_keys(event_node(folded.event, seconds, request))
+        entry = self._without_keys(event_node(folded.event, seconds))
 
         def seal(line: str) -> str:
-            rest = seal_of_rest(folded, self._fingerprints)
+            rest = seal_of_rest(folded.state, folded.new, self._fingerprints)
             self.seal = seal_of_entry(line, self.seal) + rest
             return self.seal
 

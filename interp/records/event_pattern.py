@@ -9,8 +9,8 @@
     (:TimeUp)
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
-``seconds`` may stand beside them: how long the effect took that the event answers; beside a reply
-``request``, the fingerprint of what it answers; ``verify``, see `seals`.
+``seconds`` may stand beside them: how long the effect took that the event answers; and ``verify``,
+see `seals`. Older versions wrote beside a reply ``request``, the fingerprint of what it answers.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from .run_parts import (
 from .seals import VERIFY
 
 REQUEST = "request"
-"""The property of a reply that has the fingerprint of its request."""
+"""The property of a reply that had the fingerprint of its request, before there were seals."""
 
 Parts: TypeAlias = tuple[dict[str, Written], tuple[Node | Pattern, ...]]
 
@@ -77,29 +77,23 @@ class _Form:
     read: Callable[[Reader, At], Event]
 
 
-def event_to_pattern(
-    event: Event, seconds: float | None = None, request: str | None = None
-) -> Pattern:
+def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
     """Convert an event to a pattern.
 
     Args:
         event: the event.
         seconds: how long the effect took that it answers; None if nobody measured it.
-        request: the fingerprint of the request that a reply answers, or None.
     """
     expect(event, tuple(_TYPES), "event", by="event_to_pattern")
     expect(seconds, (int, float, type(None)), "seconds", by="event_to_pattern")
-    expect(request, (str, type(None)), "request", by="event_to_pattern")
-    return event_node(event, seconds, request).pattern()
+    return event_node(event, seconds).pattern()
 
 
-def event_node(event: Event, seconds: float | None = None, request: str | None = None) -> Node:
+def event_node(event: Event, seconds: float | None = None) -> Node:
     """Convert an event to a node; see `event_to_pattern`."""
     properties, elements = _TYPES[type(event)].write(event)
     if event.at:
         properties["at"] = event.at
-    if request is not None:
-        properties[REQUEST] = request
     if seconds is not None:
         properties["seconds"] = round(seconds, 6)
     return Node(type(event).__name__, properties, elements)

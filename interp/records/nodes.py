@@ -62,7 +62,7 @@ class Node(NamedTuple):
             key: its name; no other property is behind it in the order of the alphabet.
             value_of: gives its value, a plain word, for the line.
         """
-        subject = write_node(self.label, self.properties)[1:-1]
+        subject = write_node(self.label, self.properties, [])[1:-1]
         elements = ", ".join(map(_line, self.elements))
         value = value_of(_in_brackets(subject, elements))
         start = f"{subject[:-1]}, " if self.properties else f"{subject} {{"

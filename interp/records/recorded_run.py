@@ -157,11 +157,10 @@ class RecordedRun:
 
     def checked_steps(self) -> Iterator[Step]:
         """Its steps, each when it was checked, see `check`."""
-        if self.seals and not self.seals[0].is_whole:
-            place = self.source.place(0) if self.source else ""
-            told = f"the first entry is not as it was recorded\n{_EDITED}"
-            raise ReplayError(f"{place}: {told}" if place else told)
         fingerprints = Fingerprints()
+        if self.seals and (told := _misfit_of_first(self.first, self.seals[0], fingerprints)):
+            place = self.source.place(0) if self.source else ""
+            raise ReplayError(f"{place}: {told}" if place else told)
         for step, seal in self._sealed_steps():
             if misfit := _misfit(step, seal, fingerprints):
                 raise ReplayError(self.placed(misfit, step))
@@ -178,6 +177,15 @@ class RecordedRun:
         return zip(self.steps, chain(self.seals[1:], repeat(UNSEALED)), strict=False)
 
 
+def _misfit_of_first(first: State, seal: Seal, fingerprints: Fingerprints) -> str | None:
+    """How the first entry is not as it was recorded, if it is not."""
+    if not seal.is_whole:
+        return f"the first entry is not as it was recorded\n{_EDITED}"
+    if not seal.leads_to(first, pending(first), fingerprints):
+        return f"the run begins with something else than when it was recorded\n{_OTHER_VERSION}"
+    return None
+
+
 def _misfit(step: Step, seal: Seal, fingerprints: Fingerprints) -> str | None:
     """How a step is not as it was recorded, if it is not."""
     named = _named(step.event)
@@ -189,7 +197,7 @@ def _misfit(step: Step, seal: Seal, fingerprints: Fingerprints) -> str | None:
     if step.request and request and fingerprints.of(request) != step.request:
         told = "another request than the one that the entries before it lead to"
         return f"{named} answered {told}\n{_EDITED}"
-    if not seal.leads_to(folded, fingerprints):
+    if not seal.leads_to(folded.state, folded.new, fingerprints):
         told = f"{named} leads to something else than when it was recorded"
         return f"{told}: now the run waits for {awaited(folded.state)}\n{_OTHER_VERSION}"
     return None

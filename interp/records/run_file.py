@@ -4,7 +4,7 @@
 
     [:Run {file: "a.gram", format: 2, program: "…", …} | [:RunState …], [:Library …]]
     (:Begun {at: [0], time: "2026-11-22T15:10:34.120+00:00"})
-    [:ModelReplied {at: [0], request: "9f3c…", seconds: 0.8, verify: "07e1…"} | [:Assistant …]]
+    [:ModelReplied {at: [0], seconds: 0.8, verify: "9f3c…"} | [:Assistant | (:ToolCall {…})]]
     (:Begun {at: [0, 0], time: "2026-11-22T15:10:34.930+00:00"})
     (:ToolReturned {at: [0, 0], result: json`…`, seconds: 0.01, verify: "b24d…"})
 
@@ -128,7 +128,7 @@ class RunFile:
         try:
             _lock(descriptor, self.path)
             self._cut_off(descriptor)
-            self._descriptor, self._entries = descriptor, EntryWriter(self._entries.seal)
+            self._descriptor, self._entries = descriptor, self._entries.anew()
             yield
         finally:
             with self._writing:

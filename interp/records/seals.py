@@ -2,9 +2,9 @@
 
 Each event, and the first entry, has a property ``verify`` of two halves:
 
-- the fingerprint of the entry, and of the seal of the event before it: whether it was changed;
-- the fingerprint of what the event led to, which is what the run waits for since: whether this
-  version makes the same of it. The first entry has none.
+- the checksum of the entry, and of the seal of the event before it: whether it was changed;
+- the checksum of what it led to, which is what the run waits for since: whether this version
+  makes the same of it.
 
 Entries are compared in their canonical form, so that layout and comments do not count. An entry
 without a seal is not compared: older versions wrote none, and whoever changes a file on purpose
@@ -15,21 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from hashlib import sha256
 from typing import Final, NamedTuple
-
-from attrs import evolve
+from zlib import crc32
 
 from gram import Pattern
 
 from ..machine import AgentFrame, Effect, Event, State, Status, step
 from .fingerprints import Fingerprints
-from .nodes import pattern_line
+from .nodes import Node
 
 VERIFY: Final = "verify"
 """The property; no other of an event is behind it in the order of the alphabet."""
 
-_HALF: Final = 8  # hexadecimal digits
+_HALF: Final = 8  # hexadecimal digits of a CRC-32
 
 
 class Folded(NamedTuple):
@@ -80,17 +78,18 @@ class Seal(NamedTuple):
         recorded = subject.properties.get(VERIFY)
         if not isinstance(recorded, str):
             return UNSEALED
-        bare = evolve(subject, properties=subject.properties.remove(VERIFY))
-        return cls(recorded, seal_of_entry(pattern_line(evolve(entry, value=bare)), before))
+        properties = {key: each for key, each in subject.properties.items() if key != VERIFY}
+        bare = Node(" ".join(sorted(subject.labels)), properties, entry.elements)
+        return cls(recorded, seal_of_entry(bare.line(), before))
 
     @property
     def is_whole(self) -> bool:
         """Whether the entry is as it was recorded."""
         return self.recorded[:_HALF] == self.entry
 
-    def leads_to(self, folded: Folded, fingerprints: Fingerprints) -> bool:
-        """Whether an event leads to what it led to."""
-        return not self.recorded or self.recorded[_HALF:] == seal_of_rest(folded, fingerprints)
+    def leads_to(self, state: State, new: Sequence[Effect], fingerprints: Fingerprints) -> bool:
+        """Whether what an entry leads to is what it led to, see `seal_of_rest`."""
+        return not self.recorded or self.recorded[_HALF:] == seal_of_rest(state, new, fingerprints)
 
 
 UNSEALED: Final = Seal("", "")
@@ -101,17 +100,26 @@ def seal_of_entry(line: str, before: str = "") -> str:
     return _half(f"{before}{line}")
 
 
-def seal_of_rest(folded: Folded, fingerprints: Fingerprints) -> str:
-    """The second half of a seal: what the run waits for since an event."""
-    state = folded.state
-    parts = [state.status.name, *map(fingerprints.of_effect, folded.new)]
-    if state.status is Status.DONE and not isinstance(state.frame, AgentFrame):
-        parts.append(fingerprints.of_json(state.context[-1].content))  # no entry has that answer
-    return _half("\0".join(parts)) if len(parts) > 1 else _half_of_status(parts[0])
+def seal_of_rest(state: State, new: Sequence[Effect], fingerprints: Fingerprints) -> str:
+    """The second half of a seal.
+
+    Args:
+        state: the State that an entry led to.
+        new: what is to be done since.
+        fingerprints: makes fingerprints of it.
+    """
+    status = state.status
+    if status is Status.DONE and not isinstance(state.frame, AgentFrame):
+        answer = fingerprints.of_json(state.context[-1].content)  # which no entry has
+        return _half(f"{status.name}\0{answer}")
+    if not new:
+        return _half_of_status(status.name)
+    return _half("\0".join([status.name, *map(fingerprints.of_effect, new)]))
 
 
 def _half(text: str) -> str:
-    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:_HALF]
+    """A checksum: whoever edits an entry by hand is told, and nobody is kept from anything."""
+    return f"{crc32(text.encode(errors='surrogatepass')):08x}"
 
 
 _half_of_status = cache(_half)

@@ -186,7 +186,7 @@ class StoredRun:
             self._close()
             raise
         self._claim, self._stopped_by = claim, None
-        self._entries = EntryWriter(self._entries.seal)
+        self._entries = self._entries.anew()
         try:
             self._write()  # what could not be written before
             yield
