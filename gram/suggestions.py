@@ -13,14 +13,21 @@ _MOST = 100  # names that are compared letter by letter
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint with the known names that are nearest to ``name``, or None when none is near.
 
+    Names that differ in upper and lower case alone are nearest.
+
     >>> did_you_mean("instrution", ["model", "instruction"])
     'did you mean instruction?'
+    >>> did_you_mean("when", ["WHEN", "EACH"])
+    'did you mean WHEN?'
     """
     expect(name, str, "name", by="did_you_mean")
     expect(known, Iterable, "known", by="did_you_mean")
     names = tuple(known)
     for each in names:
         expect(each, str, "each of known", by="did_you_mean")
+    same = [each for each in names if each and each.casefold() == name.casefold()][:3]
+    if same:
+        return f"did you mean {' or '.join(same)}?"
     from difflib import get_close_matches  # only what is wrong needs it
 
     def unlike(other: str) -> tuple[bool, int]:

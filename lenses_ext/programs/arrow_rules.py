@@ -83,10 +83,7 @@ def arrow_label(reading: Reading) -> Iterator[Finding]:
                 message = (
                     f"the label of an arrow is {_one_of(ARROW_LABELS)}, not {' and '.join(labels)}"
                 )
-                near = labels[0].upper()  # of another case alone
-                hint = f"did you mean {near}?" if near in ARROW_LABELS else None
-                hint = hint or did_you_mean(labels[0], ARROW_LABELS)
-                hint = "keep one" if len(labels) > 1 else hint
+                hint = did_you_mean(labels[0], ARROW_LABELS) if len(labels) == 1 else "keep one"
                 yield Finding(message, _at(holder, arrow), "labels", hint=hint)
 
 

@@ -288,6 +288,8 @@ def _nodes(by: str, name: object, steps: Iterable[object], description: object) 
             raise FocusError(by, "elements", node, reason)
         if not node.value.identity:
             raise FocusError(by, "value.identity", node, "a step has no name")
+        if node.value.identity == name and is_reference(node):
+            raise FocusError(by, "elements", node, f'the workflow "{name}" would contain itself')
         same = next((each for each in nodes if each.value.identity == node.value.identity), node)
         if same != node and not (is_reference(same) or is_reference(node)):
             reason = f'"{node.value.identity}" is two different steps'

@@ -218,6 +218,8 @@ def undefined_reference(reading: Reading) -> Iterator[Finding]:
             elif hints < MOST_HINTS:
                 hint = did_you_mean(name, program.names_seen(holder.path))
             hints += 1
+            if hint is None and (name in RESERVED or name in program.types_in(holder.path)):
+                hint = f"{name} is a type: a signature ends with it without a name, ==>(::{name})"
             if hint is None and is_workflow(holder.pattern) and name.lower() in _INPUT_OR_RESULT:
                 hint = "write () for the input, at the left of an arrow, and for the result"
             if hint is None and reading.document is None and len(reading.patterns) == 1:

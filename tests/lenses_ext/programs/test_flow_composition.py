@@ -85,6 +85,7 @@ def test_what_runs_side_by_side_gives_a_record() -> None:
         (lambda: sequence("w"), "there are no steps"),
         (lambda: parallel("w", "a", "a"), 'two steps are named "a"'),
         (lambda: sequence("", "a"), "a workflow needs a name"),
+        (lambda: sequence("w", "a", "w"), 'the workflow "w" would contain itself'),
         (lambda: sequence("w", loads_one("(:Agent)")), "a step has no name"),
         (lambda: sequence("w", loads_one("(n:Note)")), "a step is"),
         (lambda: sequence("w", A, loads_one("(a:Agent)")), "is two different steps"),
