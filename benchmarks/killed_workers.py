@@ -47,7 +47,27 @@ def say_hello(personName: str, context: ToolContext) -> str:
 """
 UNDER_WAY = "SELECT id, fence FROM gram_runs WHERE status = 'running' AND owner LIKE ?"
 LEFT = "SELECT count(*) FROM gram_runs WHERE status NOT IN ('done', 'failed', 'limited')"
+HOLDERS = (
+    "SELECT args ->> 'run', worker_id FROM procrastinate_jobs "
+    "WHERE status = 'doing' AND worker_id IS NOT NULL AND queueing_lock = ANY(?)"
+)
 _LONGEST = 3600.0  # seconds
+_TO_CLAIM = 5.0  # seconds in which a worker that has a job claims its run, unless it is killed
+
+
+@define
+class _Caught:
+    """A run that was under way in a worker that was killed.
+
+    Attributes:
+        fence: the number of its claim.
+        killed: when the worker was killed.
+        holders: the workers that had its job since, with the times when that was seen first.
+    """
+
+    fence: int
+    killed: float
+    holders: dict[int, float] = Factory(dict)
 
 
 @define
@@ -60,7 +80,8 @@ class Report:
         submitting: how long it took to submit them.
         kills: how many workers were killed.
         caught: how many runs were under way in a worker that was killed.
-        takeovers: the seconds until each of these was gone on with.
+        takeovers: the seconds until each of these was gone on with, but for the following.
+        again: the same for those whose next worker was killed, too, before it had claimed them.
         lost: runs that did not end well.
         repeated: runs in which an answer is recorded more than once.
         called_again: calls of the tool that were made more than once; a call that was under way
@@ -73,17 +94,20 @@ class Report:
     kills: int = 0
     caught: int = 0
     takeovers: list[float] = Factory(list)
+    again: list[float] = Factory(list)
     lost: list[str] = Factory(list)
     repeated: list[str] = Factory(list)
     called_again: int = 0
 
     def __str__(self) -> str:
-        longest = max(self.takeovers, default=0.0)
+        longest, again = (max(each, default=0.0) for each in (self.takeovers, self.again))
         return (
             f"{self.runs} runs submitted in {self.submitting:.0f} s, ended in {self.seconds:.0f} s "
             f"({self.runs / self.seconds:.0f}/s)\n"
             f"{self.kills} workers killed, with {self.caught} runs under way; "
             f"longest takeover {longest:.1f} s\n"
+            f"next worker killed as well, before it had claimed the run: {len(self.again)}; "
+            f"longest takeover of these {again:.1f} s\n"
             f"lost: {len(self.lost)}; recorded twice: {len(self.repeated)}; "
             f"tool calls made again: {self.called_again}"
         )
@@ -136,7 +160,7 @@ def _kill_until_ended(
     command: list[str],
     environment: dict[str, str],
 ) -> None:
-    waiting: dict[str, tuple[int, float]] = {}
+    waiting: dict[str, _Caught] = {}
     began = time.monotonic()
     next_kill, left_then = began + chance.expovariate(1 / every), report.runs
     while (left := store.database.execute(LEFT)[0][0]) or waiting:
@@ -145,10 +169,12 @@ def _kill_until_ended(
         fences = dict(
             store.database.execute("SELECT id, fence FROM gram_runs WHERE id = ANY(?)", [*waiting])
         )
-        for run, (fence, killed) in list(waiting.items()):
-            if fences[run] > fence or store.row(run).status == "done":
-                report.takeovers.append(time.monotonic() - killed)
+        for run, caught in list(waiting.items()):
+            if fences[run] > caught.fence or store.row(run).status == "done":
+                _taken_over(report, caught)
                 del waiting[run]
+        for run, holder in store.database.execute(HOLDERS, [*waiting]):
+            waiting[run].holders.setdefault(holder, time.monotonic())
         # On a machine that is too busy for workers to get anywhere until the next kill, it waits.
         if time.monotonic() > next_kill and left_then - left >= len(processes):
             left_then = left
@@ -159,9 +185,19 @@ def _kill_until_ended(
             killed.wait()
             processes[index] = subprocess.Popen(command, env=environment)
             found = store.database.execute(UNDER_WAY, f"%/{killed.pid}/%")
-            waiting.update({run: (fence, time.monotonic()) for run, fence in found})
+            held = dict(store.database.execute(HOLDERS, [run for run, _ in found]))
+            now = time.monotonic()
+            for run, fence in found:
+                waiting[run] = _Caught(fence, now, {held[run]: now} if run in held else {})
             report.kills += 1
             report.caught += len(found)
+
+
+def _taken_over(report: Report, caught: _Caught) -> None:
+    """Note how long a run waited, and whether another worker was killed with its job meanwhile."""
+    now = time.monotonic()
+    in_vain = any(caught.killed < each < now - _TO_CLAIM for each in caught.holders.values())
+    (report.again if in_vain else report.takeovers).append(now - caught.killed)
 
 
 def _judge(store: RunStore, ids: list[str], ledger: list[str], report: Report) -> None:

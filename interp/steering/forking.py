@@ -10,7 +10,7 @@ from lenses_ext import ProgramLike
 
 from ..machine import At, Effect, State, begun_with, pending
 from ..programs import the_agent
-from ..records import EntryWriter, Folded, RecordedRun
+from ..records import Begun, EntryWriter, Folded, RecordedRun
 from ..stores import RunFacts, RunStore, StoredRun
 
 
@@ -27,7 +27,8 @@ def fork_run(
 
     Returns:
         The id of the new run. It has what is recorded of the other up to the first request or call
-        that differs, or the first entry that is not as it was recorded.
+        that differs, or the first entry that is not as it was recorded. A call that had begun in
+        the other, and has no answer, is one that may have been made.
 
     Raises:
         ValidationError: the program is invalid, or the input does not fit it.
@@ -48,8 +49,18 @@ def fork_run(
     for each, seconds in _same(kept, first):
         entries.append(writer.event(each, seconds))
         state = each.state
+    entries += [writer.note(each) for each in _begun(kept, state)]
     log.begin_with(head, first, entries, state)
     return first.run_id
+
+
+def _begun(kept: RecordedRun, state: State) -> Iterator[Begun]:
+    """The notes of what had begun, has no answer, and is waited for by another run, too."""
+    asked = {each.at: each for each in pending(kept.state) if each.at in kept.unanswered}
+    shared = {each.at for each in pending(state) if asked.get(each.at) == each}
+    for note in kept.notes:
+        if isinstance(note, Begun) and note.at in shared:
+            yield note
 
 
 def _same(kept: RecordedRun, state: State) -> Iterator[tuple[Folded, float | None]]:

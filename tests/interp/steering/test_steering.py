@@ -103,7 +103,9 @@ def test_a_result_is_taken_instead_of_a_call(store: RunStore) -> None:
     assert (response.tools_used[0].result, done) == (7, [])
 
 
-def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -> None:
+def stopped_in_its_tool(store: RunStore) -> str:
+    """The id of a run whose tool had begun, and is to run only once."""
+
     @tool(once=True)
     def add(x: int) -> int:
         """Adds one."""
@@ -113,7 +115,11 @@ def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -
     begun = begin(counter(), "go", library, model=model, store=store)
     with pytest.raises(KeyboardInterrupt):
         begun.finish()
-    run, done = begun.state.run_id, list[int]()
+    return begun.state.run_id
+
+
+def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -> None:
+    run, done = stopped_in_its_tool(store), list[int]()
     with pytest.raises(ApprovalNeeded):
         resume_run(run, counting(done), model=ScriptedModel([]), store=store)
     assert store.row(run).status == "waiting"
@@ -168,6 +174,18 @@ def test_a_fork_has_what_is_the_same_and_leaves_the_other_run_as_it_is(store: Ru
     model = ScriptedModel([calls(5), "six"])
     assert resume_run(changed, counting(done), model=model, store=store).content == "six"
     assert (done, store.entries(run)) == ([5], before)
+
+
+def test_a_fork_asks_about_what_had_begun_in_the_other_run(store: RunStore) -> None:
+    run, done = stopped_in_its_tool(store), list[int]()
+    fork, other = fork_run(store, run), fork_run(store, run, counter("Count twice."))
+
+    with pytest.raises(ApprovalNeeded):
+        resume_run(fork, counting(done), model=ScriptedModel([]), store=store)
+    assert [each.may_have_run for each in store.recorded(fork).state.asks] == [True]
+    model = ScriptedModel([calls(1), "done"])  # it makes another request, and so a call of its own
+    resume_run(other, counting(done), model=model, store=store)
+    assert done == [1]
 
 
 def test_a_fork_goes_on_from_where_requests_first_differ(store: RunStore) -> None:
