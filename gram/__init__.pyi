@@ -8,14 +8,6 @@ from .canonical_json import (
     value_to_json as value_to_json,
 )
 from .canonical_schema import json_schema as json_schema
-from .checks.faults import (
-    Edit as Edit,
-    Fault as Fault,
-    PartPath as PartPath,
-    Severity as Severity,
-    fault as fault,
-    only_errors as only_errors,
-)
 from .checks.fixes import apply_fixes as apply_fixes
 from .checks.reading import (
     WHOLE as WHOLE,
@@ -60,6 +52,14 @@ from .errors import (
     NoPatternError as NoPatternError,
     expect as expect,
     expect_all as expect_all,
+)
+from .faults import (
+    Edit as Edit,
+    Fault as Fault,
+    PartPath as PartPath,
+    Severity as Severity,
+    fault as fault,
+    only_errors as only_errors,
 )
 from .graphs import (
     Graph as Graph,

@@ -166,7 +166,6 @@ from .specification import (
     create_tool_specification as create_tool_specification,
     parse_type_signature as parse_type_signature,
     type_signature_to_json_schema as type_signature_to_json_schema,
-    validate_agent_pattern as validate_agent_pattern,
 )
 from .steering.cancelling import cancel_run as cancel_run
 from .steering.deciding import Result as Result, decide_run as decide_run
@@ -197,6 +196,7 @@ from .tools.library import (
     register_tool as register_tool,
 )
 from .tools.tool_context import ToolContext as ToolContext
+from .validation import validate_agent_pattern as validate_agent_pattern
 from .views.notebook_forms import run_form as run_form
 from .views.run_page import run_page as run_page
 from .workers.kept_limits import (

@@ -10,21 +10,20 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Unpack
 
-from .messages import AgentResponse, ConversationContext, empty_context
-from .tools import ToolLibrary, empty_tool_library
-
 if TYPE_CHECKING:
     from lenses_ext import ProgramLike
 
     from .execution import BeginOptions, Observation, Run, RunOptions
     from .machine import Given, State
+    from .messages import AgentResponse, ConversationContext
+    from .tools import ToolLibrary
 
 
 def run(
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
+    library: ToolLibrary | None = None,
+    context: ConversationContext | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent or a workflow: say something to it, or call it, and get its answer.
@@ -36,8 +35,8 @@ def run(
         program: the program: a document, its patterns, or the pattern of an agent.
         user_input: what the user says, not empty; or the arguments by name, where the agent or
             workflow has a signature.
-        library: the implementations of the agent's tools.
-        context: the conversation before, such as the last response's ``context``.
+        library: the implementations of the agent's tools, if it has some.
+        context: the conversation before, such as the last response's ``context``, if there is one.
         **options: how to run it, see `RunOptions`.
 
     Raises:
@@ -56,8 +55,8 @@ def run(
 async def arun(
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
+    library: ToolLibrary | None = None,
+    context: ConversationContext | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent without blocking, the tools of a turn at once; see `run`."""
@@ -67,8 +66,8 @@ async def arun(
 def stream(
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
+    library: ToolLibrary | None = None,
+    context: ConversationContext | None = None,
     **options: Unpack[BeginOptions],
 ) -> Iterator[Observation]:
     """Run an agent and watch it; the last observation is `Finished`. See `run`."""
@@ -78,8 +77,8 @@ def stream(
 def astream(
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
+    library: ToolLibrary | None = None,
+    context: ConversationContext | None = None,
     **options: Unpack[BeginOptions],
 ) -> AsyncIterator[Observation]:
     """Run an agent without blocking and watch it; see `stream`."""
@@ -88,7 +87,7 @@ def astream(
 
 def resume_run(
     state: State | str | os.PathLike[str],
-    library: ToolLibrary = empty_tool_library,
+    library: ToolLibrary | None = None,
     **options: Unpack[RunOptions],
 ) -> AgentResponse:
     """Go on with a run that was kept, to the end.
@@ -97,7 +96,7 @@ def resume_run(
         state: the State; or the file that the run was recorded in; or, with ``store=``, its id in
             the store. It goes on where it was recorded, and nothing that is recorded there is
             asked or run again.
-        library: the implementations of the agent's tools.
+        library: the implementations of the agent's tools, if it has some.
         **options: see `RunOptions`; what differs from the state changes it.
 
     Raises:
@@ -113,12 +112,11 @@ def resume_run(
 def execute_agent(
     program: ProgramLike,
     user_input: Given,
-    context: ConversationContext = empty_context,
+    context: ConversationContext | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent without a tool library; the keywords and errors are those of `run`."""
-    begun = _begin("execute_agent", program, user_input, empty_tool_library, context, options)
-    return begun.finish()
+    return _begin("execute_agent", program, user_input, None, context, options).finish()
 
 
 def execute_agent_with_library(
@@ -140,8 +138,8 @@ def _begin(
     by: str,
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary,
-    context: ConversationContext,
+    library: ToolLibrary | None,
+    context: ConversationContext | None,
     options: BeginOptions,
 ) -> Run:
     """Begin a run for a function named ``by``, which its errors name."""

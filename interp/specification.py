@@ -12,7 +12,6 @@ from lenses_ext import (
     create_tool_specification,
     parse_type_signature,
     type_signature_to_json_schema,
-    validate_agent_pattern,
 )
 
 __all__ = [
@@ -26,5 +25,4 @@ __all__ = [
     "create_tool_specification",
     "parse_type_signature",
     "type_signature_to_json_schema",
-    "validate_agent_pattern",
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gram.checks.faults import only_errors
+from gram.faults import only_errors
 from interp.program_checks import check_program
 from lenses_ext import parse
 from tests.interp.cli.process import gram

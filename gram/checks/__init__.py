@@ -1,4 +1,4 @@
-"""What can be wrong in a text: faults, the checks that find them, and their fixes."""
+"""What can be wrong in a text: the checks that find faults, and their fixes."""
 
 from .identities import members
 from .reading import Finding, Reading, Scope, Scopes, one_scope

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..documents import Document
 from ..errors import expect, expect_all
-from .faults import Edit, Fault
+from ..faults import Edit, Fault
 
 
 def apply_fixes(document: Document | str, faults: Iterable[Fault]) -> str:

@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from attrs import define, field
 
 from ..documents import Document
+from ..faults import Edit
 from ..reading import Construct, construct_of, spans_of
 from ..source import Source, Span
 from ..trees import Pattern, TreePath, read_from
-from .faults import Edit
 
 T = TypeVar("T")
 

@@ -8,11 +8,11 @@ from typing import TypeAlias, Union
 
 from pyrsistent import pvector
 
+from ..faults import Edit
 from ..reading import Construct, comments, syntax
 from ..source import Span
 from ..suggestions import did_you_mean
 from ..trees import Value, is_edge, is_header, levels
-from .faults import Edit
 from .reading import Finding, Occurrence, Reading
 
 _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*", re.ASCII)

@@ -14,10 +14,10 @@ from attrs import evolve, frozen
 
 from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
+from ..faults import Edit, Fault, PartPath, Severity
 from ..reading import tokens
 from ..source import Source, Span
 from ..trees import Pattern, TreePath, patterns_of
-from .faults import Edit, Fault, PartPath, Severity
 from .identities import (
     dangling_reference,
     duplicate_definition,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def begin(
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary = empty_tool_library,
-    context: ConversationContext = empty_context,
+    library: ToolLibrary | None = None,
+    context: ConversationContext | None = None,
     **options: Unpack[BeginOptions],
 ) -> Run:
     """Begin a run and return it, so that its state can be kept; see `run`.
@@ -44,8 +44,8 @@ def begin_for(
     by: str,
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary,
-    context: ConversationContext,
+    library: ToolLibrary | None,
+    context: ConversationContext | None,
     options: BeginOptions,
 ) -> Run:
     """The same for a function named ``by``, which its errors name.
@@ -55,6 +55,8 @@ def begin_for(
         program, user_input, library, context: what it was called with.
         options: the keywords that it was called with.
     """
+    library = empty_tool_library if library is None else library
+    context = empty_context if context is None else context
     state = first_state_of(program, user_input, library, context, options, by=by)
     kept = {"agent", "limits", "policy", "settings", "check_results"}
     if state.model:
@@ -131,9 +133,10 @@ _LIMITS: Final = Limits()
 
 
 def resumed(
-    state: State | str | os.PathLike[str], library: ToolLibrary, options: RunOptions
+    state: State | str | os.PathLike[str], library: ToolLibrary | None, options: RunOptions
 ) -> AgentResponse:
     """What `interp.resume_run` does, whose errors name it."""
+    library = empty_tool_library if library is None else library
     expect(state, (State, str, os.PathLike), "state", by="resume_run")
     check_options(options, by="resume_run")
     if isinstance(state, State):

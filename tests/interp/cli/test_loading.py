@@ -1,4 +1,4 @@
-"""What a command loads before it does its work, counted: modules, classes, garbage collections."""
+"""What is loaded before anything is done, counted: modules, classes, garbage collections."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ try:
     main()
 except SystemExit as stopped:
     assert not stopped.code, stopped.code
-finally:
-    import json
-    modules = list(sys.modules)
-    classes = [
-        f"{module}.{each.__name__}"
-        for module in modules
-        for each in vars(sys.modules[module]).values()
-        if isinstance(each, type) and each.__module__ == module and "__attrs_attrs__" in vars(each)
-    ]
-    print(json.dumps([modules, classes, len(collected)]), file=sys.stderr)
+"""
+SHOWN = """
+import json
+modules = list(sys.modules)
+classes = [
+    f"{module}.{each.__name__}"
+    for module in modules
+    for each in vars(sys.modules[module]).values()
+    if isinstance(each, type) and each.__module__ == module and "__attrs_attrs__" in vars(each)
+]
+print(json.dumps([modules, classes, len(globals().get("collected", ()))]), file=sys.stderr)
 """
 RUNTIME = {"contracts", "execution", "machine", "models", "records", "tools"}
 
@@ -55,6 +56,13 @@ class Loaded(NamedTuple):
     classes: list[str]
     collections: int
 
+    @classmethod
+    def of(cls, printed: str) -> Loaded:
+        """What a process has printed at its end."""
+        modules, classes, collections = json.loads(printed.splitlines()[-1])
+        ours = [each for each in classes if each.split(".")[0] in OURS]
+        return cls(set(modules), ours, collections)
+
     @property
     def ours(self) -> set[str]:
         """The modules that are ours."""
@@ -67,13 +75,10 @@ OURS = {"gram", "lenses_ext", "interp"}
 def loaded_by(*arguments: str) -> Loaded:
     """Run a command, and see what it has loaded."""
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND, *arguments],
+        [sys.executable, "-c", f"{COMMAND}{SHOWN}", *arguments],
         capture_output=True, text=True, cwd=ROOT, check=True,
     )  # fmt: skip
-    modules, classes, collections = json.loads(done.stderr.splitlines()[-1])
-    return Loaded(
-        set(modules), [each for each in classes if each.split(".")[0] in OURS], collections
-    )
+    return Loaded.of(done.stderr)
 
 
 def modules_of(*arguments: str) -> set[str]:
@@ -110,10 +115,10 @@ def test_getting_and_editing_load_nothing_of_the_runtime(
 @pytest.mark.parametrize(
     ("arguments", "modules", "classes"),
     [
-        (["check"], 113, 25),
-        (["get", "a.model"], 111, 26),
-        (["set", "a.model", "A/b"], 125, 27),
-        (["fmt", "--check"], 52, 11),
+        (["check"], 113, 24),
+        (["get", "a.model"], 111, 25),
+        (["set", "a.model", "A/b"], 125, 26),
+        (["fmt", "--check"], 52, 9),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else None,
 )
@@ -167,3 +172,25 @@ def test_no_check_or_look_loads_what_edits(tmp_path: Path) -> None:
         loaded = modules_of(*arguments)
 
         assert not {"gram.editing", "difflib", "tempfile", "lark"} & loaded
+
+
+BUILDING = """\
+import sys
+from interp import create_agent_pattern, create_tool_specification, run
+look = create_tool_specification("look", "Looks", "(x::Integer)==>(::String)")
+create_agent_pattern("a", "An agent", "A/b", "Look.", [look])
+"""
+
+
+def test_building_an_agent_loads_nothing_that_runs_or_checks_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{BUILDING}{SHOWN}"],
+        capture_output=True, text=True, cwd=ROOT, check=True,
+    )  # fmt: skip
+    loaded = Loaded.of(done.stderr)
+
+    interp = {module for module in loaded.ours if module.startswith("interp.")}
+    assert interp == {"interp.running", "interp.specification"}
+    assert not {"gram.checks", "gram.editing", "lenses_ext.programs"} & loaded.modules
+    assert len(loaded.ours) <= 80, sorted(loaded.ours)
+    assert len(loaded.classes) <= 18, loaded.classes

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from gram import ArgumentError, Document, Pattern, Subject, dumps, loads, loads_one
-from gram.checks.faults import only_errors
+from gram.faults import only_errors
 from lenses_ext import (
     FocusError,
     add_tool,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, check, dumps, loads_one, parse, replace_at, walk
-from gram.checks.faults import PartPath as FaultPath, only_errors
+from gram.faults import PartPath as FaultPath, only_errors
 from lenses_ext import (
     PROGRAM_CHECKS,
     new_errors,

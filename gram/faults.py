@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple, TypeAlias, Union
 
 from attrs import evolve, field, frozen
 
-from ..errors import expect, expect_all
-from ..reading import construct_of, spans_of
-from ..source import Source, Span
-from ..trees import Pattern, origin
+from .errors import expect, expect_all
+from .reading import construct_of, spans_of
+from .source import Source, Span
+from .trees import Pattern, origin
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 """How bad a fault is: an error keeps a program from being used."""
