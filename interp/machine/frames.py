@@ -221,29 +221,39 @@ class WorkflowFrame:
 
     def node_at(self, at: At) -> tuple[str, int] | None:
         """The name of the node that a position is in, and the number of its item."""
-        here = self.at
-        if len(at) <= len(here) or at[: len(here)] != here:
-            return None
-        name, *rest = at[len(here) :]
-        step = self.live.get(name) if isinstance(name, str) else None
-        if step is None:
-            return None
-        index = (rest[0] if rest else None) if step.is_each else 0
-        return (str(name), index) if isinstance(index, int) else None
+        found = self._step_at(at)
+        return None if found is None else found[:2]
 
     def under_way(self, at: At) -> CallTool | Ask | None:
         """The tool or question at a position, if it is a node of this workflow."""
-        node = self.node_at(at)
-        found = self.live[node[0]].live.get(node[1]) if node else None
+        found = self._part_at(at)
         return found if isinstance(found, CallTool | Ask) and found.at == at else None
 
     def inner(self, at: At) -> Frame | None:
         """The frame in it that a position is in, or None where it is its own."""
-        node = self.node_at(at)
-        found = self.live[node[0]].live.get(node[1]) if node else None
+        found = self._part_at(at)
         if isinstance(found, AgentFrame | WorkflowFrame) and len(at) > len(found.place):
             return found
         return None
+
+    def _part_at(self, at: At) -> CallTool | Ask | Frame | None:
+        found = self._step_at(at)
+        return None if found is None else found[2].live.get(found[1])
+
+    def _step_at(self, at: At) -> tuple[str, int, Step] | None:
+        """The name of the node that a position is in, the number of its item, and its step."""
+        here = self.at
+        depth = len(here)
+        if len(at) <= depth or at[:depth] != here:
+            return None
+        name = at[depth]
+        step = self.live.get(name) if isinstance(name, str) else None
+        if step is None:
+            return None
+        if not step.is_each:
+            return str(name), 0, step
+        index = at[depth + 1] if len(at) > depth + 1 else None
+        return (str(name), index, step) if isinstance(index, int) else None
 
     def with_inner(self, frame: Frame) -> WorkflowFrame:
         """The same with a frame in it that has begun, or has gone on."""

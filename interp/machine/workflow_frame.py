@@ -70,15 +70,15 @@ def tool_answered(
     shared: Shared, frame: WorkflowFrame, event: ToolReturned | CallFailed
 ) -> WorkflowTaken:
     """Take what a tool gave that is a node, or how it failed."""
-    _waiting(frame, event, event.at, CallTool)
-    return _with_answer(shared, frame, event)
+    name, index, call = _waiting(frame, event, event.at, CallTool)
+    return _with_answer(shared, frame, name, index, call, event)
 
 
 def decided(shared: Shared, frame: WorkflowFrame, event: Decided) -> WorkflowTaken:
     """Begin a tool that was asked about, or fail because it is denied."""
     name, index, ask = _waiting(frame, event, event.at, Ask)
     if not event.allowed:
-        return _with_answer(shared, frame, event)
+        return _with_answer(shared, frame, name, index, ask, event)
     call = CallTool(ask.at, ask.name, ask.arguments)
     return shared, frame.with_item(name, index, call), (call,)
 
@@ -88,12 +88,18 @@ def answered_call(shared: Shared, frame: WorkflowFrame, event: Event) -> ToolInv
     node, call = frame.node_at(event.at), frame.under_way(event.at)
     if node is None or call is None:
         return None
+    return _answered(shared, frame, node[0], call, event)
+
+
+def _answered(
+    shared: Shared, frame: WorkflowFrame, name: str, call: CallTool | Ask, event: Event
+) -> ToolInvocation | None:
     result: JsonText | None = None
     error: str | None = None
     match event:
         case ToolReturned():
             said = JsonText.read(event.result)
-            error = result_problem(shared, pattern_of(frame, node[0]), said)
+            error = result_problem(shared, pattern_of(frame, name), said)
             result = said if error is None else None
         case CallFailed():
             error = event.error
@@ -107,12 +113,18 @@ def answered_call(shared: Shared, frame: WorkflowFrame, event: Event) -> ToolInv
     return made.made_by(frame.name, event.at)
 
 
-def _with_answer(shared: Shared, frame: WorkflowFrame, event: Event) -> WorkflowTaken:
-    node, made = frame.node_at(event.at), answered_call(shared, frame, event)
-    assert node is not None
+def _with_answer(
+    shared: Shared,
+    frame: WorkflowFrame,
+    name: str,
+    index: int,
+    call: CallTool | Ask,
+    event: Event,
+) -> WorkflowTaken:
+    made = _answered(shared, frame, name, call, event)
     assert made is not None
     outcome = Outcome(made.result_text, made.error, calls=(made,))
-    return _item_ended(shared, frame, *node, outcome)
+    return _item_ended(shared, frame, name, index, outcome)
 
 
 def inner_ended(shared: Shared, frame: WorkflowFrame, place: At, outcome: Outcome) -> WorkflowTaken:
