@@ -24,7 +24,8 @@ _LENGTH = 16  # hexadecimal digits, which tell billions of requests apart
 class Fingerprints:
     """Makes the fingerprints of the requests of one run.
 
-    A conversation only grows within a run, so each message is read once.
+    A conversation only grows within a run, so each message is read once. Several agents may have
+    said the same message, each after others: it is known by the first and the one before it, too.
 
     Args:
         redacted: hides keys; what is recorded is compared without them.
@@ -32,7 +33,7 @@ class Fingerprints:
 
     def __init__(self, redacted: Callable[[str], str] = str) -> None:
         self._redacted = redacted
-        self._seen: dict[tuple[int, int], tuple[Message, bytes]] = {}
+        self._seen: dict[tuple[int, ...], tuple[Message, bytes]] = {}
         self._asked: tuple[tuple[Any, ...], bytes] = (), b""
         self._last: tuple[Request | None, str] = None, ""
 
@@ -70,9 +71,13 @@ class Fingerprints:
     def _said(self, request: Request) -> bytes:
         """The digest of the conversation: that of each message holds those before it."""
         messages, place = request.messages, len(request.messages)
-        digest = b""
+        digest, first = b"", id(messages[0]) if messages else 0
+
+        def key(index: int) -> tuple[int, ...]:
+            return index, first, id(messages[max(index - 1, 0)]), id(messages[index])
+
         while place:
-            known = self._seen.get((place - 1, id(messages[place - 1])))
+            known = self._seen.get(key(place - 1))
             if known is not None:
                 digest = known[1]
                 break
@@ -80,7 +85,7 @@ class Fingerprints:
         for index in range(place, len(messages)):
             message = messages[index]
             digest = self._digest(digest, self._said_by(message))
-            self._seen[index, id(message)] = message, digest
+            self._seen[key(index)] = message, digest
         return digest
 
     def _digest(self, before: bytes, parts: Iterator[str]) -> bytes:

@@ -6,13 +6,18 @@ import re
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 
 from gram import format_text, loads_one
 from interp import (
+    AssistantRole,
+    CallModel,
+    Message,
     ReplayError,
     ScriptedModel,
     ToolLibrary,
+    UserRole,
     fork_run,
     import_run,
     load_run,
@@ -20,10 +25,12 @@ from interp import (
     recorded,
     resume_run,
     run,
+    start,
     tool,
 )
 from interp.machine import agent_frame
 from interp.records.event_pattern import event_node
+from interp.records.fingerprints import Fingerprints
 from interp.records.nodes import Node
 from tests.interp.strategies import events
 
@@ -163,3 +170,15 @@ def test_a_seal_is_written_where_any_property_is(node: Node) -> None:
     line = node.line_with("verify", lambda line: "ab" if line == node.line() else "")
 
     assert line == node._replace(properties={**node.properties, "verify": "ab"}).line()
+
+
+def test_a_message_that_two_agents_have_said_is_known_in_each_conversation() -> None:
+    _, (asked,) = start(AGENT, "go")
+    assert isinstance(asked, CallModel)
+    same, fingerprints = Message(AssistantRole, "yes"), Fingerprints()
+    talks = [evolve(asked.request, messages=(Message(UserRole, said), same)) for said in ("a", "b")]
+
+    found = [fingerprints.of(each) for each in talks]
+
+    assert found == [Fingerprints().of(each) for each in talks]
+    assert len(set(found)) == 2
