@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 
+from gram import origin
 from lenses_ext import (
     Match,
     Model,
@@ -68,5 +70,12 @@ def why_not(state: State, library: ToolLibrary, match: Match) -> str | None:
         for model in models_asked(state):
             connect_model(model)
     except (ToolBindingError, ConfigurationError) as error:
-        return redact_error(str(error)).splitlines()[0]
+        return _without_place(redact_error(str(error)).splitlines()[0], state)
     return None
+
+
+def _without_place(reason: str, state: State) -> str:
+    """A reason without the place in a run, since it holds for all runs that need the same."""
+    place = origin(state.agent)
+    name = place.filename if place else None
+    return re.sub(rf"^{re.escape(name)}:\d+:\d+: ", "", reason) if name else reason
