@@ -211,15 +211,17 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
 
     A run that was a turn of a conversation is one no more.
     """
-    from ..steering import import_run
+    from ..steering import imported
 
     taken: list[Json] = []
     with open_store(store) as opened:
         for file in files:
-            run = import_run(opened, file, tenant=tenant)
+            run, was_there = imported(opened, file, tenant=tenant)
             taken.append({"id": run, "file": file})
             if not as_json:
                 show(run)
+            if was_there:
+                note(f"gram: {file}: {opened.name} has this run already")
     if as_json:
         show_json(taken)
 

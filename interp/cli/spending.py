@@ -15,20 +15,22 @@ from ..redaction import redact
 
 
 class Spending:
-    """Counts tokens, of each model at each server for itself."""
+    """Counts the tokens of replies, each of which has a price of its own.
+
+    Models differ in price, and one model may cost more where much is said to it.
+    """
 
     def __init__(self) -> None:
-        self._used: dict[tuple[Model, str, str], Usage] = {}
+        self._replies: list[tuple[Model, ModelReplied]] = []
 
     def count(self, effect: Effect, event: Event) -> None:
         """Count the tokens of a reply; an observer of runs."""
         if isinstance(event, ModelReplied) and isinstance(effect, CallModel):
-            whose = effect.request.model, event.served_model, event.server
-            self._used[whose] = self._used.get(whose, Usage(0, 0)) + event.usage
+            self._replies.append((effect.request.model, event))
 
     def text(self) -> str:
         """The tokens used so far, those of failed turns too, and what they cost if it is known."""
-        used = sum(self._used.values(), Usage(0, 0))
+        used = sum((reply.usage for _, reply in self._replies), Usage(0, 0))
         if used.input_tokens is None and used.output_tokens is None:
             return "the number of tokens is unknown: the model did not report all of them"
         counts = (used.input_tokens, used.output_tokens, used.total_tokens)
@@ -43,9 +45,10 @@ class Spending:
         known = [price for price in prices if price is not None]
         if len(known) == len(prices):
             return f", about ${shown_price(sum(known, Decimal(0)))}" if known else ""
-        servers = dict.fromkeys(server for _, _, server in self._used if server)
+        servers = dict.fromkeys(reply.server for _, reply in self._replies if reply.server)
         return f", cost unknown at {' and '.join(map(redact, servers))}" if servers else ""
 
     def _prices(self) -> Iterator[Decimal | None]:
-        for (model, served, server), usage in self._used.items():
-            yield price_of_reply(model, usage, served_model=served, server=server)
+        for model, reply in self._replies:
+            named = {"served_model": reply.served_model, "server": reply.server}
+            yield price_of_reply(model, reply.usage, **named)

@@ -3,7 +3,7 @@
 from .cancelling import cancel_run
 from .deciding import Decision, Result, decide_run
 from .forking import fork_run
-from .transfers import export_run, import_run
+from .transfers import export_run, import_run, imported
 
 __all__ = [
     "Decision",
@@ -13,4 +13,5 @@ __all__ = [
     "export_run",
     "fork_run",
     "import_run",
+    "imported",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gram import Source, decode, expect
 
-from ..errors import ValidationError
+from ..errors import RunExistsError, ValidationError
 from ..records import Head, PathLike, Stopped, read_run
 from ..stores import RunFacts, RunStore, StoredRun
 
@@ -48,6 +48,8 @@ def export_run(store: RunStore, run: str, path: PathLike) -> None:
 def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) -> str:
     """Take the run of a file into a store, up to its last whole entry; the file stays.
 
+    Nothing is done where the store has these entries already.
+
     Args:
         store: the store.
         path: the file.
@@ -61,8 +63,13 @@ def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) ->
         GramDecodeError: the file is not gram.
         ValidationError: the file is not the record of a run; the fault has its place.
         ReplayError: an event does not fit the run.
-        StoreError: the store has the run already, or cannot be written.
+        StoreError: the store has other entries of the run, or cannot be written.
     """
+    return imported(store, path, tenant=tenant)[0]
+
+
+def imported(store: RunStore, path: PathLike, *, tenant: str | None = None) -> tuple[str, bool]:
+    """The same; gives the id of the run, and whether the store had its entries already."""
     expect(store, RunStore, "store", by="import_run")
     expect(path, (str, os.PathLike), "path", by="import_run")
     expect(tenant, (str, type(None)), "tenant", by="import_run")
@@ -76,5 +83,12 @@ def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) ->
     log = StoredRun(store, run, facts=RunFacts("", tenant=tenant))
     last = found.entries[-1] if found.entries else None
     stopped_by = last.error if isinstance(last, Stopped) else None
-    log.begin_with(Head.of(head, found), found.first, entries, found.state, stopped_by)
-    return run
+    try:
+        log.begin_with(Head.of(head, found), found.first, entries, found.state, stopped_by)
+    except RunExistsError:
+        if store.entries(run)[: 1 + len(entries)] == [head, *entries]:
+            return run, True
+        told = f"{store.name} has run {run} already, with other entries than this file"
+        hint = "`gram runs export` writes those of the store to a new file"
+        raise RunExistsError(f"{path}: {told}\n  hint: {hint}") from None
+    return run, False

@@ -10,7 +10,7 @@ from interp import ConfigurationError, Usage, price_of
 from interp.cli.spending import Spending
 from interp.machine import CallModel, ModelReplied, Request
 from interp.messages import AssistantRole, Message, empty_context
-from interp.prices import price_of_reply
+from interp.prices import price_of_reply, shown_price
 from lenses_ext import Model
 
 LUNA = Model("OpenAI", "gpt-5.6-luna")
@@ -36,13 +36,34 @@ def test_what_is_not_known_has_no_price(model: Model, usage: Usage) -> None:
     assert price_of(model, usage) is None
 
 
-def spending(server: str = "") -> Spending:
+def spending(
+    server: str = "", usages: tuple[Usage, ...] = (Usage(1_000_000, 0),), model: Model = LUNA
+) -> Spending:
     spent = Spending()
-    request = Request(LUNA, "x", empty_context)
+    request = Request(model, "x", empty_context)
     said = Message(AssistantRole, "hi")
-    reply = ModelReplied((0,), said, usage=Usage(1_000_000, 0), server=server)
-    spent.count(CallModel((0,), request), reply)
+    for usage in usages:
+        reply = ModelReplied((0,), said, usage=usage, server=server)
+        spent.count(CallModel((0,), request), reply)
     return spent
+
+
+def test_each_reply_is_priced_alone_where_long_ones_cost_more() -> None:
+    model, usage = Model("Google", "gemini-2.5-pro"), Usage(100_000, 0)
+    one, together = price_of(model, usage), price_of(model, Usage(300_000, 0))
+    assert one is not None
+    assert together is not None
+    assert together > 3 * one
+
+    told = spending(usages=(usage,) * 3, model=model).text()
+
+    assert told.endswith(f"300000 in all, about ${shown_price(3 * one)}")
+
+
+def test_no_part_of_a_price_is_told_where_the_rest_is_unknown() -> None:
+    told = spending(usages=(Usage(1000, 0), Usage(1000, None))).text()
+
+    assert "$" not in told
 
 
 def test_the_price_is_told_where_the_provider_itself_is_asked() -> None:

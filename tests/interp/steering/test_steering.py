@@ -212,10 +212,14 @@ def test_runs_go_to_files_and_back_without_loss(store: RunStore, tmp_path: Path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with pytest.raises(FileExistsError, match="exists already"):
         export_run(store, run, file)
-    with pytest.raises(StoreError, match=r"it has a run \w+ already"):
-        import_run(store, file)
-
     entries = store.entries(run)
+    assert import_run(store, file) == run  # it is there already
+    other = tmp_path / "other.run.gram"
+    other.write_text("\n".join(entries[:-1]) + '\n(:Stopped {error: "x", time: "2026-01-01"})\n')
+    with pytest.raises(StoreError, match=r"other.run.gram: .* has run \w+ already, with other"):
+        import_run(store, other)
+    assert store.entries(run) == entries
+
     assert store.prune(datetime.now(UTC)) == 1
     assert import_run(store, file) == run
     assert store.entries(run) == entries
