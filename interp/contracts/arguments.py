@@ -119,6 +119,10 @@ class Parameters:
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
         if not is_valid(self._text, args):
             raise ValidationError(violations(self._text, args))
+        return self.filled(args)
+
+    def filled(self, args: dict[str, Json]) -> dict[str, Json]:
+        """Fill in the defaults of arguments that have been checked."""
         filled = {**args, **self._plain, **args}  # given keys keep their order and values
         if self._defaults:
             _fill(self._defaults, filled)

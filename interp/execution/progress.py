@@ -159,10 +159,11 @@ class Progress:
 
         What a watcher raises is kept as the failure of the run, after all of them have been told.
         """
-        self.state, effects = step(self.state, event)
+        before = self.state
+        self.state, effects = step(before, event)
         if self._recorder:
             try:
-                self._recorder.write(effect, event, self.state, effects)
+                self._recorder.write(effect, event, self.state, effects, before)
             except AgentError as error:
                 self.failure = self.failure or error
         for watch in self._watchers:

@@ -67,7 +67,12 @@ class Recorder:
                 raise
 
     def write(
-        self, effect: Effect | None, event: Event, state: State, new: Sequence[Effect]
+        self,
+        effect: Effect | None,
+        event: Event,
+        state: State,
+        new: Sequence[Effect],
+        before: State | None = None,
     ) -> None:
         """Write an event that has been folded, see `Folded`.
 
@@ -77,7 +82,7 @@ class Recorder:
         began = self._began.pop(effect.at, None) if effect else None
         seconds = None if began is None else monotonic() - began
         self.unanswered.discard(event.at)
-        folded = Folded(event, effect, state, new)
+        folded = Folded(event, effect, state, new, before)
         self._recorded(lambda: self._log.append(folded, seconds))
 
     @contextmanager

@@ -50,6 +50,7 @@ from .readings import (
 from .requests import answer_schema_of
 from .shared import Shared
 from .state import State
+from .verdicts import with_verdicts
 
 __all__ = [
     "FORBIDDEN",
@@ -108,4 +109,5 @@ __all__ = [
     "step",
     "step_with_endings",
     "waits_for",
+    "with_verdicts",
 ]

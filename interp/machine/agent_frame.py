@@ -115,14 +115,14 @@ def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> Age
         status=Status.DONE,  # unless it calls tools, or is no answer
     )
     shared = spent(shared, event.usage, [call.name for call in frame.calls])
-    return call_tools(shared, frame) if frame.calls else _finished(shared, frame)
+    return call_tools(shared, frame) if frame.calls else _finished(shared, frame, event.verdict)
 
 
-def _finished(shared: Shared, frame: AgentFrame) -> AgentTaken:
+def _finished(shared: Shared, frame: AgentFrame, verdict: str | None) -> AgentTaken:
     """The reply is the answer: done, unless it is not of the type that the agent declares."""
     reply = frame.context[-1]
     schema = None if reply.refused else answer_schema_of(frame.agent)
-    problem = None if schema is None else answer_problem(schema, reply.content)
+    problem = None if schema is None else answer_problem(schema, reply.content, verdict)
     if schema is None or problem is None:
         return shared, frame, ()
     if frame.truncated:
@@ -210,7 +210,7 @@ def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
 def tool_returned(shared: Shared, frame: AgentFrame, event: ToolReturned) -> AgentTaken:
     """Take the result of a tool."""
     call = _waiting(frame, event, event.at, CallTool)
-    return _with_result(shared, frame, call, JsonText.read(event.result))
+    return _with_result(shared, frame, call, JsonText.read(event.result), event.verdict)
 
 
 def call_failed(shared: Shared, frame: AgentFrame, event: CallFailed) -> AgentTaken:
@@ -280,10 +280,16 @@ def _index(at: At) -> int:
     return index if isinstance(index, int) else -1
 
 
-def _with_result(shared: Shared, frame: AgentFrame, call: CallTool, result: JsonText) -> AgentTaken:
+def _with_result(
+    shared: Shared,
+    frame: AgentFrame,
+    call: CallTool,
+    result: JsonText,
+    verdict: str | None = None,
+) -> AgentTaken:
     """A result that is not of the declared type is told to the model as an error."""
     offer = offers_of(shared.program, frame.agent).by_name.get(call.name)
-    problem = None if offer is None else result_problem(shared, offer.pattern, result)
+    problem = None if offer is None else result_problem(shared, offer.pattern, result, verdict)
     given = (result, None) if problem is None else (None, problem)
     invocation = ToolInvocation.of_texts(call.name, call.arguments, *given)
     return _with_answer(shared, frame, call.at, invocation)

@@ -26,6 +26,9 @@ from .offers import Offers
 from .requests import settings_of
 from .shared import Shared
 
+RUN, ASK = "run", "ask"
+"""The verdicts of calls that are not refused, see `ToolCall`."""
+
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
 
@@ -53,6 +56,8 @@ def checked_call(
         error = f'there is no tool "{call.name}"; the tools are: {known}'
         return ToolInvocation(call.name, call.arguments, error=error)
     name, tool = offer.name, offer.spec
+    if call.verdict not in (None, RUN, ASK):
+        return ToolInvocation(name, call.arguments, error=call.verdict)
     try:
         given = read_arguments(name, call.arguments)
     except ValidationError as error:
@@ -60,6 +65,9 @@ def checked_call(
     settings = settings_of(shared, frame.agent)
     if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
         given = without_stand_ins(view(tool_spec_schema, tool), given)
+    if call.verdict is not None:  # it fitted with the keys that were replaced since
+        effect = CallTool if call.verdict == RUN else Ask
+        return effect((*frame.at, index), name, write_json(parameters_of(tool).filled(given)))
     try:
         args = parameters_of(tool).checked(given)
     except ValidationError as error:
@@ -78,11 +86,21 @@ def refused(name: str, error: ValidationError) -> str:
     return f'arguments of "{name}" are refused:\n{error}'
 
 
-def result_problem(shared: Shared, tool: Pattern, result: JsonText) -> str | None:
+def result_problem(
+    shared: Shared, tool: Pattern, result: JsonText, verdict: str | None = None
+) -> str | None:
     """Why what a tool, an agent or a workflow gave is not of the type it declares, or None.
 
     Nothing is wrong with any result where the run allows all.
+
+    Args:
+        shared: what the frames of the run share.
+        tool: what gave the result.
+        result: the result.
+        verdict: what was said of it before keys in it were replaced, see `ToolReturned`.
     """
+    if verdict is not None:
+        return verdict or None
     if not shared.check_results:
         return None
     try:

@@ -109,6 +109,8 @@ class ModelReplied:
         finish_reason: why the model stopped, in its provider's word; "" if it does not say.
         served_model: the model that replied, as its provider names it; "" if it does not say.
         server: the address of the server that replied, if it is not the provider's own.
+        verdict: what was wrong with it as an answer before keys in it were replaced, "" if nothing
+            was; None where none were.
     """
 
     at: At
@@ -118,14 +120,23 @@ class ModelReplied:
     finish_reason: str = ""
     served_model: str = ""
     server: str = ""
+    verdict: str | None = field(default=None, kw_only=True)
 
 
 @frozen
 class ToolReturned:
-    """A tool's result, as JSON text."""
+    """A tool's result, as JSON text.
+
+    Attributes:
+        at: the position of the call.
+        result: the result.
+        verdict: what was wrong with it before keys in it were replaced, "" if nothing was; None
+            where none were.
+    """
 
     at: At
     result: str = field(repr=short_repr)
+    verdict: str | None = field(default=None, kw_only=True)
 
 
 @frozen

@@ -99,7 +99,7 @@ def _answered(
     match event:
         case ToolReturned():
             said = JsonText.read(event.result)
-            error = result_problem(shared, pattern_of(frame, name), said)
+            error = result_problem(shared, pattern_of(frame, name), said, event.verdict)
             result = said if error is None else None
         case CallFailed():
             error = event.error

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gram import Pattern, Subject, TaggedString, Value, dumps, origin
 
 from ..json_text import write_json
-from ..machine import State, pending
+from ..machine import State, pending, with_verdicts
 from ..redaction import redact, redactor
 from ..tools import Tool
 from .event_pattern import event_node
@@ -118,7 +118,7 @@ class EntryWriter:
         )
         library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
         entry = Node(RUN, properties, (state_to_pattern(state), library))
-        entry = self._without_keys(entry)
+        entry, _ = self._without_keys(entry)
         rest = seal_of_rest(state, pending(state), self._fingerprints)
         self.seal = seal_of_entry(entry.line()) + rest
         entry = entry._replace(properties={**entry.properties, VERIFY: self.seal})
@@ -126,7 +126,10 @@ class EntryWriter:
 
     def event(self, folded: Folded, seconds: float | None = None) -> str:
         """An event, see `RunLog.append`."""
-        entry = self._without_keys(event_node(folded.event, seconds))
+        entry, had_keys = self._without_keys(event_node(folded.event, seconds))
+        if had_keys and folded.before is not None:
+            judged = with_verdicts(folded.before, folded.event)
+            entry, _ = self._without_keys(event_node(judged, seconds))
 
         def seal(line: str) -> str:
             rest = seal_of_rest(folded.state, folded.new, self._fingerprints)
@@ -137,10 +140,22 @@ class EntryWriter:
 
     def note(self, note: Note) -> str:
         """A note."""
-        return self._without_keys(note_node(note)).line()
+        return self._without_keys(note_node(note))[0].line()
 
-    def _without_keys(self, entry: Node) -> Node:
-        return entry if self._redacted is str else entry.redacted(self._redacted)
+    def _without_keys(self, entry: Node) -> tuple[Node, bool]:
+        """An entry without keys, and whether there were any in it."""
+        redact = self._redacted
+        if redact is str:
+            return entry, False
+        had_keys = False
+
+        def noticed(text: str) -> str:
+            nonlocal had_keys
+            clean = redact(text)
+            had_keys = had_keys or clean != text
+            return clean
+
+        return entry.redacted(noticed), had_keys
 
 
 def _tool_pattern(tool: Tool | Pattern) -> Pattern:

@@ -9,8 +9,9 @@
     (:TimeUp)
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
-``seconds`` may stand beside them: how long the effect took that the event answers; and ``verify``,
-see `seals`. Older versions wrote beside a reply ``request``, the fingerprint of what it answers.
+``seconds`` may stand beside them: how long the effect took that the event answers; ``verify``, see
+`seals`; and ``verdict``, how something was taken before keys in it were replaced. Older versions
+wrote beside a reply ``request``, the fingerprint of what it answers.
 """
 
 from __future__ import annotations
@@ -58,6 +59,9 @@ from .seals import VERIFY
 
 REQUEST = "request"
 """The property of a reply that had the fingerprint of its request, before there were seals."""
+
+VERDICT = "verdict"
+"""The property that says how something was taken before keys in it were replaced."""
 
 Parts: TypeAlias = tuple[dict[str, Written], tuple[Node | Pattern, ...]]
 
@@ -127,6 +131,8 @@ def _write_reply(event: ModelReplied) -> Parts:
         properties["served"] = write_text(event.served_model)
     if event.server:
         properties["server"] = write_text(event.server)
+    if event.verdict is not None:
+        properties[VERDICT] = write_text(event.verdict)
     return properties, (message_node(event.message),)
 
 
@@ -142,14 +148,26 @@ def _read_reply(read: Reader, at: At) -> Event:
         read.text("finish", ""),
         read.text("served", ""),
         read.text("server", ""),
+        verdict=_read_verdict(read),
     )
+
+
+def _read_verdict(read: Reader) -> str | None:
+    return read.text(VERDICT) if read.has(VERDICT) else None
+
+
+def _write_result(event: ToolReturned) -> Parts:
+    properties: dict[str, Written] = {"result": write_json_text(event.result)}
+    if event.verdict is not None:
+        properties[VERDICT] = write_text(event.verdict)
+    return properties, ()
 
 
 def _read_result(read: Reader, at: At) -> Event:
     read.without_elements()
     text = read.json_text("result")
     read.parsed(text, "result")
-    return ToolReturned(at, text)
+    return ToolReturned(at, text, verdict=_read_verdict(read))
 
 
 def _read_failure(read: Reader, at: At) -> Event:
@@ -206,11 +224,11 @@ def _read_change(read: Reader, at: At) -> Event:
 
 _TYPES: Mapping[type[Event], _Form] = {
     ModelReplied: _Form(
-        ("usage", "truncated", "finish", "served", "server", REQUEST), _write_reply, _read_reply
+        ("usage", "truncated", "finish", "served", "server", REQUEST, VERDICT),
+        _write_reply,
+        _read_reply,
     ),
-    ToolReturned: _Form(
-        ("result",), lambda event: ({"result": write_json_text(event.result)}, ()), _read_result
-    ),
+    ToolReturned: _Form(("result", VERDICT), _write_result, _read_result),
     CallFailed: _Form(
         ("error",), lambda event: ({"error": write_text(event.error)}, ()), _read_failure
     ),

@@ -38,12 +38,14 @@ class Folded(NamedTuple):
         effect: what it answers; None for `Resumed` and `TimeUp`.
         state: the State that it led to.
         new: what is to be done since.
+        before: the State that the event was folded into, if that is known.
     """
 
     event: Event
     effect: Effect | None
     state: State
     new: Sequence[Effect]
+    before: State | None = None
 
     @classmethod
     def of(cls, before: State, event: Event, effect: Effect | None = None) -> Folded:
@@ -52,7 +54,7 @@ class Folded(NamedTuple):
         Raises:
             GramError: the run does not come to this event.
         """
-        return cls(event, effect, *step(before, event))
+        return cls(event, effect, *step(before, event), before)
 
 
 class Seal(NamedTuple):

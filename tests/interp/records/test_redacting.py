@@ -10,7 +10,17 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from gram import dumps, loads_one
-from interp import ReplayError, ScriptedModel, ToolLibrary, load_run, recorded, run, tool
+from interp import (
+    ApprovalPolicy,
+    ApprovalRule,
+    ReplayError,
+    ScriptedModel,
+    ToolLibrary,
+    load_run,
+    recorded,
+    run,
+    tool,
+)
 from interp.machine import CallTool
 from interp.records import asks_the_same
 from interp.records.redacting import redacted_pattern
@@ -66,6 +76,73 @@ def test_a_program_with_a_key_in_every_place_is_recorded_and_replayed(
     assert response.content == key
     again = run(agent, key, ToolLibrary.of(add), world=recorded(path))
     assert again.content == REDACTED
+
+
+PICKY = f"""
+[picky:Agent {{instruction: "Use it.", model: "A/b"}} |
+  [:Answer:Object | (token::Text {{pattern: "^{KEY[:3]}"}})],
+  [use:Tool {{description: "Uses a token."}} |
+    (token::Text {{pattern: "^{KEY[:3]}"}})==>(n::Integer {{default: 3}})==>
+    (::Text {{pattern: "^s"}})],
+  [cut:Tool {{description: "Cuts a text."}} |
+    (t::Text {{maxLength: 12}})==>(::Text {{maxLength: 12}})]]
+"""
+
+
+@pytest.mark.parametrize("rule", ["allow", "ask", "deny"])
+def test_what_was_checked_with_a_key_is_taken_the_same_without_it(
+    rule: str, tmp_path: Path
+) -> None:
+    """What has no key fits no more, or fits where it did not: it is not checked again."""
+    hidden, path, agent = hide(KEY), tmp_path / "run.gram", loads_one(PICKY)
+    given = [
+        ("use", "token", KEY),
+        ("use", "token", f"no {KEY}"),
+        ("cut", "t", KEY),
+        ("cut", "t", ""),
+    ]
+    calls = [
+        {"id": str(n), "function": {"name": name, "arguments": json.dumps({key: value})}}
+        for n, (name, key, value) in enumerate(given)
+    ]
+    answers = [json.dumps({"token": text}) for text in (f"no {KEY}", KEY)]
+    replies: list[Any] = [{"role": "assistant", "tool_calls": calls}, *answers]
+    policy = ApprovalPolicy([ApprovalRule(rule, "use", {"token": "sk-*"})], "allow")
+    options: Any = {"policy": policy, "match": "name", "approve": lambda ask: True}
+
+    @tool
+    def use(token: str, n: int = 3) -> str:
+        """Uses a token."""
+        return KEY
+
+    @tool
+    def cut(t: str) -> str:
+        """Cuts a text."""
+        return KEY
+
+    library = ToolLibrary.of([use, cut])
+    done = run(agent, "go", library, model=ScriptedModel(replies), record=path, **options)
+
+    kept = load_run(path)
+    kept.check()
+    assert [str(each.error) for each in kept.tools_used] == [
+        str(each.error).replace(KEY, REDACTED) for each in done.tools_used
+    ]
+    assert run(agent, "go", library, world=recorded(path), **options).content == kept.content
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    for whole in range(1, len(lines)):
+        path.write_text("".join(lines[:whole]), "utf-8")
+        load_run(path).check()
+    assert hidden.values == {KEY}
+
+
+def test_an_event_without_a_key_has_no_verdict(tmp_path: Path) -> None:
+    hidden, path = hide(KEY), tmp_path / "run.gram"
+    agent = loads_one('[a:Agent {instruction: "x", model: "A/b"} | [:Answer:Integer]]')
+    run(agent, "go", model=ScriptedModel(["x", "1"]), record=path)
+
+    assert hidden.values
+    assert "verdict" not in path.read_text("utf-8")
 
 
 def test_what_differs_from_a_recording_is_shown_without_keys(tmp_path: Path) -> None:
