@@ -111,8 +111,9 @@ class Recording:
         return self.path
 
     def _told(self, error: ReplayError) -> ReplayError:
-        """The error with the file and how to record it anew."""
-        told = ReplayError(f"{self.path}: {error}{self.hint}")
+        """The error with the file, named once, and how to record it anew."""
+        has_place = str(error).startswith(f"{self.path}:")
+        told = ReplayError(f"{error if has_place else f'{self.path}: {error}'}{self.hint}")
         told.state = error.state
         return told
 

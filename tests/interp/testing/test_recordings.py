@@ -97,8 +97,9 @@ def test_what_does_not_fit_says_how_to_record_anew(tmp_path: Path) -> None:
     run(Recording(path), "one")
     changed = {"settings": {"temperature": 1}}
 
-    with pytest.raises(ReplayError, match=r"a\.run\.gram: .*(?s:.)*\nhint: do this") as caught:
+    with pytest.raises(ReplayError, match=r"a\.run\.gram:3:1: (?s:.)*\nhint: do this") as caught:
         run(Recording(path, hint="\nhint: do this"), **changed)
     assert caught.value.state
+    assert str(caught.value).count(str(path)) == 1
     with pytest.raises(ReplayError, match=r"b\.run\.gram: there is no recording"):
         run(Recording(tmp_path / "b.run.gram", "none"))
