@@ -300,16 +300,22 @@ def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
     return settings
 
 
+_NONE = ("none", "None")
+
+
 def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
     """Read limits from ``NAME=NUMBER`` texts; those that are not given are ``others``.
+
+    The times may be ``none``, which is no limit.
 
     Raises:
         click.UsageError: a limit is unknown, or its value is invalid.
 
-    >>> read_limits(("iterations=3",)).iterations
-    3
+    >>> read_limits(("iterations=3",)).iterations, read_limits(("run_seconds=none",)).run_seconds
+    (3, None)
     """
     values = _named_values("--limit", limits)
+    values |= dict.fromkeys((name for name, value in values.items() if value in _NONE), None)
     names = [field.name for field in fields(Limits)]
     for name in values:
         if name not in names:
