@@ -90,7 +90,9 @@ def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Pa
     assert runs(address, "prune", "--before", "0s").stderr == "gram: 2 runs removed\n"
     assert runs(address, "import", file, "--tenant", "acme").stdout.strip() == row["id"]
     assert [each["tenant"] for each in listed(address)] == ["acme"]
-    assert runs(address, "import", file).returncode == 2
+    again = runs(address, "import", file)
+    assert (again.returncode, again.stdout.strip()) == (0, row["id"])
+    assert again.stderr.endswith("has this run already\n")
 
 
 def test_a_run_is_cancelled(address: str) -> None:
