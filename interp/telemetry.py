@@ -44,7 +44,7 @@ from .machine import (
     frame_at,
 )
 from .messages import FunctionRole, Message, Usage
-from .redaction import redact, redact_error
+from .redaction import redact, redact_error, redacted_json, redactor
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
@@ -151,7 +151,7 @@ class Telemetry:
         if description := properties.get("description"):
             attributes[_AGENT_DESCRIPTION] = str(description)
         return self._tracer.start_span(
-            f"invoke_agent {name}", context=within, attributes=attributes
+            redact(f"invoke_agent {name}"), context=within, attributes=_without_keys(attributes)
         )
 
     def within(self, span: Span) -> Any:
@@ -166,10 +166,10 @@ class Telemetry:
         else:
             name, kind = f"execute_tool {effect.name}", self._trace.SpanKind.INTERNAL
         with self._tracer.start_as_current_span(
-            name,
+            redact(name),
             context=within,
             kind=kind,
-            attributes=self._asked(effect),
+            attributes=_without_keys(self._asked(effect)),
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
@@ -185,14 +185,14 @@ class Telemetry:
             case ModelReplied():
                 _set_usage(span, event.usage)
                 if event.served_model:
-                    span.set_attribute(_SERVED_MODEL, event.served_model)
+                    span.set_attribute(_SERVED_MODEL, redact(event.served_model))
                 _set_server(span, event.server)
                 if event.finish_reason:
-                    span.set_attribute(_FINISH_REASONS, [event.finish_reason])
+                    span.set_attribute(_FINISH_REASONS, [redact(event.finish_reason)])
                 if self._content:
                     span.set_attribute(_OUTPUT, _messages([event.message], event.finish_reason))
             case ToolReturned() if self._content:
-                span.set_attribute(_RESULT, redact(event.result))
+                span.set_attribute(_RESULT, redacted_json(event.result, redactor()))
             case CallFailed():
                 self.failed(span, event.exception, event.error)
 
@@ -223,7 +223,8 @@ class Telemetry:
                 _TOOL: effect.name,
                 _TOOL_TYPE: "function",
             }
-            return found | ({_ARGUMENTS: redact(effect.arguments)} if self._content else {})
+            given = redacted_json(effect.arguments, redactor())
+            return found | ({_ARGUMENTS: given} if self._content else {})
         request = effect.request
         found = {
             _OPERATION: "chat",
@@ -233,7 +234,7 @@ class Telemetry:
         }
         if self._content:
             told = [{"type": "text", "content": request.instruction}]
-            found |= {_INSTRUCTIONS: redact(write_json(told)), _INPUT: _messages(request.messages)}
+            found |= {_INSTRUCTIONS: _json(told), _INPUT: _messages(request.messages)}
         return found
 
 
@@ -381,7 +382,24 @@ def _set_server(span: Span, address: str) -> None:
 def _messages(messages: Any, finish_reason: str = "") -> str:
     """Messages as the JSON text of the conventions, without keys."""
     last = {"finish_reason": finish_reason} if finish_reason else {}
-    return redact(write_json([{**_message(each), **last} for each in messages]))
+    return _json([{**_message(each), **last} for each in messages])
+
+
+def _json(value: Json) -> str:
+    return redacted_json(write_json(value), redactor())
+
+
+def _without_keys(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a span without keys, which programs and servers may have anywhere."""
+    clean = redactor()
+    return {
+        name: clean(value)
+        if isinstance(value, str)
+        else [clean(each) if isinstance(each, str) else each for each in value]
+        if isinstance(value, list)
+        else value
+        for name, value in attributes.items()
+    }
 
 
 def _message(message: Message) -> dict[str, Json]:

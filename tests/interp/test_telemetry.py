@@ -30,8 +30,9 @@ from interp import (
     run,
     tool,
 )
-from interp.messages import AssistantRole, Message
+from interp.messages import AssistantRole, Message, ToolCall
 from interp.models.reply_reading import Reply
+from interp.redaction import hide
 from lenses_ext import parse
 from tests.interp.execution.test_recording import AGENT, CALLS, counting
 from tests.interp.model_server import completion, tool_calls
@@ -313,3 +314,32 @@ def test_without_a_provider_spans_go_to_that_of_the_process() -> None:
 def test_what_is_no_telemetry_is_refused(spans: Spans) -> None:
     with pytest.raises(ArgumentError, match="telemetry must be a Telemetry"):
         run(AGENT, "go", counting([]), telemetry=spans.provider)  # type: ignore[arg-type]  # wrong on purpose
+
+
+@pytest.mark.parametrize("key", ["sk-7hfk/zQm2XvT", "1234567890"])
+def test_no_key_is_in_a_span_wherever_it_came_from(spans: Spans, key: str) -> None:
+    """Names, descriptions and settings of programs, and what servers say of themselves."""
+    hidden = hide(key)
+    agent = parse(f"""
+    [`a {key}`:Agent {{
+      description: "Has {key}.", instruction: "Use {key}.", model: "A/{key}",
+      settings: {{stop: ["{key}"]}}
+    }} |
+      [`add {key}`:Tool {{description: "Adds."}} | (x::Any)==>(::Any)]]
+    """)
+    telemetry = Telemetry(spans.provider, content=True)
+
+    @tool(name=f"add {key}", description="Adds.")
+    def add(x: object) -> object:
+        return {"n": 1234567890, "said": key}
+
+    call = ToolCall("1", f"add {key}", json.dumps({"x": [1234567890, key]}))
+    said = (Message(AssistantRole, "", [call]), Message(AssistantRole, key))
+    model = ScriptedModel([Reply(each, served_model=key, finish_reason=key) for each in said])
+    run(agent, key, ToolLibrary.of(add), model=model, telemetry=telemetry)
+
+    assert hidden.values == {key}
+    assert len(spans.ended) == 4
+    assert not [each for each in spans.ended if key in each.to_json()]
+    result = attributes(spans.named("execute_tool add [redacted]"))["gen_ai.tool.call.result"]
+    assert json.loads(str(result))["said"] == "[redacted]"
