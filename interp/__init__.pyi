@@ -37,7 +37,7 @@ from .execution.observations import (
     ToolProgress as ToolProgress,
     ToolStarted as ToolStarted,
 )
-from .execution.options import RunOptions as RunOptions
+from .execution.options import BeginOptions as BeginOptions, RunOptions as RunOptions
 from .execution.runs import Run as Run
 from .execution.world import LiveWorld as LiveWorld, World as World
 from .experiments.arms import Arm as Arm
@@ -72,6 +72,7 @@ from .machine.effects import (
 )
 from .machine.fold import (
     TRANSITIONS as TRANSITIONS,
+    Given as Given,
     fold as fold,
     resume as resume,
     start as start,

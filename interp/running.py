@@ -1,31 +1,27 @@
 """Functions that run an agent in one call; they make a `Run` and drive it to its end.
 
 What they do is imported when one is called first, for it is half of what there is: a program that
-only builds agents, or edits them, does without.
+only builds agents, or edits them, does without. Types of it are named as `interp` offers them: they
+are loaded where somebody reads the hints.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-if TYPE_CHECKING:
-    from lenses_ext import ProgramLike
-
-    from .execution import BeginOptions, Observation, Run, RunOptions
-    from .machine import Given, State
-    from .messages import AgentResponse, ConversationContext
-    from .tools import ToolLibrary
+import interp
+import lenses_ext
 
 
 def run(
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary | None = None,
-    context: ConversationContext | None = None,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
+    program: lenses_ext.ProgramLike,
+    user_input: interp.Given,
+    library: interp.ToolLibrary | None = None,
+    context: interp.ConversationContext | None = None,
+    **options: Unpack[interp.BeginOptions],
+) -> interp.AgentResponse:
     """Run an agent or a workflow: say something to it, or call it, and get its answer.
 
     Errors have the last ``state`` of the run, from which `resume_run` goes on. To have it also
@@ -53,43 +49,43 @@ def run(
 
 
 async def arun(
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary | None = None,
-    context: ConversationContext | None = None,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
+    program: lenses_ext.ProgramLike,
+    user_input: interp.Given,
+    library: interp.ToolLibrary | None = None,
+    context: interp.ConversationContext | None = None,
+    **options: Unpack[interp.BeginOptions],
+) -> interp.AgentResponse:
     """Run an agent without blocking, the tools of a turn at once; see `run`."""
     return await _begin("arun", program, user_input, library, context, options).afinish()
 
 
 def stream(
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary | None = None,
-    context: ConversationContext | None = None,
-    **options: Unpack[BeginOptions],
-) -> Iterator[Observation]:
+    program: lenses_ext.ProgramLike,
+    user_input: interp.Given,
+    library: interp.ToolLibrary | None = None,
+    context: interp.ConversationContext | None = None,
+    **options: Unpack[interp.BeginOptions],
+) -> Iterator[interp.Observation]:
     """Run an agent and watch it; the last observation is `Finished`. See `run`."""
     return _begin("stream", program, user_input, library, context, options).stream()
 
 
 def astream(
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary | None = None,
-    context: ConversationContext | None = None,
-    **options: Unpack[BeginOptions],
-) -> AsyncIterator[Observation]:
+    program: lenses_ext.ProgramLike,
+    user_input: interp.Given,
+    library: interp.ToolLibrary | None = None,
+    context: interp.ConversationContext | None = None,
+    **options: Unpack[interp.BeginOptions],
+) -> AsyncIterator[interp.Observation]:
     """Run an agent without blocking and watch it; see `stream`."""
     return _begin("astream", program, user_input, library, context, options).astream()
 
 
 def resume_run(
-    state: State | str | os.PathLike[str],
-    library: ToolLibrary | None = None,
-    **options: Unpack[RunOptions],
-) -> AgentResponse:
+    state: interp.State | str | os.PathLike[str],
+    library: interp.ToolLibrary | None = None,
+    **options: Unpack[interp.RunOptions],
+) -> interp.AgentResponse:
     """Go on with a run that was kept, to the end.
 
     Args:
@@ -110,22 +106,22 @@ def resume_run(
 
 
 def execute_agent(
-    program: ProgramLike,
-    user_input: Given,
-    context: ConversationContext | None = None,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
+    program: lenses_ext.ProgramLike,
+    user_input: interp.Given,
+    context: interp.ConversationContext | None = None,
+    **options: Unpack[interp.BeginOptions],
+) -> interp.AgentResponse:
     """Run an agent without a tool library; the keywords and errors are those of `run`."""
     return _begin("execute_agent", program, user_input, None, context, options).finish()
 
 
 def execute_agent_with_library(
-    program: ProgramLike,
-    user_input: Given,
-    context: ConversationContext,
-    library: ToolLibrary,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
+    program: lenses_ext.ProgramLike,
+    user_input: interp.Given,
+    context: interp.ConversationContext,
+    library: interp.ToolLibrary,
+    **options: Unpack[interp.BeginOptions],
+) -> interp.AgentResponse:
     """Run an agent with a tool library; the keywords and errors are those of `run`.
 
     The order of the arguments is the specification's; `run` takes the library first.
@@ -136,12 +132,12 @@ def execute_agent_with_library(
 
 def _begin(
     by: str,
-    program: ProgramLike,
-    user_input: Given,
-    library: ToolLibrary | None,
-    context: ConversationContext | None,
-    options: BeginOptions,
-) -> Run:
+    program: lenses_ext.ProgramLike,
+    user_input: interp.Given,
+    library: interp.ToolLibrary | None,
+    context: interp.ConversationContext | None,
+    options: interp.BeginOptions,
+) -> interp.Run:
     """Begin a run for a function named ``by``, which its errors name."""
     from .execution import begin_for
 

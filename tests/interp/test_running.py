@@ -7,7 +7,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -33,6 +33,7 @@ from interp import (
     execute_agent,
     execute_agent_with_library,
     hello_world_tool_library,
+    resume_run,
     run,
     start,
     stream,
@@ -361,3 +362,13 @@ print(*sys.modules)
     rooms = {name.split(".")[1] for name in loaded if name.startswith("interp.")}
     assert not rooms & {"execution", "machine", "models", "providers", "records"}
     assert not {"asyncio", "logging", "lenses_ext.workflows"} & set(loaded)
+
+
+SHORT_FORMS = (run, arun, stream, astream, resume_run, execute_agent, execute_agent_with_library)
+
+
+@pytest.mark.parametrize("function", SHORT_FORMS, ids=lambda function: function.__name__)
+def test_the_hints_of_the_short_forms_can_be_read(function: Callable[..., Any]) -> None:
+    hints = get_type_hints(function)
+
+    assert hints.keys() - {"return"} == inspect.signature(function).parameters.keys()
