@@ -60,12 +60,11 @@ class _Work:
         self.when_abandoned: list[Callable[[], object]] = []
 
     def tell(self) -> None:
-        """Called when the work begins and when there is something to read."""
+        """Called when there is something to read."""
 
     def begin(self) -> None:
         """Run the function in an idle thread, or in a new one."""
         self.has_begun = True
-        self.tell()
         try:
             _idle.pop().put(self)
         except IndexError:
@@ -319,6 +318,7 @@ class _AsyncWork(_Work):
         super().__init__(function)
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
+        self._is_queued = False
         if _inside.get() is None:
             _turns.add(self)
         else:
@@ -328,8 +328,15 @@ class _AsyncWork(_Work):
         with suppress(RuntimeError):  # the loop has ended meanwhile: nobody waits
             self._loop.call_soon_threadsafe(self._changed.set)
 
+    def begin(self) -> None:
+        """The same; whoever waits for its turn is told."""
+        super().begin()
+        if self._is_queued:
+            self.tell()
+
     async def turn(self) -> None:
         """Wait until it begins."""
+        self._is_queued = True
         if not self.has_begun:
             await self._changed.wait()
 

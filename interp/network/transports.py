@@ -12,7 +12,6 @@ import select
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack
 from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
@@ -134,11 +133,11 @@ class Transport(httpx2.BaseTransport):
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and read its response up to its body."""
         connection = self._idle.pop() or _Connection(request, self._context)
-        with ExitStack() as unless_answered:
-            unless_answered.callback(connection.close)
-            response = _response(connection.ask(request), _Body(connection, self._idle))
-            unless_answered.pop_all()
-        return response
+        try:
+            return _response(connection.ask(request), _Body(connection, self._idle))
+        except BaseException:
+            connection.close()
+            raise
 
     def close(self) -> None:
         """Close the connections that are not in use."""
@@ -235,11 +234,11 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and read its response up to its body."""
         connection = self._idle.pop() or await _connected(request, self._context)
-        with ExitStack() as unless_answered:
-            unless_answered.callback(connection.close)
-            response = _response(await connection.ask(request), _AsyncBody(connection, self._idle))
-            unless_answered.pop_all()
-        return response
+        try:
+            return _response(await connection.ask(request), _AsyncBody(connection, self._idle))
+        except BaseException:
+            connection.close()
+            raise
 
     async def aclose(self) -> None:
         """Close the connections that are not in use."""
