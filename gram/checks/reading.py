@@ -40,7 +40,6 @@ def one_scope(pattern: Pattern) -> Scope:
     return "around"
 
 
-@define(eq=False, slots=False)
 class Occurrence:
     """A pattern in its place.
 
@@ -51,10 +50,11 @@ class Occurrence:
         is_private: whether that scope, or one around it, is private.
     """
 
-    path: TreePath
-    pattern: Pattern
-    scope: TreePath
-    is_private: bool
+    def __init__(self, path: TreePath, pattern: Pattern, scope: TreePath, is_private: bool) -> None:
+        self.path = path
+        self.pattern = pattern
+        self.scope = scope
+        self.is_private = is_private
 
     @property
     def name(self) -> str:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from attrs import field, frozen
-
 from gram import Pattern, Subject, expect
 
 from ..errors import FocusError
@@ -21,24 +19,27 @@ B = TypeVar("B")
 G = TypeVar("G", bound=Getter[Any, Any])
 
 
-@frozen(eq=False, repr=False)
 class Vocabulary:
     """What the patterns with some labels consist of.
 
-    Attributes:
+    Args:
         called: what one of them is called in messages: ``an agent``.
         labels: the labels that are read.
+
+    Attributes:
+        called, labels: as above.
         properties: the lenses onto the properties that mean something, by key; a pattern may have
             others of its own.
         needed: the keys of those that have to be there.
         words: the lens or getter for each word of a path that is not a property.
     """
 
-    called: str
-    labels: frozenset[str]
-    properties: dict[str, Lens[Pattern, Any, Any]] = field(factory=dict, init=False)
-    needed: set[str] = field(factory=set, init=False)
-    words: dict[str, Getter[Pattern, Any]] = field(factory=dict, init=False)
+    def __init__(self, called: str, labels: frozenset[str]) -> None:
+        self.called = called
+        self.labels = labels
+        self.properties: dict[str, Lens[Pattern, Any, Any]] = {}
+        self.needed: set[str] = set()
+        self.words: dict[str, Getter[Pattern, Any]] = {}
 
     def required(
         self, lens_name: str, key: str, codec: Codec[A, B], doc: str

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from gram import WHOLE, Pattern, Reading, Scope, TreePath, is_reference
 
 from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_tool
@@ -46,7 +44,6 @@ def program_scopes(pattern: Pattern) -> Scope:
 _TYPES = RESERVED | {ANSWER}
 
 
-@frozen(eq=False)
 class Definition:
     """An agent, a workflow, a tool, an answer or a type, in its place.
 
@@ -56,9 +53,12 @@ class Definition:
         scope: the path of the agent or workflow that it is defined in, or `WHOLE`.
     """
 
-    path: TreePath
-    pattern: Pattern
-    scope: TreePath
+    __slots__ = ("path", "pattern", "scope")
+
+    def __init__(self, path: TreePath, pattern: Pattern, scope: TreePath) -> None:
+        self.path = path
+        self.pattern = pattern
+        self.scope = scope
 
     @property
     def name(self) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from attrs import define, evolve, field
+from attrs import evolve
 
-from gram import Fault, Pattern, Severity, Source, Span, fault, origin
+from gram import Fault, Pattern, Severity, fault, origin
 
-from .parts import Element
+from .parts import Element, Parts
 from .values import Type
 from .vocabulary import RESERVED
 
@@ -63,19 +63,20 @@ class Written(NamedTuple):
     optional: bool = False
 
 
-@define(eq=False, repr=False)
 class Faults:
     """The faults of one signature.
 
+    Args:
+        parts: its parts, with the faults of their spelling.
+
     Attributes:
         found: the faults so far.
-        spans: the places of patterns that were not read from gram, see `Parts`.
-        source: the text that these places count in.
     """
 
-    found: list[Fault] = field(factory=list)
-    spans: dict[int, dict[str | None, Span]] = field(factory=dict)
-    source: Source | None = None
+    def __init__(self, parts: Parts) -> None:
+        self.found = list(parts.faults)
+        self._spans = parts.spans
+        self._source = parts.source
 
     @property
     def errors(self) -> list[Fault]:
@@ -94,10 +95,10 @@ class Faults:
     ) -> None:
         """Note a fault of an element, or of one part of it."""
         found = fault(code, message, element.pattern, part, severity=severity, hint=hint)
-        spans = self.spans.get(id(element.pattern))
+        spans = self._spans.get(id(element.pattern))
         if spans is not None:
             span = spans.get(part, spans[None])
-            found = evolve(found, span=span, source=self.source)
+            found = evolve(found, span=span, source=self._source)
         self.found.append(found.below(*element.path))
 
     def warn(
@@ -108,9 +109,9 @@ class Faults:
 
     def place(self, pattern: Pattern) -> str | None:
         """The line and column of a pattern, or None when it was not read from a text."""
-        spans = self.spans.get(id(pattern))
-        if spans is not None and self.source is not None:
-            return self.source.line_and_column(spans[None].start)
+        spans = self._spans.get(id(pattern))
+        if spans is not None and self._source is not None:
+            return self._source.line_and_column(spans[None].start)
         read = origin(pattern)
         return f"{read.lineno}:{read.colno}" if read else None
 

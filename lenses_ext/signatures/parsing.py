@@ -143,7 +143,7 @@ def _parts_of(text: str, shapes: tuple[Pattern, ...]) -> Parts:
 
 
 def _read(parts: Parts, open: bool = False) -> _Reading:
-    faults = Faults(list(parts.faults), parts.spans, parts.source)
+    faults = Faults(parts)
     reader = SignatureReader(faults, parts.known, open=open)
     signature = reader.read(parts)
     if not faults.errors:

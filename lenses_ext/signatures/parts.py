@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
-
-from attrs import field, frozen
 
 from gram import (
     WALK_SUBJECT,
@@ -50,8 +49,7 @@ class Element(NamedTuple):
         ]
 
 
-@frozen(eq=False, repr=False)
-class Parts:
+class Parts(NamedTuple):
     """The parts of a signature.
 
     Attributes:
@@ -71,7 +69,7 @@ class Parts:
     faults: tuple[Fault, ...] = ()
     known: tuple[str, ...] = ()
     nodes: tuple[Element, ...] | None = None
-    spans: dict[int, dict[str | None, Span]] = field(factory=dict)
+    spans: Mapping[int, dict[str | None, Span]] = MappingProxyType({})
     source: Source | None = None
 
 

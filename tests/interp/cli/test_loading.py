@@ -115,9 +115,9 @@ def test_getting_and_editing_load_nothing_of_the_runtime(
 @pytest.mark.parametrize(
     ("arguments", "modules", "classes"),
     [
-        (["check"], 113, 24),
-        (["get", "a.model"], 111, 25),
-        (["set", "a.model", "A/b"], 125, 26),
+        (["check"], 113, 19),
+        (["get", "a.model"], 111, 20),
+        (["set", "a.model", "A/b"], 125, 21),
         (["fmt", "--check"], 52, 9),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else None,
@@ -193,4 +193,4 @@ def test_building_an_agent_loads_nothing_that_runs_or_checks_it() -> None:
     assert interp == {"interp.running", "interp.specification"}
     assert not {"gram.checks", "gram.editing", "lenses_ext.programs"} & loaded.modules
     assert len(loaded.ours) <= 80, sorted(loaded.ours)
-    assert len(loaded.classes) <= 18, loaded.classes
+    assert len(loaded.classes) <= 15, loaded.classes
