@@ -45,6 +45,8 @@ from tests.interp.model_server import ModelServer, tool_calls
 
 SIGNATURE = '(personName::Text {default: "world"})==>(::String)'
 CALL = Message(AssistantRole, "", [ToolCall("call_1", "hello0", '{"personName": "Alice"}')])
+ROOM = 40 if sys.version_info >= (3, 13) else 0
+"""Calls that are counted besides from Python 3.13 on, in a run of one round."""
 HERE = Limits(iterations=20, tool_seconds=None, run_seconds=None)
 """Limits without time, under which all is done in the thread that is counted."""
 
@@ -103,13 +105,13 @@ def calls_of(act: Callable[[], object]) -> Counter[str]:
 
 
 def test_a_run_makes_few_calls() -> None:
-    assert calls_of(a_run()).total() < 510
+    assert calls_of(a_run()).total() < 510 + ROOM
 
 
 def test_another_round_makes_few_calls() -> None:
     one, ten = (calls_of(a_run(rounds=rounds)).total() for rounds in (1, 10))
 
-    assert (ten - one) / 9 < 270
+    assert (ten - one) / 9 < 270 + ROOM / 2
 
 
 def test_earlier_messages_and_other_tools_cost_a_run_nothing() -> None:
