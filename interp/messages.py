@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar, Union, overload
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeAlias, TypeVar, Union
 
 from attrs import evolve, field, frozen
-from pyrsistent import PVector, pvector
 
 from gram import ArgumentError, counted, expect
 
 from .call_text import call_text, short_repr, shortened
 from .json_text import Json, JsonText, read_json, write_json
+from .long_tuple import LongTuple
 
 T = TypeVar("T")
 
@@ -127,8 +127,8 @@ class Message:
         return f"<Message {who}: {', '.join(parts)}>"
 
 
-@frozen(init=False)
-class ConversationContext(Sequence[Message]):
+@frozen(init=False, repr=False)
+class ConversationContext(LongTuple[Message]):
     """A conversation so far: an immutable sequence of messages, the oldest first.
 
     The agent's instruction is not part of it. ``+`` and `append` do not copy the messages.
@@ -141,28 +141,21 @@ class ConversationContext(Sequence[Message]):
     (2, 1)
     """
 
-    messages: PVector[Message]
-
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         expect(messages, Iterable, "messages", by="ConversationContext")
-        self.__attrs_init__(pvector(map(_message, messages)))
+        super().__init__(map(_message, messages))
 
-    @overload
-    def __getitem__(self, index: int) -> Message: ...
-    @overload
-    def __getitem__(self, index: slice) -> ConversationContext: ...
-    def __getitem__(self, index: int | slice) -> Message | ConversationContext:
-        found = self.messages[index]
-        return found if isinstance(found, Message) else self._of(found)
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, the oldest first."""
+        return tuple(self)
 
-    def __len__(self) -> int:
-        return len(self.messages)
-
-    def __iter__(self) -> Iterator[Message]:
-        return iter(self.messages)
+    def append(self, message: Message) -> ConversationContext:
+        """The conversation with one more message."""
+        return self.extend((_message(message),))
 
     def __add__(self, more: Iterable[Message]) -> ConversationContext:
-        return self._of(self.messages.extend(map(_message, more)))
+        return self.extend(map(_message, more))
 
     def __repr__(self) -> str:
         last = f", last: {self[-1]!r}" if self else ""
@@ -172,17 +165,6 @@ class ConversationContext(Sequence[Message]):
         from . import conversation_form  # only needed in notebooks
 
         return conversation_form(self)
-
-    def append(self, message: Message) -> ConversationContext:
-        """The conversation with one more message."""
-        return self._of(self.messages.append(_message(message)))
-
-    @classmethod
-    def _of(cls, messages: PVector[Message]) -> ConversationContext:
-        """Make a conversation from messages that have been checked."""
-        made = cls.__new__(cls)
-        made.__attrs_init__(messages)
-        return made
 
 
 def _message(message: Message) -> Message:

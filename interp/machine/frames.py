@@ -11,12 +11,13 @@ from enum import Enum
 from typing import Literal, TypeAlias, Union
 
 from attrs import field, frozen
-from pyrsistent import PMap, PVector, pmap, pvector
+from pyrsistent import PMap, pmap
 
 from gram import Pattern
 from lenses_ext import workflow_of
 
 from ..json_text import Json, JsonText
+from ..long_tuple import LongTuple
 from ..messages import ConversationContext, ToolCall, ToolInvocation, empty_context
 from .effects import Ask, At, CallTool, Effect
 from .shared import Shared, with_parts
@@ -64,7 +65,7 @@ class AgentFrame:
     truncated: bool = False
     waiting: PMap[int, CallTool | Ask | Called] = field(factory=pmap)
     answers: PMap[int, ToolInvocation] = field(factory=pmap)
-    invocations: PVector[ToolInvocation] = field(factory=pvector)
+    invocations: LongTuple[ToolInvocation] = LongTuple()
     stopped: str | None = None
     corrected: bool = False
 

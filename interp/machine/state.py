@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from attrs import frozen
-from pyrsistent import PMap, PVector, pvector
+from pyrsistent import PMap
 
 from gram import Pattern, Value, counted
 from lenses_ext import Model, Settings
 
 from ..limits import Limits
+from ..long_tuple import LongTuple
 from ..messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from .approval import ApprovalPolicy
 from .calls_made import calls_made
@@ -132,9 +133,9 @@ class State:
         return self.frame.answers if isinstance(self.frame, AgentFrame) else {}
 
     @property
-    def invocations(self) -> PVector[ToolInvocation]:
+    def invocations(self) -> LongTuple[ToolInvocation]:
         """The invocations of the turns before."""
-        return self.frame.invocations if isinstance(self.frame, AgentFrame) else pvector()
+        return self.frame.invocations if isinstance(self.frame, AgentFrame) else LongTuple()
 
     @property
     def tools_used(self) -> tuple[ToolInvocation, ...]:

@@ -23,6 +23,7 @@ from gram import Pattern, Subject, TaggedString, Value
 from lenses_ext import is_loop
 
 from ..json_text import JsonText
+from ..long_tuple import LongTuple
 from ..machine import (
     AgentFrame,
     Ask,
@@ -134,7 +135,7 @@ def read_agent(
         read.flag("truncated"),
         pmap(dict(_called_from_pattern(each, at) for each in waiting)),
         pmap(dict(map(_indexed_invocation, answers))),
-        pvector(map(invocation_from_pattern, invocations)),
+        LongTuple(map(invocation_from_pattern, invocations)),
         read.text("stopped") if read.has("stopped") else None,
         read.flag("corrected"),
     )
