@@ -152,10 +152,15 @@ class ConversationContext(LongTuple[Message]):
 
     def append(self, message: Message) -> ConversationContext:
         """The conversation with one more message."""
-        return self.extend((_message(message),))
+        return super().extend((_message(message),))
+
+    def extend(self, messages: Iterable[Message]) -> ConversationContext:
+        """The conversation with these messages behind it."""
+        expect(messages, Iterable, "messages", by="ConversationContext.extend")
+        return super().extend(map(_message, messages))
 
     def __add__(self, more: Iterable[Message]) -> ConversationContext:
-        return self.extend(map(_message, more))
+        return self.extend(more)
 
     def __repr__(self) -> str:
         last = f", last: {self[-1]!r}" if self else ""

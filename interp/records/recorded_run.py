@@ -222,8 +222,11 @@ _NAMES: Final[dict[type[Event], str]] = {
     Resumed: "the change",
 }
 
-_EDITED: Final = "  hint: was it edited? Without the properties verify, entries are not compared"
-_OTHER_VERSION: Final = "  hint: was it recorded by another version of this package?"
+_EDITED: Final = "  hint: was it edited? An entry without the property `verify` is not compared"
+_OTHER_VERSION: Final = (
+    "  hint: was it recorded by another version of this package? "
+    "`gram runs fork` goes on from what is the same"
+)
 
 
 def awaited(state: State) -> str:
