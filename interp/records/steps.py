@@ -1,8 +1,7 @@
 """The steps of a recorded run, whose States are folded again when somebody looks at them.
 
-A long conversation has thousands of States, each with a vector of all that was said. If all of
-them were kept, Python would look through all these vectors whenever it looks for garbage: reading a
-long run would take most of its time so, and everything after it would be slow.
+A long run has thousands of States. They take memory where they are kept, and Python looks through
+them whenever it looks for garbage.
 """
 
 from __future__ import annotations
