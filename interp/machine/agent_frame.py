@@ -319,7 +319,7 @@ def _answered(
         agent=speaker or frame.agent,
         status=Status.AWAITING_MODEL,
         turn=frame.turn + 1,
-        context=frame.context + told(frame.calls, answers),
+        context=frame.context.extend(told(frame.calls, answers)),
         calls=(),
         waiting=pmap(),
         answers=pmap(),

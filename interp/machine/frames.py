@@ -1,4 +1,4 @@
-"""Frames: where each agent and each workflow of a run stands.
+"""Frames: how far each agent and each workflow of a run has come.
 
 A run is a tree of frames. The outermost one is what was started; a frame inside another is an agent
 or a workflow that was called by a model, or that is a step of a workflow. Each has its own place,
@@ -37,7 +37,7 @@ class Status(Enum):
 
 @frozen
 class AgentFrame:
-    """Where one agent stands.
+    """How far one agent has come.
 
     Attributes:
         place: what all its positions begin with.
@@ -116,7 +116,7 @@ class AgentFrame:
 
 @frozen
 class Called:
-    """An agent or a workflow that a model has called, and where it stands."""
+    """An agent or a workflow that a model has called, and how far it has come."""
 
     call: CallTool
     frame: Frame
@@ -162,7 +162,7 @@ class Ended:
 
 @frozen
 class WorkflowFrame:
-    """Where one workflow stands.
+    """How far one workflow has come.
 
     Attributes:
         place: what all its positions begin with.

@@ -177,7 +177,7 @@ class OpenAIModel:
             try:
                 while not incoming.has_begun:
                     incoming.take(server.part(parts))
-            except BaseException:
+            except BaseException:  # a cancellation too: it is raised again, the connection closed
                 response.close()
                 raise
             return incoming, parts, closing(response)
@@ -206,7 +206,7 @@ class OpenAIModel:
             try:
                 while not incoming.has_begun:
                     incoming.take(await server.apart(parts.coming))
-            except BaseException:
+            except BaseException:  # a cancellation too: it is raised again, the connection closed
                 await parts.aclose()
                 raise
             return incoming, parts

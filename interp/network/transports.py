@@ -135,7 +135,7 @@ class Transport(httpx2.BaseTransport):
         connection = self._idle.pop() or _Connection(request, self._context)
         try:
             return _response(connection.ask(request), _Body(connection, self._idle))
-        except BaseException:
+        except BaseException:  # a cancellation too: it is raised again, the connection closed
             connection.close()
             raise
 
@@ -236,7 +236,7 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         connection = self._idle.pop() or await _connected(request, self._context)
         try:
             return _response(await connection.ask(request), _AsyncBody(connection, self._idle))
-        except BaseException:
+        except BaseException:  # a cancellation too: it is raised again, the connection closed
             connection.close()
             raise
 

@@ -98,7 +98,7 @@ class RecordedRun:
 
     @property
     def state(self) -> State:
-        """Where the run stands."""
+        """The State after its last event."""
         return self.steps[-1].state if self.steps else self.first
 
     @property

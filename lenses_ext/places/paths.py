@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from gram import GramError, expect, quote, unescape, write_name
 
 ANY = "*"
-"""The part of a path that stands for every name."""
+"""The part of a path that fits every name."""
 
 _WORD = re.compile(r"(?:`((?:[^`\\]|\\.)+)`|([^.`]+))(?:\.|\Z)")
 
