@@ -45,12 +45,3 @@ def shortened(text: str, most: int) -> str:
     ('abc', 'abc…')
     """
     return text if len(text) <= most else f"{text[:most]}…"
-
-
-def short_repr(value: object) -> str:
-    """The repr of a part for the repr of the whole, cut where it is long.
-
-    >>> len(short_repr("x" * 1000))
-    101
-    """
-    return shortened(repr(value), 100)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gram import GramError
 
+from .reprs import hidden
+
 if TYPE_CHECKING:
     from gram import Fault
 
@@ -21,6 +23,17 @@ class AgentError(GramError):
     """
 
     state: State | None = None
+
+    def __str__(self) -> str:
+        return hidden(self.message)
+
+    def __repr__(self) -> str:
+        return hidden(super().__repr__())
+
+    @property
+    def message(self) -> str:
+        """What is told, with the keys in it; `str` of an error has none."""
+        return super().__str__()
 
 
 class ConfigurationError(AgentError):

@@ -9,9 +9,10 @@ from attrs import evolve, field, frozen
 
 from gram import ArgumentError, counted, expect
 
-from .call_text import call_text, short_repr, shortened
+from .call_text import call_text
 from .json_text import Json, JsonText, read_json, write_json
 from .long_tuple import LongTuple
+from .reprs import hidden, repr_without_keys, short_repr
 
 T = TypeVar("T")
 
@@ -42,6 +43,7 @@ AssistantRole = Role("assistant")
 """The role of what a model says."""
 
 
+@repr_without_keys
 @frozen
 class FunctionRole:
     """The role of the result of a tool; ``name`` is the name of the tool."""
@@ -52,6 +54,7 @@ class FunctionRole:
 AnyRole: TypeAlias = Union[Role, FunctionRole]
 
 
+@repr_without_keys
 @frozen
 class ToolCall:
     """A model's request to call a tool.
@@ -88,6 +91,7 @@ def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
     return _all(calls, ToolCall, "tool_calls", "Message")
 
 
+@repr_without_keys
 @frozen(cache_hash=True)
 class Message:
     """A message of a conversation.
@@ -121,12 +125,13 @@ class Message:
 
     def __repr__(self) -> str:
         calls = [call_text(call.name, call.arguments) for call in self.tool_calls]
-        said = [repr(shortened(self.content, _MOST_SHOWN))] if self.content or not calls else []
+        said = [repr(hidden(self.content, _MOST_SHOWN))] if self.content or not calls else []
         parts = [*said, *_listed(calls), *(["refused"] if self.refused else [])]
         who = f"{self.role.name} {self.speaker}" if self.speaker else self.role.name
         return f"<Message {who}: {', '.join(parts)}>"
 
 
+@repr_without_keys
 @frozen(init=False, repr=False)
 class ConversationContext(LongTuple[Message]):
     """A conversation so far: an immutable sequence of messages, the oldest first.
@@ -217,6 +222,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
+@repr_without_keys
 @frozen(init=False)
 class ToolInvocation:
     """A finished tool call: with its result, or with the error that was sent to the model.
@@ -314,10 +320,11 @@ class ToolInvocation:
         return None if self.result_text is None else self.result_text.value
 
     def __repr__(self) -> str:
-        is_wrong = self.error is not None
-        outcome = f"error={short_repr(self.error)}" if is_wrong else f"-> {self.result_text}"
-        call = shortened(call_text(self.tool_name, self.args), _MOST_SHOWN)
-        return f"<ToolInvocation {call} {shortened(outcome, 100)}>"
+        outcome = f"-> {self.result_text}"
+        if self.error is not None:
+            outcome = f"error={short_repr(self.error)}"
+        call = hidden(call_text(self.tool_name, self.args), _MOST_SHOWN)
+        return f"<ToolInvocation {call} {hidden(outcome, 100)}>"
 
 
 def _unpickled(
@@ -337,7 +344,7 @@ _MOST_CALLS = 5
 
 def _listed(calls: list[str]) -> list[str]:
     """The first of some calls, shortened, and how many there are beside them."""
-    shown = [shortened(call, _MOST_SHOWN) for call in calls[:_MOST_CALLS]]
+    shown = [hidden(call, _MOST_SHOWN) for call in calls[:_MOST_CALLS]]
     more = len(calls) - len(shown)
     return [*shown, f"… {counted(more, 'more call')}"] if more else shown
 
@@ -346,6 +353,7 @@ def _invocations(invocations: Iterable[ToolInvocation]) -> tuple[ToolInvocation,
     return _all(invocations, ToolInvocation, "tools_used", "AgentResponse")
 
 
+@repr_without_keys
 @frozen
 class AgentResponse:
     """The response of an agent: the result of a run.
@@ -382,7 +390,7 @@ class AgentResponse:
 
     def __repr__(self) -> str:
         calls = [call_text(each.tool_name, each.args) for each in self.tools_used]
-        said = [repr(shortened(self.content, _MOST_SHOWN)), *_listed(calls)]
+        said = [repr(hidden(self.content, _MOST_SHOWN)), *_listed(calls)]
         flags = [name for name in ("refused", "truncated", "unfinished") if getattr(self, name)]
         return f"<AgentResponse {', '.join([*said, *flags])}>"
 

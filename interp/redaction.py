@@ -210,7 +210,12 @@ class RedactedStream:
 
 def _known_keys() -> re.Pattern[str] | None:
     """A regular expression that finds every known key, or None if there are no keys."""
-    spellings = _spellings_of(_secrets())
+    return _pattern_of(_secrets())
+
+
+@lru_cache(maxsize=1)
+def _pattern_of(secrets: frozenset[str]) -> re.Pattern[str] | None:
+    spellings = _spellings_of(secrets)
     return re.compile("|".join(map(re.escape, spellings))) if spellings else None
 
 

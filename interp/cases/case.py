@@ -11,9 +11,11 @@ from lenses_ext import written_signature
 
 from ..call_text import call_text
 from ..json_text import Json, write_json
+from ..reprs import repr_without_keys
 from .row import Row
 
 
+@repr_without_keys
 @frozen
 class ExpectedCall:
     """A tool call that a case expects.
@@ -30,6 +32,7 @@ class ExpectedCall:
         return self.name if self.arguments is None else call_text(self.name, self.arguments)
 
 
+@repr_without_keys
 @frozen(kw_only=True)
 class Case:
     """One input for an agent, and what is expected of the run; `judge` compares them.

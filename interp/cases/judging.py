@@ -18,6 +18,7 @@ from ..call_text import call_text
 from ..errors import ValidationError, said_by
 from ..json_text import Json, read_json, write_json
 from ..messages import AgentResponse, ToolInvocation
+from ..reprs import repr_without_keys
 from ..users_code import is_from_outside
 from .case import Case, ExpectedCall
 
@@ -30,6 +31,7 @@ does an AssertionError. None is no answer: a check that forgets to return passes
 Checks: TypeAlias = Mapping[str, Check]
 
 
+@repr_without_keys
 @frozen
 class Failure:
     """Something in which a run is not what its case expects.

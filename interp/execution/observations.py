@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, Union
 
 from attrs import field, frozen
 
-from ..call_text import call_text, progress_text, short_repr
+from ..call_text import call_text, progress_text
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
 from ..machine import (
@@ -31,8 +31,10 @@ from ..machine import (
     response,
 )
 from ..messages import AgentResponse, ToolInvocation
+from ..reprs import repr_without_keys, short_repr
 
 
+@repr_without_keys
 @frozen
 class TextDelta:
     """A piece of what the model says, with the position of its request.
@@ -44,6 +46,7 @@ class TextDelta:
     text: str = field(repr=short_repr)
 
 
+@repr_without_keys
 @frozen
 class SaidBeforeCalls:
     """The whole text of a reply that also calls tools; nothing of the calls has begun yet."""
@@ -52,6 +55,7 @@ class SaidBeforeCalls:
     text: str = field(repr=short_repr)
 
 
+@repr_without_keys
 @frozen
 class ToolStarted:
     """A tool is about to be run."""
@@ -59,6 +63,7 @@ class ToolStarted:
     call: CallTool
 
 
+@repr_without_keys
 @frozen
 class ToolProgress:
     """How far a call is, as its tool reports it while it runs.
@@ -81,6 +86,7 @@ class ToolProgress:
         return progress_text(self.done, self.total, self.message)
 
 
+@repr_without_keys
 @frozen
 class ToolFinished:
     """A tool call has its answer; tools that run at once finish in any order.
@@ -92,6 +98,7 @@ class ToolFinished:
     invocation: ToolInvocation
 
 
+@repr_without_keys
 @frozen
 class AgentStarted:
     """An agent or workflow inside the run has begun: it was called, or it is a step of a workflow.
@@ -105,6 +112,7 @@ class AgentStarted:
     name: str
 
 
+@repr_without_keys
 @frozen
 class AgentFinished:
     """An agent or workflow inside the run has ended.
@@ -127,6 +135,7 @@ class AgentFinished:
         return None if self.result_text is None else self.result_text.value
 
 
+@repr_without_keys
 @frozen
 class Finished:
     """The run is done; always the last observation."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
+from ..reprs import repr_without_keys
 from .intervals import FEWEST_DRAWN, Interval, bootstrap, tango, wilson
 from .pair_tests import ALPHA, holm, mcnemar, sign_flips, smallest_p
 
@@ -25,6 +26,7 @@ Scores: TypeAlias = Sequence[Sequence[float]]
 Better: TypeAlias = Literal["higher", "lower"]
 
 
+@repr_without_keys
 @frozen
 class Estimate:
     """What one arm scores.
@@ -46,6 +48,7 @@ class Estimate:
     is_rate: bool
 
 
+@repr_without_keys
 @frozen
 class Comparison:
     """How one arm differs from the baseline on the same cases.

@@ -278,7 +278,7 @@ class Experiment:
             said.append(f"{len(self.trials)} of {counted(len(plan.keys), 'run')} done")
         for each in self.comparisons[: 1 if len(plan.arms) == 2 else 0]:
             said.append(f"{each.metric} {each.difference:+.3g}, p = {each.p_corrected:.3g}")
-        return f"<Experiment {', '.join(said)}>"
+        return redact(f"<Experiment {', '.join(said)}>")
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from .report import fragment

@@ -20,6 +20,7 @@ from ..cases import Case, Checks, judge
 from ..contracts import check, require_schema
 from ..errors import ConfigurationError, ValidationError, said_by
 from ..json_text import Json, read_json
+from ..reprs import repr_without_keys
 from ..users_code import is_from_outside
 from .comparing import Better
 from .trials import Score, Trial
@@ -33,6 +34,7 @@ def _better(_: object, __: object, value: object) -> None:
         raise ArgumentError(f'Metric: better must be "higher" or "lower", got {value!r}')
 
 
+@repr_without_keys
 @frozen
 class Metric:
     """Something that is measured of each run.

@@ -32,6 +32,7 @@ from ..json_text import Json, write_json
 from ..limits import Limits
 from ..records import Reader, expect_one_of, redacted_pattern, without_empty, write_text
 from ..redaction import redactor
+from ..reprs import repr_without_keys
 from ..tools import Tool
 from .arms import ReadyArm
 from .comparing import Better
@@ -42,6 +43,7 @@ PLAN = "Plan"
 _MOST_LINES = 40  # of a difference between plans
 
 
+@repr_without_keys
 @frozen
 class PlannedMetric:
     """A metric as a plan has it: its function is not part of it.
@@ -59,6 +61,7 @@ class PlannedMetric:
     code: str
 
 
+@repr_without_keys
 @frozen
 class Plan:
     """What an experiment is, decided before anything runs.

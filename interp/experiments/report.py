@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gram import Content, Markup, counted, element
 
 from ..call_text import shortened
-from ..redaction import redact
+from ..redaction import redact, redactor
 from ..views import Interval, facts, interval_plot, page, table
 from .intervals import Interval as IntervalOf95
 from .tables import arm_rows, comparison_rows, legend, marked
@@ -28,14 +28,16 @@ Links: TypeAlias = dict[tuple[str, int, str], dict[str, str]]
 def report(experiment: Experiment, links: Links | None = None) -> str:
     """The experiment as a page that loads nothing.
 
+    Known keys are replaced in each text before it becomes a part of the page, so that a key that is
+    a word of HTML spoils no page.
+
     Args:
         experiment: the experiment.
         links: the pages that it links to.
     """
-    plan = experiment.plan
-    title = " or ".join(plan.arms)
+    title = redact(" or ".join(experiment.plan.arms))
     body = [*_body(experiment), *_differing(experiment, links or {}), *_plan(experiment)]
-    return redact(page(title, *body))
+    return page(title, *body)
 
 
 def shown_groups(experiment: Experiment) -> tuple[tuple[Trial, ...], ...]:
@@ -45,34 +47,34 @@ def shown_groups(experiment: Experiment) -> tuple[tuple[Trial, ...], ...]:
 
 def fragment(experiment: Experiment) -> str:
     """The figures and plots alone, for a notebook."""
-    return redact(str(element("div", *_body(experiment))))
+    return str(element("div", *_body(experiment)))
 
 
 def _body(experiment: Experiment) -> Iterator[Content]:
-    plan = experiment.plan
+    plan, clean = experiment.plan, redactor()
     yield facts(
         {
             "cases": len(plan.cases),
             "repeats": plan.repeats,
             "runs": f"{len(experiment.trials)} of {len(plan.keys)}",
             "failed": len(experiment.failures),
-            "decided by": plan.primary,
+            "decided by": clean(plan.primary),
             "seed": str(plan.seed),
             "plan": plan.hash[:8],
         }
     )
-    yield element("p", legend(experiment), class_="quiet")
+    yield element("p", clean(legend(experiment)), class_="quiet")
     if experiment.comparisons:
         yield element("h2", "Comparisons")
         headers, *rows = comparison_rows(experiment)
-        for what, *cells, said in rows:
+        for what, *cells, said in _without_keys(rows):
             yield element("h3", f"{what}: {said}")
             yield facts(
                 {name: cell for name, cell in zip(headers[1:-1], cells, strict=True) if cell}
             )
         yield from _plots(experiment)
     yield element("h2", "Arms")
-    headers, *rows = arm_rows(experiment)
+    headers, *rows = _without_keys(arm_rows(experiment))
     yield table(headers, rows)
     for metric in plan.metrics:
         found = [each for each in experiment.estimates if each.metric == metric.name]
@@ -83,12 +85,13 @@ def _body(experiment: Experiment) -> Iterator[Content]:
         ]
         if bars:
             unit = " in %" if found[0].is_rate else ""
-            title = f"{marked(metric.name, plan.primary)}{unit}: the arms, with intervals of 95 %"
+            name = clean(marked(metric.name, plan.primary))
+            title = f"{name}{unit}: the arms, with intervals of 95 %"
             yield element("h3", title)
             yield interval_plot(bars, title=title)
     if experiment.notes:
         yield element("h2", "Notes")
-        yield element("ul", *(element("li", each) for each in experiment.notes))
+        yield element("ul", *(element("li", clean(each)) for each in experiment.notes))
 
 
 def _plots(experiment: Experiment) -> Iterator[Content]:
@@ -106,7 +109,8 @@ def _plots(experiment: Experiment) -> Iterator[Content]:
         ]
         if bars:
             unit = " in points" if found[0].is_rate else ""
-            title = f"{marked(metric.name, experiment.plan.primary)}: differences{unit}"
+            name = redact(marked(metric.name, experiment.plan.primary))
+            title = f"{name}: differences{unit}"
             yield element("h3", title)
             yield interval_plot(bars, mark=0, title=title)
 
@@ -114,7 +118,7 @@ def _plots(experiment: Experiment) -> Iterator[Content]:
 def _bar(label: str, value: float, interval: IntervalOf95, *, is_rate: bool) -> Interval:
     """An interval as it is drawn; of rates, in percent."""
     by = 100 if is_rate else 1
-    return Interval(label, by * value, by * interval.low, by * interval.high)
+    return Interval(redact(label), by * value, by * interval.low, by * interval.high)
 
 
 def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
@@ -122,12 +126,12 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
     primary = experiment.plan.primary
     yield element("h2", "Runs that differ")
     if not groups:
-        yield element("p", f"The arms score the same in {primary}, in every run.")
+        yield element("p", f"The arms score the same in {redact(primary)}, in every run.")
         return
     for group in shown_groups(experiment):
         rows = [
             [
-                each.arm,
+                redact(each.arm),
                 element("div", _score(each, primary), class_="lines"),
                 element("div", _said(each.failure or each.content), class_="lines"),
                 _link(each, links),
@@ -138,11 +142,15 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
         again = f", repeat {repeat + 1}" if repeat else ""
         yield element(
             "details",
-            element("summary", f"{case.name}{again}: {_said(case.message)}"),
-            table(["arm", primary, "answer", "run"], rows),
+            element("summary", f"{_said(case.name)}{again}: {_said(case.message)}"),
+            table(["arm", redact(primary), "answer", "run"], rows),
         )
     if len(groups) > _MOST_DIFFERING:
         yield element("p", f"{counted(len(groups) - _MOST_DIFFERING, 'more case')} differ.")
+
+
+def _without_keys(rows: list[list[str]]) -> list[list[str]]:
+    return [[redact(cell) for cell in row] for row in rows]
 
 
 def _score(trial: Trial, metric: str) -> str:
@@ -164,12 +172,12 @@ def _link(trial: Trial, links: Links) -> Content:
     """The pages of a run, or the name of its record."""
     pages = links.get(trial.key)
     if not pages:
-        return trial.file.name if trial.file else ""
+        return redact(trial.file.name) if trial.file else ""
     linked = [element("a", word, href=target) for word, target in pages.items()]
     return [part for each in linked for part in (", ", each)][1:]
 
 
 def _plan(experiment: Experiment) -> Iterator[Markup]:
     yield element("h2", "Plan")
-    text = element("pre", experiment.plan.text)
+    text = element("pre", redact(experiment.plan.text))
     yield element("details", element("summary", "as it was written before the first run"), text)

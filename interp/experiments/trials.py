@@ -13,10 +13,12 @@ from ..cases import Case
 from ..json_text import Json, write_json
 from ..machine import State
 from ..messages import AgentResponse, ConversationContext, ToolInvocation, Usage
+from ..reprs import repr_without_keys
 
 Value: TypeAlias = Union[float, bool, None]
 
 
+@repr_without_keys
 @frozen
 class Score:
     """What a metric says of a trial.
@@ -34,6 +36,7 @@ class Score:
     cost: float | None = None
 
 
+@repr_without_keys
 @frozen(kw_only=True)
 class Trial:
     """One run of one case through one arm.

@@ -31,7 +31,7 @@ def answer_problem(schema: Mapping[str, Json], text: str, verdict: str | None = 
     try:
         check(schema, value)
     except ValidationError as error:
-        return str(error)
+        return error.message
     return None
 
 

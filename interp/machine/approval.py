@@ -22,6 +22,7 @@ from gram import Pattern, Subject, expect
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
+from ..reprs import repr_without_keys
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 
@@ -53,6 +54,7 @@ def _texts(given: Mapping[str, str]) -> PMap[str, str]:
     return texts
 
 
+@repr_without_keys
 @frozen
 class ApprovalRule:
     """One rule of a policy.
@@ -88,6 +90,7 @@ def _rules(rules: Iterable[ApprovalRule]) -> tuple[ApprovalRule, ...]:
     return given
 
 
+@repr_without_keys
 @frozen
 class ApprovalPolicy:
     """What to do with each tool call: the first rule that fits decides.

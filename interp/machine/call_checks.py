@@ -61,7 +61,7 @@ def checked_call(
     try:
         given = read_arguments(name, call.arguments)
     except ValidationError as error:
-        return ToolInvocation(name, call.arguments, error=str(error))
+        return ToolInvocation(name, call.arguments, error=error.message)
     settings = settings_of(shared, frame.agent)
     if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
         given = without_stand_ins(view(tool_spec_schema, tool), given)
@@ -83,7 +83,7 @@ def checked_call(
 
 def refused(name: str, error: ValidationError) -> str:
     """What is said of arguments that are not of the declared types."""
-    return f'arguments of "{name}" are refused:\n{error}'
+    return f'arguments of "{name}" are refused:\n{error.message}'
 
 
 def result_problem(
@@ -106,7 +106,7 @@ def result_problem(
     try:
         _check_result(tool)(result)
     except ValidationError as error:
-        return f'the result of "{tool.value.identity}" is not what it declares:\n{error}'
+        return f'the result of "{tool.value.identity}" is not what it declares:\n{error.message}'
     return None
 
 

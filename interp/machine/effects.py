@@ -17,11 +17,11 @@ from pyrsistent import PMap, pmap
 from gram import Pattern, Value
 from lenses_ext import Model, SettingError, Settings
 
-from ..call_text import short_repr
 from ..errors import ValidationError
 from ..json_text import Json, read_json
 from ..limits import Limits
 from ..messages import ConversationContext, Message, Usage
+from ..reprs import repr_without_keys, short_repr
 from .approval import ApprovalPolicy
 
 At: TypeAlias = tuple[Union[int, str], ...]
@@ -31,6 +31,7 @@ What is inside an agent or workflow that was called begins with the place of the
 inside a node of a workflow with the node's name, in a loop with the number of the round before."""
 
 
+@repr_without_keys
 @frozen
 class Request:
     """What a model is asked.
@@ -55,6 +56,7 @@ class Request:
 # --- effects
 
 
+@repr_without_keys
 @frozen
 class CallModel:
     """Ask the model."""
@@ -63,6 +65,7 @@ class CallModel:
     request: Request
 
 
+@repr_without_keys
 @frozen
 class ToolEffect:
     """A call of a tool; ``arguments`` is JSON text, checked against the tool's schema."""
@@ -78,11 +81,13 @@ class ToolEffect:
         return found
 
 
+@repr_without_keys
 @frozen
 class CallTool(ToolEffect):
     """Run a tool."""
 
 
+@repr_without_keys
 @frozen
 class Ask(ToolEffect):
     """Ask whether a tool may be run; it becomes a `CallTool` when it may.
@@ -97,6 +102,7 @@ class Ask(ToolEffect):
 # --- events
 
 
+@repr_without_keys
 @frozen
 class ModelReplied:
     """The model's reply.
@@ -123,6 +129,7 @@ class ModelReplied:
     verdict: str | None = field(default=None, kw_only=True)
 
 
+@repr_without_keys
 @frozen
 class ToolReturned:
     """A tool's result, as JSON text.
@@ -139,6 +146,7 @@ class ToolReturned:
     verdict: str | None = field(default=None, kw_only=True)
 
 
+@repr_without_keys
 @frozen
 class CallFailed:
     """A tool call that gave no result.
@@ -157,6 +165,7 @@ class CallFailed:
         return type(self), (self.at, self.error)  # not every exception can be pickled
 
 
+@repr_without_keys
 @frozen
 class Decided:
     """Whether a tool that was asked about may be run; the model is told ``reason`` when not."""
@@ -190,6 +199,7 @@ def checked_settings(settings: Mapping[str, Any] | None) -> PMap[str, Value | No
     return pmap({key: given.get(key) for key in settings})
 
 
+@repr_without_keys
 @frozen
 class Resumed:
     """The caller goes on with a run, past the limit where it stopped, and may change it.

@@ -19,6 +19,7 @@ from lenses_ext import workflow_of
 from ..json_text import Json, JsonText
 from ..long_tuple import LongTuple
 from ..messages import ConversationContext, ToolCall, ToolInvocation, empty_context
+from ..reprs import repr_without_keys
 from .effects import Ask, At, CallTool, Effect
 from .shared import Shared, with_parts
 
@@ -35,6 +36,7 @@ class Status(Enum):
     FAILED = "failed"
 
 
+@repr_without_keys
 @frozen
 class AgentFrame:
     """How far one agent has come.
@@ -114,6 +116,7 @@ class AgentFrame:
         return self.changed(waiting=self.waiting.set(index, Called(call, frame)))
 
 
+@repr_without_keys
 @frozen
 class Called:
     """An agent or a workflow that a model has called, and how far it has come."""
@@ -122,6 +125,7 @@ class Called:
     frame: Frame
 
 
+@repr_without_keys
 @frozen
 class Step:
     """A node of a workflow that has begun: one use of it, or one for each item of a list.
@@ -147,6 +151,7 @@ class Step:
     changed = with_parts
 
 
+@repr_without_keys
 @frozen
 class Ended:
     """A node that has ended.
@@ -160,6 +165,7 @@ class Ended:
     given: JsonText | None = None
 
 
+@repr_without_keys
 @frozen
 class WorkflowFrame:
     """How far one workflow has come.
@@ -272,6 +278,7 @@ class WorkflowFrame:
 Frame: TypeAlias = Union[AgentFrame, WorkflowFrame]
 
 
+@repr_without_keys
 @frozen
 class Begin:
     """Begin a frame: what a frame asks of the machine, as it asks the world to run a tool.
@@ -289,6 +296,7 @@ class Begin:
     context: ConversationContext = empty_context
 
 
+@repr_without_keys
 @frozen
 class Passed:
     """A part of a workflow that ended and was neither an effect nor a frame, for those who watch.
@@ -314,6 +322,7 @@ New: TypeAlias = Union[Effect, Begin, Passed]
 """What a step of a frame is new to do; what has passed by is told besides."""
 
 
+@repr_without_keys
 @frozen
 class Outcome:
     """How a frame ended: with what it gave, or with what went wrong.

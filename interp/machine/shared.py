@@ -14,6 +14,7 @@ from lenses_ext import Model
 
 from ..limits import Limits
 from ..messages import Usage
+from ..reprs import repr_without_keys
 from .approval import ApprovalPolicy, allow_all
 
 T = TypeVar("T")
@@ -39,6 +40,7 @@ def _parts_of(kind: type[Any]) -> tuple[dict[str, int], attrgetter[tuple[Any, ..
 _NOTHING: Final = Usage(0, 0)
 
 
+@repr_without_keys
 @frozen
 class Shared:
     """What is the same for all frames of a run.

@@ -17,6 +17,7 @@ from lenses_ext import Model, Settings
 from ..limits import Limits
 from ..long_tuple import LongTuple
 from ..messages import ConversationContext, ToolCall, ToolInvocation, Usage
+from ..reprs import repr_without_keys
 from .approval import ApprovalPolicy
 from .calls_made import calls_made
 from .effects import Ask, CallTool
@@ -25,6 +26,7 @@ from .requests import settings_of
 from .shared import Shared
 
 
+@repr_without_keys
 @frozen
 class State:
     """One moment of a run.

@@ -289,9 +289,11 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str, step: Step) ->
         try:
             begun = begun_use(shared, frame, name, place, item)
         except ValidationError as error:
-            refusal = Passed(place, "step", used.value.identity, write_json(item), error=str(error))
+            refusal = Passed(
+                place, "step", used.value.identity, write_json(item), error=error.message
+            )
             frame = _with_step(frame, name, step)
-            return _failed(shared, frame, _step_failed(name, step, index, error), refusal)
+            return _failed(shared, frame, _step_failed(name, step, index, error.message), refusal)
         live = step.live if isinstance(begun, Begin) else step.live.set(index, begun)
         step = step.changed(begun=index + 1, live=live)
         new.append(begun)

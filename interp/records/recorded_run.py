@@ -30,6 +30,7 @@ from ..machine import (
     pending,
 )
 from ..messages import AssistantRole, ToolInvocation, Usage
+from ..reprs import repr_without_keys
 from .fingerprints import Fingerprints
 from .run_notes import Begun, Note
 from .seals import UNSEALED, Seal
@@ -47,6 +48,7 @@ def _checked_entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return given
 
 
+@repr_without_keys
 @frozen(repr=False)
 class RecordedRun:
     """A run that was recorded.

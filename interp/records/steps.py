@@ -22,12 +22,14 @@ from ..machine import (
     pending,
     step_with_endings,
 )
+from ..reprs import repr_without_keys
 from .seals import Folded
 
 _BLOCK = 32
 """How many steps are folded when one of them is looked at."""
 
 
+@repr_without_keys
 @frozen(eq=False)
 class Step:
     """One step of a recorded run.

@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeAlias, Union
 
 from attrs import field, frozen
 
-from ..call_text import short_repr
 from ..json_text import Json, read_json
 from ..machine import Status
 from ..messages import Usage
+from ..reprs import repr_without_keys, short_repr
 
 Position: TypeAlias = tuple[Union[int, str], ...]
 """Where something happened: the turn, for a call its index, names of agents before them."""
@@ -30,6 +30,7 @@ when another step had failed. What is asked, running (it began, and has no answe
 has not ended."""
 
 
+@repr_without_keys
 @frozen
 class Entry:
     """One thing that happened in a run, or that the run waits for.
@@ -139,6 +140,7 @@ def round_name(entry: Entry) -> str:
     return f"round {number + 1 if isinstance(number, int) else number} of {entry.name}"
 
 
+@repr_without_keys
 @frozen
 class Timeline:
     """What happened in a run.

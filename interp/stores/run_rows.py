@@ -13,6 +13,7 @@ from gram import did_you_mean, expect, expect_all
 
 from ..errors import StoreError, ValidationError
 from ..messages import Usage
+from ..reprs import repr_without_keys
 from .database import Database
 
 RunStatus: TypeAlias = Literal[
@@ -75,6 +76,7 @@ def _is_name(_: object, attribute: Any, value: object) -> None:
     expect_name(value, attribute.name)
 
 
+@repr_without_keys
 @frozen
 class RunFacts:
     """What is known of a run when it is made.
@@ -100,6 +102,7 @@ class RunFacts:
     priority: int = 0
 
 
+@repr_without_keys
 @frozen
 class RunRow:
     """A run as a list shows it.

@@ -14,10 +14,12 @@ from ..errors import said_by
 from ..execution import BeginOptions, RunOptions, begin
 from ..messages import AgentResponse
 from ..records import RecordedRun
+from ..reprs import repr_without_keys
 from ..tools import ToolLibrary
 from .recordings import Recording
 
 
+@repr_without_keys
 @frozen
 class CaseResult:
     """What became of a case.

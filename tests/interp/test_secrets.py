@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -197,3 +199,43 @@ def test_a_key_that_is_a_word_of_what_is_written_spoils_no_json_and_no_xml(
     assert [each.get("name") for each in report.iter("testcase")] == [REDACTED]
     shown = json.loads(capsys.readouterr().out)
     assert (set(shown), shown["testcase"]) == ({"failures", "testcase"}, [REDACTED])
+
+
+class Structure(HTMLParser):
+    """The tags of a page, their classes, and what scripts and styles say."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[object] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        kind = dict(attrs).get("class") or ""
+        if not kind.startswith("g-"):  # the program, coloured as it is read without keys
+            self.found.append((tag, [name for name, _ in attrs], kind))
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem:
+            self.found.append(data)
+
+
+def test_keys_that_are_words_of_a_page_spoil_no_page(tmp_path: Path) -> None:
+    """All words of its markup at once: what people and models say is replaced before that."""
+    cases = [Case(name=str(each), input=f"case {each}") for each in range(3)]
+    arms = {"A": arm(right), "B": arm(wrong)}
+    found = ab(cases, arms, [_is_loud], out=tmp_path / "x", seed=1, progress=False)
+    kept = load_run(next(tmp_path.rglob("*.run.gram")))
+
+    def pages() -> list[str]:
+        return [found.to_html(), found._repr_mimebundle_()["text/html"], run_page(kept)]
+
+    plain = pages()
+    hidden = hide(*re.findall(r"[\w#:;.=\"-]{8,}", "".join(plain)))
+    again = pages()
+
+    assert len(hidden.values) > 100
+    assert [Structure(each).found for each in again] == [Structure(each).found for each in plain]
+
+
+def _is_loud(answer: AgentResponse) -> bool:
+    return answer.content.isupper()

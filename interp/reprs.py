@@ -1,0 +1,40 @@
+"""Reprs of what a run gives back: short, and without keys, since a prompt is a terminal."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from .call_text import shortened
+
+T = TypeVar("T")
+
+
+def repr_without_keys(kind: type[T]) -> type[T]:
+    """Replace known keys in the reprs of a class; see `interp.redaction`.
+
+    What is read of its objects stays as it is.
+    """
+    whole: Any = kind.__repr__
+
+    def __repr__(self: T) -> str:  # noqa: N807  # it becomes the method of the class
+        return hidden(whole(self))
+
+    kind.__repr__ = __repr__  # type: ignore[assignment, method-assign]  # of any class
+    return kind
+
+
+def short_repr(value: object) -> str:
+    """The repr of a part for the repr of the whole, cut where it is long.
+
+    >>> len(short_repr("x" * 1000))
+    101
+    """
+    return hidden(repr(value), 100)
+
+
+def hidden(text: str, most: int | None = None) -> str:
+    """A text without known keys, then cut to a number of characters, so that half of none stays."""
+    from .redaction import redact  # imported late: the machine reads no environment
+
+    clean = redact(text)
+    return clean if most is None else shortened(clean, most)
