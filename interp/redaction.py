@@ -19,6 +19,8 @@ from weakref import WeakSet
 
 from gram import counted, quote
 
+from .reprs import hide_in_reprs
+
 REDACTED: Final = "[redacted]"
 
 _SHORTEST: Final = 8
@@ -79,6 +81,9 @@ def redact(text: str) -> str:
     """
     keys = _known_keys()
     return keys.sub(REDACTED, text) if keys else text
+
+
+hide_in_reprs(redact)
 
 
 def redact_error(text: str) -> str:

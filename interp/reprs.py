@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
-
-from .call_text import shortened
 
 T = TypeVar("T")
 
@@ -34,7 +33,18 @@ def short_repr(value: object) -> str:
 
 def hidden(text: str, most: int | None = None) -> str:
     """A text without known keys, then cut to a number of characters, so that half of none stays."""
-    from .redaction import redact  # imported late: the machine reads no environment
+    clean = _redact(text)
+    if most is None:
+        return clean
+    from .call_text import shortened  # imported late: whoever redacts needs no more than that
 
-    clean = redact(text)
-    return clean if most is None else shortened(clean, most)
+    return shortened(clean, most)
+
+
+def hide_in_reprs(redact: Callable[[str], str]) -> None:
+    """Set what replaces keys: `interp.redaction`, which knows them, since States know nothing."""
+    global _redact  # the machine is pure: it does not import what reads keys
+    _redact = redact
+
+
+_redact: Callable[[str], str] = str
