@@ -191,6 +191,7 @@ from .tools.hello_world import hello_world_tool_library as hello_world_tool_libr
 from .tools.implementation import Tool as Tool, create_tool as create_tool
 from .tools.invocation import invoke_tool as invoke_tool
 from .tools.library import (
+    LibraryLike as LibraryLike,
     ToolLibrary as ToolLibrary,
     empty_tool_library as empty_tool_library,
     lookup_tool as lookup_tool,

@@ -18,7 +18,7 @@ import lenses_ext
 def run(
     program: lenses_ext.ProgramLike,
     user_input: interp.Given,
-    library: interp.ToolLibrary | None = None,
+    library: interp.LibraryLike = None,
     context: interp.ConversationContext | None = None,
     **options: Unpack[interp.BeginOptions],
 ) -> interp.AgentResponse:
@@ -31,7 +31,8 @@ def run(
         program: the program: a document, its patterns, or the pattern of an agent.
         user_input: what the user says, not empty; or the arguments by name, where the agent or
             workflow has a signature.
-        library: the implementations of the agent's tools, if it has some.
+        library: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
+            list of tools and functions.
         context: the conversation before, such as the last response's ``context``, if there is one.
         **options: how to run it, see `RunOptions`.
 
@@ -51,7 +52,7 @@ def run(
 async def arun(
     program: lenses_ext.ProgramLike,
     user_input: interp.Given,
-    library: interp.ToolLibrary | None = None,
+    library: interp.LibraryLike = None,
     context: interp.ConversationContext | None = None,
     **options: Unpack[interp.BeginOptions],
 ) -> interp.AgentResponse:
@@ -62,7 +63,7 @@ async def arun(
 def stream(
     program: lenses_ext.ProgramLike,
     user_input: interp.Given,
-    library: interp.ToolLibrary | None = None,
+    library: interp.LibraryLike = None,
     context: interp.ConversationContext | None = None,
     **options: Unpack[interp.BeginOptions],
 ) -> Iterator[interp.Observation]:
@@ -73,7 +74,7 @@ def stream(
 def astream(
     program: lenses_ext.ProgramLike,
     user_input: interp.Given,
-    library: interp.ToolLibrary | None = None,
+    library: interp.LibraryLike = None,
     context: interp.ConversationContext | None = None,
     **options: Unpack[interp.BeginOptions],
 ) -> AsyncIterator[interp.Observation]:
@@ -83,7 +84,7 @@ def astream(
 
 def resume_run(
     state: interp.State | str | os.PathLike[str],
-    library: interp.ToolLibrary | None = None,
+    library: interp.LibraryLike = None,
     **options: Unpack[interp.RunOptions],
 ) -> interp.AgentResponse:
     """Go on with a run that was kept, to the end.
@@ -92,7 +93,8 @@ def resume_run(
         state: the State; or the file that the run was recorded in; or, with ``store=``, its id in
             the store. It goes on where it was recorded, and nothing that is recorded there is
             asked or run again.
-        library: the implementations of the agent's tools, if it has some.
+        library: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
+            list of tools and functions.
         **options: see `RunOptions`; what differs from the state changes it.
 
     Raises:
@@ -119,7 +121,7 @@ def execute_agent_with_library(
     program: lenses_ext.ProgramLike,
     user_input: interp.Given,
     context: interp.ConversationContext,
-    library: interp.ToolLibrary,
+    library: interp.LibraryLike,
     **options: Unpack[interp.BeginOptions],
 ) -> interp.AgentResponse:
     """Run an agent with a tool library; the keywords and errors are those of `run`.
@@ -134,7 +136,7 @@ def _begin(
     by: str,
     program: lenses_ext.ProgramLike,
     user_input: interp.Given,
-    library: interp.ToolLibrary | None,
+    library: interp.LibraryLike,
     context: interp.ConversationContext | None,
     options: interp.BeginOptions,
 ) -> interp.Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gram import Pattern
 
     from ..cases import Check
+    from ..records import RecordedRun
     from ..tools import ToolLibrary
     from .mcp_inputs import Connect
 
@@ -172,6 +173,28 @@ def read_libraries(
         for document in documents:
             library = library + operations_of(document)
     return library
+
+
+def library_for(
+    run: RecordedRun, names: Sequence[str], read: Callable[[], ToolLibrary]
+) -> ToolLibrary:
+    """The tools for a recorded run that goes on: never built-in ones in place of its own.
+
+    Args:
+        run: the run.
+        names: the files, servers and documents that were named.
+        read: reads them; without names, it gives the built-in tools.
+
+    Raises:
+        ToolBindingError: the run had a tool of its own, there is a built-in one of the same name,
+            and no tools are named.
+    """
+    library = read()
+    if names or not (replaced := sorted(run.own_tools & library.keys())):
+        return library
+    told = f"the run was recorded with its own {', '.join(replaced)}, not the built-in one"
+    hint = "hint: name the tools that it ran with: --tools FILE.py, --mcp or --openapi"
+    raise ToolBindingError([run.placed(told), hint])
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from ..replaying import Replay, recorded
 from .completing import complete_files
 from .failures import Refused
 from .file_options import agent_option, mcp_option, openapi_option
-from .inputs import hint_at_tools, read_document, read_libraries
+from .inputs import hint_at_tools, library_for, read_document, read_libraries
 from .json_answers import JsonAnswers
 from .options import tools_option
 from .process import interruptible
@@ -108,7 +108,9 @@ def show_again(
         raise click.UsageError("--tools, --mcp and --openapi need --live tools")
     world: World | None = None
     if live:
-        library = read_libraries(tools, mcp, openapi) if "tools" in live else None
+        library = None
+        if "tools" in live:
+            library = library_for(kept, named, lambda: read_libraries(tools, mcp, openapi))
         with hint_at_tools(named, mcp):
             world = LiveWorld.of(state, library, {"approve": terminal.ask})
     answers = recorded(

@@ -15,7 +15,7 @@ from ..messages import AgentResponse
 from ..records import RecordedRun, RunFile, RunLog, Session, session
 from ..replaying import Replay
 from .completing import complete_files
-from .inputs import hint_at_tools
+from .inputs import hint_at_tools, library_for
 from .json_answers import JsonAnswers
 from .options import RunningOptions, options_of
 from .output import tell
@@ -89,13 +89,14 @@ def resumed(
         terminal: asks the user.
 
     Raises:
-        ToolBindingError: the library does not implement the tools as they are written.
+        ToolBindingError: the library does not implement the tools as they are written, or the run
+            had others and none are named.
         ConfigurationError: the provider is unknown, or its key is missing.
     """
     if kept.state.status is Status.DONE:
         return Replay(kept)
     changes = options.of_resumed_run(kept.state.limits)
-    library = options.library()
+    library = library_for(kept, options.named_tools, options.library)
     if options.asks_before_servers:
         changes["policy"] = options.policy(library)
     changes["approve"] = terminal.ask

@@ -15,6 +15,7 @@ from ..redaction import redact
 from ..stores import ENDED, RunStatus, RunStore, open_store
 from . import steering
 from .completing import complete_agent, complete_files
+from .each_file import each_file
 from .file_options import json_option
 from .output import note, show, show_json
 from .store_option import Age, named_run, run_argument, store_option
@@ -209,21 +210,25 @@ def export(run: str, file: str, store: str) -> None:
 def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json: bool) -> None:
     """Take the runs of run files into the store, and print their ids.
 
-    A run that was a turn of a conversation is one no more.
+    A run that was a turn of a conversation is one no more. A file that fails is told, and the
+    others are taken.
     """
     from ..steering import imported
 
-    taken: list[Json] = []
     with open_store(store) as opened:
-        for file in files:
+
+        def take(file: str) -> dict[str, Json]:
             run, was_there = imported(opened, file, tenant=tenant)
-            taken.append({"id": run, "file": file})
             if not as_json:
                 show(run)
             if was_there:
                 note(f"gram: {file}: {opened.name} has this run already")
+            return {"id": run}
+
+        tally = each_file(files, take)
     if as_json:
-        show_json(taken)
+        show_json(tally.rows)
+    tally.leave()
 
 
 @command.command("prune")

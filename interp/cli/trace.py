@@ -181,6 +181,8 @@ class _Lines:
         named = self._short(call_text(entry.name, self._clean(entry.arguments or "{}")))
         match entry.how:
             case "asked":
+                if entry.may_have_run:
+                    return [(f"may have run already, asks whether to run again: {named}", "")]
                 return [(f"waits for approval of {named}", "")]
             case "waiting" | "running":
                 return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]

@@ -77,9 +77,9 @@ def how_to_resume(file: str, state: State, *, store: str | None = None) -> str:
     if is_over:
         return f"{told} shows it"
     told += " goes on"
-    if state.asks:
-        return f"{told}; --approve all or --approve none answers what it asks"
-    return f"{told}, with a higher --limit" if state.status is Status.LIMITED else told
+    if state.status is Status.LIMITED:
+        told += ", with a higher --limit"
+    return f"{told}; --approve all or --approve none answers what it asks" if state.asks else told
 
 
 def _loaded(path: Path) -> RecordedRun | None:

@@ -14,7 +14,7 @@ from ..limits import Limits
 from ..machine import Given, State, Status, allow_all, ask_all, first_state, response
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
-from ..tools import ToolLibrary, empty_tool_library, with_agents
+from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
 from .options import BeginOptions, RunOptions, check_options, named_model
 from .runs import Run
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def begin(
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary | None = None,
+    library: LibraryLike = None,
     context: ConversationContext | None = None,
     **options: Unpack[BeginOptions],
 ) -> Run:
@@ -44,7 +44,7 @@ def begin_for(
     by: str,
     program: ProgramLike,
     user_input: Given,
-    library: ToolLibrary | None,
+    library: LibraryLike,
     context: ConversationContext | None,
     options: BeginOptions,
 ) -> Run:
@@ -55,7 +55,8 @@ def begin_for(
         program, user_input, library, context: what it was called with.
         options: the keywords that it was called with.
     """
-    library = empty_tool_library if library is None else library
+    _refuse_swapped(library, context)
+    library = library_of(library, by=by)
     context = empty_context if context is None else context
     state = first_state_of(program, user_input, library, context, options, by=by)
     kept = {"agent", "limits", "policy", "settings", "check_results"}
@@ -96,15 +97,9 @@ def first_state_of(
         ValidationError: the input is empty or the program is invalid (with its ``faults``).
         ConfigurationError: an option is wrong.
     """
-    if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
-        raise ConfigurationError(
-            "the library and the context are swapped: run(agent, user_input, library, context), "
-            "execute_agent_with_library(agent, user_input, context, library)"
-        )
     if isinstance(program, str) and isinstance(user_input, Document | Pattern):
         raise ArgumentError(f"{by}: the program comes first: {by}(program, user_input)")
     expect(user_input, (str, Mapping), "user_input", by=by)
-    expect(library, ToolLibrary, "library", by=by)
     expect(context, ConversationContext, "context", by=by)
     check_options(options, by=by)
     chosen = the_agent(program, options.get("agent"), by=by)
@@ -129,14 +124,22 @@ def first_state_of(
     )
 
 
+def _refuse_swapped(library: object, context: object) -> None:
+    if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
+        raise ConfigurationError(
+            "the library and the context are swapped: run(agent, user_input, library, context), "
+            "execute_agent_with_library(agent, user_input, context, library)"
+        )
+
+
 _LIMITS: Final = Limits()
 
 
 def resumed(
-    state: State | str | os.PathLike[str], library: ToolLibrary | None, options: RunOptions
+    state: State | str | os.PathLike[str], library: LibraryLike, options: RunOptions
 ) -> AgentResponse:
     """What `interp.resume_run` does, whose errors name it."""
-    library = empty_tool_library if library is None else library
+    library = library_of(library, by="resume_run")
     expect(state, (State, str, os.PathLike), "state", by="resume_run")
     check_options(options, by="resume_run")
     if isinstance(state, State):

@@ -14,7 +14,7 @@ from gram import expect
 from ..errors import AgentError, ConfigurationError
 from ..machine import State
 from ..messages import AgentResponse
-from ..tools import ToolLibrary, empty_tool_library
+from ..tools import LibraryLike, library_of
 from .blocking_pump import drive
 from .observations import Finished, Observation
 from .options import RunOptions, check_options
@@ -44,15 +44,14 @@ class Run:
     def __init__(
         self,
         state: State,
-        library: ToolLibrary = empty_tool_library,
+        library: LibraryLike = None,
         **options: Unpack[RunOptions],
     ) -> None:
         expect(state, State, "state", by="Run")
-        expect(library, ToolLibrary, "library", by="Run")
         check_options(options, by="Run")
         if options.get("conversation") is not None:
             raise ConfigurationError("Run: a turn of a conversation begins with begin or run")
-        self._progress = Progress(state, library, options)
+        self._progress = Progress(state, library_of(library, by="Run"), options)
 
     @property
     def state(self) -> State:

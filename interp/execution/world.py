@@ -42,7 +42,7 @@ from ..machine import (
 from ..models import AnyModel, connect_model, one_of, read_reply
 from ..programs import models_of
 from ..threads import call_in_thread
-from ..tools import Tool, ToolLibrary, acall_tool, bind_agent_tools, call_tool
+from ..tools import LibraryLike, Tool, acall_tool, bind_agent_tools, call_tool
 from .logs import log_effect
 from .observations import TextDelta
 from .options import Answer, Approver, OnToolError, RunOptions
@@ -91,7 +91,7 @@ class LiveWorld:
     _loop: LoopThread = field(factory=LoopThread, init=False, eq=False)
 
     @classmethod
-    def of(cls, state: State, library: ToolLibrary | None, options: RunOptions) -> LiveWorld:
+    def of(cls, state: State, library: LibraryLike, options: RunOptions) -> LiveWorld:
         """The world that a run's options name; without a library it runs no tools.
 
         Raises:

@@ -27,12 +27,12 @@ from ..limits import Limits
 from ..machine import ApprovalPolicy, State, answer_schema_of
 from ..models import LanguageModel, ScriptedModel, connect_model
 from ..programs import the_agent
-from ..tools import Tool, ToolLibrary, bind_agent_tools, empty_tool_library
+from ..tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of
 
 Program: TypeAlias = Union[ProgramLike, str, "os.PathLike[str]"]
 """A program, or the path of its file."""
 
-Library: TypeAlias = Union[ToolLibrary, Iterable[Any], Callable[[], Any]]
+Library: TypeAlias = Union[LibraryLike, Callable[[], Any]]
 """Tools, or a function without parameters that makes them anew for each run.
 
 What it makes may be a context manager that gives the tools, such as `mcp_library`: it is left when
@@ -236,7 +236,7 @@ async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
     made = _made(given)
     if isinstance(made, AbstractAsyncContextManager):
         async with made as entered:
-            yield _library(entered)
+            yield library_of(entered, by="ab")
         return
     with ExitStack() as opened:
         yield _entered(made, opened)
@@ -261,13 +261,7 @@ def _entered(made: Any, opened: ExitStack) -> ToolLibrary:
     """The library that was made; a context manager is left when ``opened`` is closed."""
     if isinstance(made, AbstractContextManager):
         made = opened.enter_context(made)
-    return _library(made)
-
-
-def _library(made: Any) -> ToolLibrary:
-    if made is None:
-        return empty_tool_library
-    return made if isinstance(made, ToolLibrary) else ToolLibrary.of(made)
+    return library_of(made, by="ab")
 
 
 def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from attrs import evolve
 
-from gram import dumps, expect
+from gram import dumps
 from lenses_ext import Model, ProgramLike, agent_answer, agent_model, view
 
 from ..errors import AgentError, ConfigurationError
@@ -18,7 +18,7 @@ from ..limits import Limits
 from ..machine import ApprovalPolicy, Effect, Event, State
 from ..programs import the_agent
 from ..redaction import redact
-from ..tools import ToolLibrary, empty_tool_library
+from ..tools import LibraryLike, library_of
 from .comparing import Better
 from .metrics import Metric, short_hash
 from .plan import described, tool_to_pattern
@@ -28,7 +28,7 @@ from .trials import Score, Trial
 
 def judged_by(
     program: ProgramLike,
-    library: ToolLibrary = empty_tool_library,
+    library: LibraryLike = None,
     *,
     name: str = "judged",
     better: Better = "higher",
@@ -53,13 +53,13 @@ def judged_by(
         ConfigurationError: the program declares no type for its answer.
 
     """
-    expect(library, ToolLibrary, "library", by="judged_by")
+    tools = library_of(library, by="judged_by")
     agent = the_agent(program, by="judged_by")
     if view(agent_answer, agent) is None:
         raise ConfigurationError(
             "a judge must declare the type of its answer, such as (:Answer:Boolean)"
         )
-    begin(agent, "a first answer", library, **options)  # it binds, and its model is known
+    begin(agent, "a first answer", tools, **options)  # it binds, and its model is known
     asked = named_model(options.get("model")) or view(agent_model, agent)
 
     async def measure(trial: Trial) -> Score:
@@ -78,16 +78,16 @@ def judged_by(
                 theirs(effect, event, state)
 
         chosen["watch"] = watch
-        run = begin(agent, write_json(told), library, **chosen)
+        run = begin(agent, write_json(told), tools, **chosen)
         try:
             score = _verdict((await run.afinish()).value)
         except AgentError as error:
             score = Score(None, f"the judge failed: {error}")
         return evolve(score, usage=run.state.usage, cost=replies.cost(asked))
 
-    tools = [dumps(tool_to_pattern(each)) for each in library.values()]
+    written = [dumps(tool_to_pattern(each)) for each in tools.values()]
     chosen_before = [f"{key}={_told(value)}" for key, value in sorted(options.items())]
-    details = "\0".join([dumps(agent), *tools, *chosen_before])
+    details = "\0".join([dumps(agent), *written, *chosen_before])
     return Metric(name, measure, better, details=details)
 
 

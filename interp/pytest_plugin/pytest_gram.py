@@ -72,8 +72,9 @@ def gram_agent(
     runs, nothing outside of this machine can be connected to.
     """
     from gram import GramError
-    from interp import ToolLibrary, bind_agent_tools, load
+    from interp import bind_agent_tools, load
     from interp.testing import AgentUnderTest
+    from interp.tools import library_of
 
     def agent(
         path: str | Path, agent: str | None = None, *, tools: Any = (), **options: Any
@@ -81,7 +82,7 @@ def gram_agent(
         __tracebackhide__ = True  # what is wrong is shown at the line of the test
         try:
             pattern = load(request.path.parent / path, agent)
-            library = tools if isinstance(tools, ToolLibrary) else ToolLibrary.of(tools)
+            library = library_of(tools, by="gram_agent")
             if library:  # a replayed run needs no tools, but those that are given have to bind
                 bind_agent_tools(pattern, library, match=options.get("match", "full"))
         except (GramError, OSError) as error:

@@ -37,6 +37,8 @@ from .seals import UNSEALED, Seal
 from .steps import Step
 
 RUN: Final = "Run"
+BUILT_IN: Final = "built_in"
+"""The property of a tool in the first entry that is one of `hello_world_tool_library`."""
 FORMAT: Final = 2
 """The version of the form of the entries that are written."""
 
@@ -123,6 +125,12 @@ class RecordedRun:
     def usage(self) -> Usage:
         """The tokens that were used."""
         return self.state.usage
+
+    @property
+    def own_tools(self) -> frozenset[str]:
+        """The names of the tools that it had, but for the built-in ones."""
+        tools = (each.value for each in self.library)
+        return frozenset(each.identity for each in tools if BUILT_IN not in each.properties)
 
     @property
     def unanswered(self) -> frozenset[At]:

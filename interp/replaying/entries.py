@@ -47,6 +47,7 @@ class Entry:
         error: what went wrong, or why a call was refused.
         calls: the names of the tools that a reply calls.
         approval: whether somebody allowed the call; None if nobody was asked.
+        may_have_run: whether a call is asked about because it had begun when the run was stopped.
         started: when it began, in seconds after the run began; None if it is not known.
         seconds: how long it took; None if it is not known.
         usage: the tokens of a reply, or of all replies inside.
@@ -71,6 +72,7 @@ class Entry:
     error: str | None = field(default=None, repr=short_repr)
     calls: tuple[str, ...] = ()
     approval: bool | None = None
+    may_have_run: bool = False
     started: float | None = None
     seconds: float | None = None
     usage: Usage | None = None
@@ -114,6 +116,7 @@ class Entry:
             "error": self.error,
             "calls": list(self.calls),
             "approval": self.approval,
+            "may_have_run": self.may_have_run or None,
             "started": self.started,
             "seconds": self.seconds,
             "usage": None if self.usage is None else self.usage.to_json(),

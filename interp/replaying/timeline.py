@@ -216,10 +216,13 @@ class TimelineReader:
         if isinstance(effect, CallModel):
             model = str(effect.request.model)
             return Entry(effect.at, "model", _who(state, effect.at), model, how, started=started)
+        call = Entry(
+            effect.at, "tool", _who(state, effect.at), effect.name, how, effect.arguments,
+            started=started,
+        )  # fmt: skip
         if isinstance(effect, Ask):
-            how = "asked"
-        call = (effect.name, how, effect.arguments)
-        return Entry(effect.at, "tool", _who(state, effect.at), *call, started=started)
+            return evolve(call, how="asked", may_have_run=effect.may_have_run)
+        return call
 
 
 def _reply(step: Step, event: ModelReplied) -> Entry:

@@ -263,7 +263,7 @@ def _kept(text: str) -> str:
 
 def status_of(state: State) -> RunStatus:
     """How a run stands that nobody goes on with."""
-    return "waiting" if state.asks else _STATUSES.get(state.status, "stopped")
+    return _STATUSES.get(state.status) or ("waiting" if state.asks else "stopped")
 
 
 _STATUSES: dict[Status, RunStatus] = {

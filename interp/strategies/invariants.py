@@ -12,14 +12,13 @@ from gram import expect
 from lenses_ext import ProgramLike
 
 from ..records import Folded, PathLike, RecordedRun, RunFile
-from ..tools import empty_tool_library
 from .runs import Library, runs
 
 
 def check_runs(
     program: ProgramLike,
     invariant: Callable[[RecordedRun], object],
-    library: Library = empty_tool_library,
+    library: Library = None,
     *,
     failing: PathLike | None = None,
     **how: Any,

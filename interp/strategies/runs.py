@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias, Union, cast
 
 from attrs import frozen
 from hypothesis import strategies as st
 
-from gram import Pattern, dumps, expect, origin
+from gram import Pattern, dumps, origin
 from lenses_ext import ProgramLike, tool_spec_name, view
 from lenses_ext.strategies import json_values
 
@@ -37,11 +37,11 @@ from ..messages import Message
 from ..models import read_reply
 from ..programs import the_agent, tools_to_bind
 from ..records import RecordedRun, Step
-from ..tools import Tool, ToolLibrary, call_tool, empty_tool_library, explain_binding
+from ..tools import LibraryLike, Tool, call_tool, explain_binding, library_of
 from .arguments import results_of
 from .models import replies_to
 
-Library: TypeAlias = Union[ToolLibrary, Callable[[], ToolLibrary]]
+Library: TypeAlias = Union[LibraryLike, Callable[[], LibraryLike]]
 """The tools of runs: a library, or a function that makes a fresh one for each run."""
 
 _OUTCOMES = ["returns", "returns", "returns", "fails", "times out", "odd"]
@@ -51,7 +51,7 @@ _TIMED_OUT = "timed out; it may have been done"
 
 def runs(
     program: ProgramLike,
-    library: Library = empty_tool_library,
+    library: Library = None,
     *,
     agent: str | None = None,
     inputs: st.SearchStrategy[str] | None = None,
@@ -79,7 +79,8 @@ def runs(
         ToolBindingError: the library does not implement a tool as it is written.
     """
     pattern = the_agent(program, agent, by="runs")
-    make = (lambda: library) if isinstance(library, ToolLibrary) else library
+    is_made = callable(library) and not isinstance(library, Tool)
+    make = cast(Callable[[], LibraryLike], library if is_made else lambda: library)
     drawn = _Drawn(
         pattern, make, st.just("hello") if inputs is None else inputs, policy, limits, hostile
     )
@@ -92,7 +93,7 @@ class _Drawn:
     """What runs are drawn of; its short repr is what Hypothesis shows."""
 
     agent: Pattern
-    library: Callable[[], ToolLibrary]
+    library: Callable[[], LibraryLike]
     inputs: st.SearchStrategy[str]
     policy: ApprovalPolicy
     limits: Limits
@@ -108,8 +109,7 @@ class _Drawn:
 
     def tools(self) -> Mapping[str, Tool]:
         """The implementations that are there, by the names of the specifications."""
-        library = self.library()
-        expect(library, ToolLibrary, "library", by="runs")
+        library = library_of(self.library(), by="runs")
         there = {name: spec for name, spec in self.specs.items() if name in library}
         problems = [found for spec in there.values() if (found := explain_binding(spec, library))]
         if problems:

@@ -15,7 +15,7 @@ from lenses_ext import ProgramLike
 from ..execution import BeginOptions, RunOptions, begin
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..records import RecordedRun
-from ..tools import ToolLibrary, empty_tool_library
+from ..tools import LibraryLike, ToolLibrary
 from .network import Network
 from .recordings import SUFFIX, Mode, Recording
 
@@ -50,7 +50,7 @@ class RunsOfTest:
         self,
         program: ProgramLike,
         user_input: str,
-        library: ToolLibrary = empty_tool_library,
+        library: LibraryLike = None,
         context: ConversationContext = empty_context,
         **options: Unpack[BeginOptions],
     ) -> AgentResponse:
@@ -70,7 +70,7 @@ class RunsOfTest:
         self,
         program: ProgramLike,
         user_input: str,
-        library: ToolLibrary = empty_tool_library,
+        library: LibraryLike = None,
         context: ConversationContext = empty_context,
         **options: Unpack[BeginOptions],
     ) -> AgentResponse:

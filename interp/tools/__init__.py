@@ -4,10 +4,11 @@ from .agents import with_agents
 from .binding import bind_agent_tools, explain_binding
 from .implementation import Tool
 from .invocation import acall_tool, call_tool, invoke_tool
-from .library import ToolLibrary, empty_tool_library
+from .library import LibraryLike, ToolLibrary, empty_tool_library, library_of
 from .tool_context import ToolContext, current_context, providing
 
 __all__ = [
+    "LibraryLike",
     "Tool",
     "ToolContext",
     "ToolLibrary",
@@ -18,6 +19,7 @@ __all__ = [
     "empty_tool_library",
     "explain_binding",
     "invoke_tool",
+    "library_of",
     "providing",
     "with_agents",
 ]

@@ -29,10 +29,10 @@ from ..errors import ConfigurationError, ToolBindingError
 from ..json_text import Json
 from ..programs import the_agent, tools_to_bind
 from .implementation import Tool
-from .library import ToolLibrary
+from .library import LibraryLike, ToolLibrary, library_of
 
 
-def bind_tool(spec: Pattern, library: ToolLibrary, *, match: Match = "full") -> Tool | None:
+def bind_tool(spec: Pattern, library: LibraryLike, *, match: Match = "full") -> Tool | None:
     """The tool of a library that implements a specification, or None.
 
     Args:
@@ -45,21 +45,23 @@ def bind_tool(spec: Pattern, library: ToolLibrary, *, match: Match = "full") -> 
         ArgumentError: an argument is of the wrong type.
         ConfigurationError: ``match`` is none of these words.
     """
+    library = library_of(library, by="bind_tool")
     problems = binding_problems(spec, library, match)
     return None if problems else library[view(tool_spec_name, spec)]
 
 
-def explain_binding(spec: Pattern, library: ToolLibrary, *, match: Match = "full") -> str | None:
+def explain_binding(spec: Pattern, library: LibraryLike, *, match: Match = "full") -> str | None:
     """Why a specification does not bind, with one line for each difference, or None if it binds.
 
     A line has the place of the specification, the place of the function, and a hint how to fix
     the difference. The arguments and errors are those of `bind_tool`.
     """
+    library = library_of(library, by="explain_binding")
     return "\n".join(binding_problems(spec, library, match)) or None
 
 
 def bind_agent_tools(
-    program: ProgramLike, library: ToolLibrary, *, agent: str | None = None, match: Match = "full"
+    program: ProgramLike, library: LibraryLike, *, agent: str | None = None, match: Match = "full"
 ) -> tuple[Tool, ...]:
     """The tools of a library that implement those of an agent or workflow, in its order.
 
@@ -78,7 +80,7 @@ def bind_agent_tools(
         ToolBindingError: some tools do not bind; the message lists all differences of all tools.
     """
     expect(agent, (str, type(None)), "agent", by="bind_agent_tools")
-    expect(library, ToolLibrary, "library", by="bind_agent_tools")
+    library = library_of(library, by="bind_agent_tools")
     _check(match)
     chosen = the_agent(program, agent, by="bind_agent_tools")
     bound = _bound(chosen)(library)
@@ -101,7 +103,6 @@ _bound: Memo[Pattern, Memo[ToolLibrary, dict[Match, tuple[Tool, ...]]]] = Memo(
 def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
     """The reasons why a specification does not bind; empty if it binds."""
     expect(spec, Pattern, "spec", by="bind_tool")
-    expect(library, ToolLibrary, "library", by="bind_tool")
     _check(match)
     name = view(tool_spec_name, spec)
     tool = library.get(name)

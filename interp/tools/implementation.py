@@ -105,6 +105,11 @@ class Tool:
         found: dict[str, Json] | None = self._result_schema.value
         return found
 
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it is a tool of `hello_world_tool_library`."""
+        return getattr(self.function, "__module__", None) == f"{__package__}.hello_world"
+
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         _require_name(name)

@@ -17,6 +17,11 @@ from .implementation import Tool
 ToolLike: TypeAlias = Union[Tool, Pattern, Callable[..., Any]]
 """A tool, or a function or an agent that can be made into one."""
 
+LibraryLike: TypeAlias = Union[
+    "ToolLibrary", ToolLike, Iterable[ToolLike], Mapping[str, Tool], None
+]
+"""A library; or what `ToolLibrary.of` makes one of, such as a list of tools; or None."""
+
 
 _MOST_SHOWN = 12  # names of tools, in a repr
 
@@ -70,13 +75,7 @@ class ToolLibrary(Mapping[str, Tool]):
             ArgumentError: an argument is something else.
             ToolError: a function cannot be made into a tool, or two tools have the same name.
         """
-        made: dict[str, Tool] = {}
-        for each in _flat(tools):
-            found = each if isinstance(each, Tool) else _made_of(each)
-            if found.name in made:
-                raise ToolError(f'two tools are named "{found.name}"')
-            made[found.name] = found
-        return cls(made)
+        return cls(_by_name(tools, "ToolLibrary.of: tools"))
 
     def __getitem__(self, name: str) -> Tool:
         return self.tools[name]
@@ -173,7 +172,25 @@ class ToolLibrary(Mapping[str, Tool]):
         return f"ToolLibrary({', '.join([*names[:_MOST_SHOWN], *more])})"
 
 
-def register_tool(name: str, tool: Tool, library: ToolLibrary) -> ToolLibrary:
+def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
+    """The library that a function was called with.
+
+    Args:
+        given: the library, or tools.
+        by: the name of the function, for errors.
+
+    Raises:
+        ArgumentError: it is neither.
+        ToolError: a function cannot be made into a tool, or two tools have the same name.
+    """
+    if isinstance(given, ToolLibrary):
+        return given
+    return (
+        empty_tool_library if given is None else ToolLibrary(_by_name((given,), f"{by}: library"))
+    )
+
+
+def register_tool(name: str, tool: Tool, library: LibraryLike) -> ToolLibrary:
     """A library with a tool added; it replaces a tool of the same name.
 
     Raises:
@@ -182,20 +199,18 @@ def register_tool(name: str, tool: Tool, library: ToolLibrary) -> ToolLibrary:
     """
     expect(name, str, "name", by="register_tool")
     expect(tool, Tool, "tool", by="register_tool")
-    expect(library, ToolLibrary, "library", by="register_tool")
     _require_own_name(name, tool)
-    return library | ToolLibrary({name: tool})
+    return library_of(library, by="register_tool") | ToolLibrary({name: tool})
 
 
-def lookup_tool(name: str, library: ToolLibrary) -> Tool | None:
+def lookup_tool(name: str, library: LibraryLike) -> Tool | None:
     """The tool with a name, or None.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
     """
     expect(name, str, "name", by="lookup_tool")
-    expect(library, ToolLibrary, "library", by="lookup_tool")
-    return library.get(name)
+    return library_of(library, by="lookup_tool").get(name)
 
 
 def _library(tools: PMap[str, Tool], ambiguous: PMap[str, tuple[Tool, ...]]) -> ToolLibrary:
@@ -237,19 +252,35 @@ def _is_of_others(value: object) -> bool:
     return is_foreign_tool(value)
 
 
-def _flat(tools: Iterable[Any]) -> Iterator[Any]:
+def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
+    """The tools that were given, made of functions where they are none.
+
+    Args:
+        given: tools, functions, and iterables of them.
+        named: what they are called in errors: the function and its parameter.
+    """
+    made: dict[str, Tool] = {}
+    for each in _flat(given, named):
+        found = each if isinstance(each, Tool) else _made_of(each)
+        if found.name in made:
+            raise ToolError(f'two tools are named "{found.name}"')
+        made[found.name] = found
+    return made
+
+
+def _flat(tools: Iterable[Any], named: str) -> Iterator[Any]:
     """Yield the tools and functions, also those inside iterables and libraries."""
     for each in tools:
         is_tool = isinstance(each, Tool | Pattern | staticmethod | classmethod) or callable(each)
         if is_tool or _is_of_others(each):  # before iterables: LangChain's tools are some
             yield each
         elif isinstance(each, Mapping):
-            yield from _flat(ToolLibrary(each).values())
+            yield from _flat(ToolLibrary(each).values(), named)
         elif isinstance(each, Iterable) and not isinstance(each, str | bytes):
-            yield from _flat(each)
+            yield from _flat(each, named)
         else:
             found = type(each).__name__
-            raise ArgumentError(f"ToolLibrary.of: tools must be tools or functions, got {found}")
+            raise ArgumentError(f"{named} must be tools or functions, got {found}")
 
 
 empty_tool_library = ToolLibrary()

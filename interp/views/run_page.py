@@ -158,6 +158,8 @@ class _View:
     def entry(self, entry: Entry) -> Markup:
         """An entry: a line, and what opens below it."""
         style, how = _HOW.get(entry.how, (None, None))
+        if entry.may_have_run:
+            how = "may have run already: asks whether to run again"
         at = ".".join(map(str, entry.at))
         line = [
             element("span", _KINDS[entry.kind], class_=f"kind k-{entry.kind}"),

@@ -21,7 +21,7 @@ from ..machine import State
 from ..redaction import redact_error
 from ..stores import PostgresDatabase, RunRow, open_store
 from ..threads import call_in_thread
-from ..tools import ToolLibrary, empty_tool_library
+from ..tools import LibraryLike, library_of
 from .database_errors import is_of_database, refusal, stays
 from .driving import Driver, reason_of
 from .kept_limits import expect_limits, set_shared_limits
@@ -87,7 +87,7 @@ class Worker:
     def __init__(
         self,
         store: str,
-        library: ToolLibrary = empty_tool_library,
+        library: LibraryLike = None,
         *,
         match: Match = "full",
         at_once: int = 8,
@@ -97,7 +97,6 @@ class Worker:
         told: Callable[[RunRow], None] | None = None,
     ) -> None:
         expect(store, str, "store", by="Worker")
-        expect(library, ToolLibrary, "library", by="Worker")
         expect(match, str, "match", by="Worker")
         expect(at_once, int, "at_once", by="Worker")
         expect(grace, (int, float), "grace", by="Worker")
@@ -109,7 +108,7 @@ class Worker:
             raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
         if grace < 0:
             raise ConfigurationError(f"grace must not be negative, found {grace}")
-        self._library = library
+        self._library = library_of(library, by="Worker")
         self._match: Match = match
         self._at_once = at_once
         self._grace = grace
@@ -128,7 +127,7 @@ class Worker:
         self._known = 0
         self._unjudged: set[str] = set()
         ours = RunQueue(postgres_of(self.store))
-        self._driver = Driver(self.store, ours, library, match, told or (lambda _: None))
+        self._driver = Driver(self.store, ours, self._library, match, told or (lambda _: None))
         self._driving: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

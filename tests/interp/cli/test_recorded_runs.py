@@ -352,6 +352,15 @@ def pay(amount: int) -> str:
 '''
 
 
+OWN = """from interp import tool
+
+@tool
+def sayHello(personName: str = "world") -> str:
+    "Returns a friendly greeting message for the given name"
+    return f"Own hello, {personName}"
+"""
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """A folder with a program and its tools."""
@@ -388,6 +397,29 @@ def test_tools_that_do_not_bind_on_resuming_are_looked_for_with_an_option(
     assert done.returncode == 3
     assert 'tool "pay" is not in the library' in done.stderr
     assert "use --tools FILE.py for your own" in done.stderr
+
+
+def test_built_in_tools_never_take_the_place_of_those_of_a_recorded_run(
+    shop: Path, model_server: ModelServer
+) -> None:
+    (shop / "own.py").write_text(OWN)
+    words = ["--record", "a.run.gram", "--approve", "ask"]
+    model_server.will_say(HI, "Bye.")
+    asked = gram("run", str(HELLO), "hi", "--tools", "own.py", *words, cwd=shop, **at(model_server))
+    assert asked.returncode == 6
+
+    refused = gram("resume", "a.run.gram", "--approve", "all", cwd=shop, **at(model_server))
+    live = ["replay", "a.run.gram", "--program", str(HELLO), "--live", "tools"]
+    replayed = gram(*live, cwd=shop)
+    words = ["resume", "a.run.gram", "--approve", "all", "--tools", "own.py"]
+    done = gram(*words, cwd=shop, **at(model_server))
+
+    for each in (refused, replayed):
+        assert each.returncode == 3
+        assert "was recorded with its own sayHello, not the built-in one" in each.stderr
+        assert "--tools FILE.py" in each.stderr
+    assert (done.returncode, done.stdout) == (0, "Bye.\n")
+    assert "Own hello" in done.stderr
 
 
 def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: ModelServer) -> None:

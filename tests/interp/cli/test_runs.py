@@ -95,6 +95,26 @@ def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Pa
     assert again.stderr.endswith("has this run already\n")
 
 
+def test_a_file_that_is_no_run_does_not_keep_others_from_the_store(
+    address: str, tmp_path: Path
+) -> None:
+    good, bad = tmp_path / "good.run.gram", tmp_path / "bad.run.gram"
+    gram(*SAY, "--record", str(good))
+    bad.write_text("[a]\n")
+
+    done = runs(address, "import", str(bad), str(tmp_path / "none"), str(good), "--json")
+
+    assert done.returncode == 3
+    assert "this is not the record of a run" in done.stderr
+    assert "No such file or directory" in done.stderr
+    assert [[*each] for each in json.loads(done.stdout)] == [
+        ["file", "error"],
+        ["file", "error"],
+        ["file", "id"],
+    ]
+    assert len(listed(address)) == 1
+
+
 def test_a_run_is_cancelled(address: str) -> None:
     gram(*SAY, "--store", address, "--approve", "ask")
     (row,) = listed(address)

@@ -30,8 +30,12 @@ from interp import (
     import_run,
     load_run,
     resume_run,
+    timeline,
     tool,
 )
+from interp.machine import TimeUp
+from interp.records import Folded
+from interp.stores import StoredRun
 
 PROGRAM = """
 [counter:Agent {{instruction: "{instruction}", model: "A/b"}} |
@@ -123,11 +127,24 @@ def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -
     with pytest.raises(ApprovalNeeded):
         resume_run(run, counting(done), model=ScriptedModel([]), store=store)
     assert store.row(run).status == "waiting"
+    (asked,) = (each for each in timeline(store.recorded(run)).in_order if each.how == "asked")
+    assert asked.may_have_run
 
     decide_run(store, run, {(0, 0): Result(2)})
     resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
 
     assert done == []
+
+
+def test_a_run_at_a_limit_is_listed_as_limited_also_with_an_open_question(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    log, kept = StoredRun.of(store, run)
+    out_of_time = Folded.of(kept.state, TimeUp())
+    with log.held(lambda: out_of_time.state):
+        log.append(out_of_time)
+
+    assert [each.name for each in store.recorded(run).state.asks] == ["add"]
+    assert store.row(run).status == "limited"
 
 
 def test_an_answer_to_no_question_is_told(store: RunStore) -> None:

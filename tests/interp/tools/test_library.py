@@ -8,15 +8,27 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from gram import ArgumentError, loads_one
 from interp import (
+    LibraryLike,
+    Run,
     Tool,
     ToolError,
     ToolLibrary,
+    bind_agent_tools,
+    bind_tool,
     create_tool,
     empty_tool_library,
+    explain_binding,
+    hello_world_tool_library,
+    judged_by,
+    load,
     lookup_tool,
     register_tool,
+    run,
+    start,
 )
+from tests.paths import EXAMPLES
 
 
 def made(name: str, description: str = "") -> Tool:
@@ -25,6 +37,9 @@ def made(name: str, description: str = "") -> Tool:
     return create_tool(name, description, schema, lambda _: name)
 
 
+HELLO = load(EXAMPLES / "hello_world.gram")
+SPEC = HELLO.elements[0]
+JUDGE = loads_one('[judge:Agent {instruction: "Judge.", model: "A/b"} | (:Answer:Boolean)]')
 ADD, SUB = made("add"), made("sub")
 BOTH = ToolLibrary.of([ADD, SUB])
 
@@ -34,6 +49,31 @@ def test_a_tool_is_looked_up_by_its_name() -> None:
     assert lookup_tool("sub", BOTH) is SUB
     assert lookup_tool("Add", BOTH) is None
     assert lookup_tool("add", empty_tool_library) is None
+
+
+LOOKS_UP: list[Callable[[LibraryLike], object]] = [
+    lambda library: lookup_tool("sayHello", library),
+    lambda library: bind_tool(SPEC, library),
+    lambda library: bind_agent_tools(HELLO, library)[0],
+    lambda library: explain_binding(SPEC, library) is None,
+    lambda library: run(HELLO, "hi", library, model="Offline/rehearsal").content,
+    lambda library: Run(start(HELLO, "hi")[0], library, model="Offline/rehearsal").finish().content,
+    lambda library: judged_by(JUDGE, library, model="Offline/rehearsal").details,
+    lambda library: [*register_tool("add", ADD, library)],
+]
+
+
+@pytest.mark.parametrize("look_up", LOOKS_UP)
+def test_what_takes_a_library_takes_a_list_of_tools_as_well(
+    look_up: Callable[[LibraryLike], object],
+) -> None:
+    tools = [*hello_world_tool_library.values()]
+
+    expected = look_up(hello_world_tool_library)
+
+    assert look_up(tools) == look_up(iter(tools)) == look_up(tools[0]) == expected
+    with pytest.raises(ArgumentError, match="library must be tools or functions, got str"):
+        look_up("tools.py")  # type: ignore[arg-type]  # it is refused
 
 
 def test_registering_gives_another_library_and_leaves_the_first() -> None:
