@@ -13,11 +13,12 @@ from .run_log import RunLog
 from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped
 from .run_reading import RunReading, read_run
 from .seals import Folded
-from .steps import Step
+from .steps import Course, Step
 
 __all__ = [
     "CANCELLED",
     "Begun",
+    "Course",
     "Entry",
     "EntryWriter",
     "Failed",

@@ -27,9 +27,6 @@ _FORMATS: Final = (1, FORMAT)
 class RunReading:
     """A recorded run that is read entry by entry, also one that is still written.
 
-    The States around an entry are at hand while it is the last one that was read; whoever looks at
-    them later has them folded again.
-
     Args:
         source: the text, which ends after a whole entry.
 

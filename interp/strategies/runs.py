@@ -30,13 +30,12 @@ from ..machine import (
     ToolReturned,
     allow_all,
     start,
-    step,
     waits_for,
 )
 from ..messages import Message
 from ..models import read_reply
 from ..programs import the_agent, tools_to_bind
-from ..records import RecordedRun, Step
+from ..records import Course, RecordedRun, Step
 from ..tools import LibraryLike, Tool, call_tool, explain_binding, library_of
 from .arguments import results_of
 from .models import replies_to
@@ -125,22 +124,20 @@ def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
     )
     world = _DrawnWorld(draw, drawn)
     ends_after = draw(st.none() | st.integers(0, 9)) if drawn.hostile else None
-    state, waiting = first, list(effects)
+    course, waiting = Course(first), list(effects)
     steps: list[Step] = []
     while effect := _next(draw, waiting):
-        if not waits_for(state, effect):  # a workflow failed that it was a part of
+        if not waits_for(course.state, effect):  # a workflow failed that it was a part of
             continue
-        answered: Effect | None = effect
         event: Event | None
         if len(steps) == ends_after:
-            answered, event, waiting = None, TimeUp(), []
+            event, waiting = TimeUp(), []
         else:
             event = world.perform(effect)
         if event is None:  # the model failed: the run stops, and could be resumed
             break
-        before, (state, new) = state, step(state, event)
-        steps.append(Step(before, answered, event, state, None))
-        waiting += new
+        steps.append(course.take(event))
+        waiting += steps[-1].new
     read = origin(drawn.agent)
     return RecordedRun(
         first, tuple(steps), read.source.text if read else dumps(drawn.agent), None, ()

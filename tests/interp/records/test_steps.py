@@ -1,8 +1,7 @@
-"""Steps are folded when somebody looks at them, and say what they said when they were read."""
+"""Steps say what their events were folded into, what they answered and what they led to."""
 
 from __future__ import annotations
 
-import gc
 import pickle
 from pathlib import Path
 from random import Random
@@ -11,9 +10,9 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from gram import Pattern, loads_one
-from interp import Limits, RecordedRun, ScriptedModel, State, ToolLibrary, load_run, run, tool
-from interp.records import Step
-from interp.records.steps import Course
+from interp import Limits, RecordedRun, ScriptedModel, ToolLibrary, load_run, run, tool
+from interp.machine import all_endings, pending
+from interp.records import Course, Folded
 from tests.interp.machine.test_any_order import read, workflows
 from tests.interp.replaying.test_nesting import recorded
 
@@ -41,18 +40,19 @@ def long_run(folder: Path, calls: int) -> RecordedRun:
 
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
 @settings(max_examples=30)
-def test_steps_looked_at_in_any_order_are_those_that_were_folded(
+def test_a_course_goes_through_what_the_run_went_through(
     program: Pattern, random: Random, stops_after: int
 ) -> None:
     drawn = recorded(program, random, stops_after)
-    course = Course(drawn.first)
-    taken = [course.take(each.event) for each in drawn.steps]
+    course, before = Course(drawn.first), drawn.first
 
-    order = list(range(len(taken)))
-    random.shuffle(order)
+    for event in drawn.events:
+        answered = next((each for each in pending(before) if each.at == event.at), None)
+        taken = course.take(event)
 
-    assert all(taken[index] == drawn.steps[index] for index in order)
-    assert [each.state for each in taken] == [each.state for each in drawn.steps]
+        assert taken.folded == Folded.of(before, event, answered)
+        assert list(taken.endings) == all_endings(before, event)
+        before = course.state
 
 
 def test_a_step_is_copied_and_compared_as_any_other(tmp_path: Path) -> None:
@@ -62,14 +62,3 @@ def test_a_step_is_copied_and_compared_as_any_other(tmp_path: Path) -> None:
     assert evolve(first, seconds=1.0).state == first.state
     assert first != last
     assert len({first, last, evolve(first)}) == 2
-
-
-def test_few_of_the_states_of_a_long_run_are_kept(tmp_path: Path) -> None:
-    found = long_run(tmp_path, 200)
-    gc.collect()
-    kept = sum(isinstance(each, State) for each in gc.get_objects())
-    assert all(isinstance(each, Step) for each in found.steps)
-
-    assert len(found.steps) == 401
-    assert kept < 100
-    assert found.state.context[-1].content == "done"

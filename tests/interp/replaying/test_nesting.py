@@ -24,12 +24,11 @@ from interp import (
     load_run,
     run,
     start,
-    step,
     timeline,
     tool,
 )
 from interp.machine import Effect, waits_for
-from interp.records import Step
+from interp.records import Course, Step
 from interp.replaying import Entry
 from lenses_ext import parse
 from tests.interp.machine.test_any_order import answer, read, workflows
@@ -39,14 +38,12 @@ from tests.interp.model_server import tool_calls
 def recorded(program: Pattern, random: Random, stops_after: int) -> RecordedRun:
     """A run whose answers come in any order, some of them failures, as far as it came."""
     first, effects = start(program, "x")
-    state, waiting, steps = first, list(effects), list[Step]()
+    course, waiting, steps = Course(first), list(effects), list[Step]()
     while waiting and len(steps) < stops_after:
         effect = waiting.pop(random.randrange(len(waiting)))
-        if waits_for(state, effect):
-            event = _event(effect, random)
-            before, (state, new) = state, step(state, event)
-            steps.append(Step(before, effect, event, state, None))
-            waiting += new
+        if waits_for(course.state, effect):
+            steps.append(course.take(_event(effect, random)))
+            waiting += steps[-1].new
     return RecordedRun(first, tuple(steps), "", None, ())
 
 
@@ -195,8 +192,7 @@ def test_what_is_not_waited_for_any_more_is_told() -> None:
     [look:Tool {description: "Looks"} | ()==>(::Any)]
     """)
     first, (call, _) = start(program, "x")
-    event = CallFailed(call.at, "out of order")
-    last = Step(first, call, event, step(first, event)[0], None)
+    last = Course(first).take(CallFailed(call.at, "out of order"))
 
     looked, wrote = timeline(RecordedRun(first, (last,), "", None, ())).entries
 
