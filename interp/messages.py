@@ -64,17 +64,12 @@ class ToolCall:
         name: the tool's name.
         arguments: the text of the arguments as the model wrote it; it may be invalid JSON.
         echo: provider fields to send back with the call, the text of a JSON object, or None.
-        verdict: how it was taken before keys in it were replaced: ``run``, ``ask`` or why it was
-            refused; None where none were. Not compared.
     """
 
     id: str = field(validator=_is(str))
     name: str = field(validator=_is(str))
     arguments: str = field(validator=_is(str), repr=short_repr)
     echo: str | None = field(default=None, validator=_is(str, _NONE), repr=False)
-    verdict: str | None = field(
-        default=None, validator=_is(str, _NONE), repr=False, eq=False, kw_only=True
-    )
 
 
 def _all(values: Iterable[T], kind: type[T], name: str, by: str) -> tuple[T, ...]:

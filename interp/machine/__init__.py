@@ -18,6 +18,7 @@ from .effects import (
     TimeUp,
     ToolEffect,
     ToolReturned,
+    Verdict,
 )
 from .fold import (
     Ending,
@@ -82,6 +83,7 @@ __all__ = [
     "TimeUp",
     "ToolEffect",
     "ToolReturned",
+    "Verdict",
     "WorkflowFrame",
     "all_endings",
     "allow_all",

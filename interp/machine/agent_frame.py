@@ -8,6 +8,7 @@ own; what that gives is the answer to the call.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final, TypeVar
 
 from pyrsistent import pmap
@@ -29,7 +30,9 @@ from .answers import answer_problem, correction
 from .call_checks import (
     FORBIDDEN,
     checked_call,
+    decision_about,
     denied,
+    judged_call,
     not_run_again,
     result_problem,
 )
@@ -115,15 +118,21 @@ def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> Age
         status=Status.DONE,  # unless it calls tools, or is no answer
     )
     shared = spent(shared, event.usage, [call.name for call in frame.calls])
-    return call_tools(shared, frame) if frame.calls else _finished(shared, frame, event.verdict)
+    return call_tools(shared, frame) if frame.calls else _finished(shared, frame)
 
 
-def _finished(shared: Shared, frame: AgentFrame, verdict: str | None) -> AgentTaken:
+def _finished(shared: Shared, frame: AgentFrame) -> AgentTaken:
     """The reply is the answer: done, unless it is not of the type that the agent declares."""
     reply = frame.context[-1]
     schema = None if reply.refused else answer_schema_of(frame.agent)
-    problem = None if schema is None else answer_problem(schema, reply.content, verdict)
-    if schema is None or problem is None:
+    if schema is None:
+        return shared, frame, ()
+    if shared.verdicts is None:
+        problem = answer_problem(schema, reply.content)
+    else:
+        judge = partial(answer_problem, schema, reply.content)
+        problem = shared.said_of("answer", frame.at, lambda: judge() or "")
+    if not problem:
         return shared, frame, ()
     if frame.truncated:
         problem = f"the reply was cut off at its length limit\n{problem}"
@@ -143,9 +152,10 @@ def call_tools(shared: Shared, frame: AgentFrame) -> AgentTaken:
     asked: dict[int, CallTool | Ask | ToolInvocation] = {}
     offers = offers_of(shared.program, frame.agent)
     handover = None if offers.are_tools else _handover(offers, frame)
+    check = checked_call if shared.verdicts is None else judged_call
     for index, call in enumerate(frame.calls):
         if handover is None or index == handover:
-            asked[index] = checked_call(shared, frame, offers, index, call)
+            asked[index] = check(shared, frame, offers, index, call)
         else:
             asked[index] = ToolInvocation(call.name, call.arguments, error=_NOT_RUN)
     refused = {index: each for index, each in asked.items() if isinstance(each, ToolInvocation)}
@@ -191,7 +201,7 @@ def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
     new: list[New] = []
     for ask in frame.parts if event.policy else ():
         if isinstance(ask, Ask):
-            decision = shared.policy.decide(ask.name, ask.args, by=frame.agent.value.identity)
+            decision = decision_about(shared, ask, frame.agent)
             if decision != "ask":
                 event_of_it = Decided(ask.at, decision == "allow", FORBIDDEN)
                 shared, frame, more = decided(shared, frame, event_of_it)
@@ -210,7 +220,7 @@ def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
 def tool_returned(shared: Shared, frame: AgentFrame, event: ToolReturned) -> AgentTaken:
     """Take the result of a tool."""
     call = _waiting(frame, event, event.at, CallTool)
-    return _with_result(shared, frame, call, JsonText.read(event.result), event.verdict)
+    return _with_result(shared, frame, call, JsonText.read(event.result))
 
 
 def call_failed(shared: Shared, frame: AgentFrame, event: CallFailed) -> AgentTaken:
@@ -280,16 +290,10 @@ def _index(at: At) -> int:
     return index if isinstance(index, int) else -1
 
 
-def _with_result(
-    shared: Shared,
-    frame: AgentFrame,
-    call: CallTool,
-    result: JsonText,
-    verdict: str | None = None,
-) -> AgentTaken:
+def _with_result(shared: Shared, frame: AgentFrame, call: CallTool, result: JsonText) -> AgentTaken:
     """A result that is not of the declared type is told to the model as an error."""
     offer = offers_of(shared.program, frame.agent).by_name.get(call.name)
-    problem = None if offer is None else result_problem(shared, offer.pattern, result, verdict)
+    problem = None if offer is None else result_problem(shared, offer.pattern, result, call.at)
     given = (result, None) if problem is None else (None, problem)
     invocation = ToolInvocation.of_texts(call.name, call.arguments, *given)
     return _with_answer(shared, frame, call.at, invocation)

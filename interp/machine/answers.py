@@ -10,20 +10,17 @@ from ..json_text import Json, read_json, write_json
 from ..messages import Message, UserRole
 
 
-def answer_problem(schema: Mapping[str, Json], text: str, verdict: str | None = None) -> str | None:
+def answer_problem(schema: Mapping[str, Json], text: str) -> str | None:
     """Why a reply is not an answer of the declared type, a line for each violation, or None.
 
     Args:
         schema: the type.
         text: the reply.
-        verdict: what was said of it before keys in it were replaced, see `ModelReplied`.
 
     >>> answer_problem({"type": "integer"}, "18")
     >>> answer_problem({"type": "integer"}, '"18"')
     '$: "18" is not of type "integer"'
     """
-    if verdict is not None:
-        return verdict or None
     try:
         value = read_json(text)
     except ValueError as error:

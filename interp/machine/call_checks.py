@@ -6,6 +6,7 @@ A call is run, asked about, or refused with a reason. A result of the wrong type
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from gram import Pattern
 from lenses_ext import Memo, result_schema, tool_spec_of, tool_spec_schema, view, wire_name
@@ -20,14 +21,15 @@ from ..contracts import (
 from ..errors import ValidationError
 from ..json_text import JsonText, write_json
 from ..messages import ToolCall, ToolInvocation
-from .effects import Ask, CallTool
+from .approval import Decision
+from .effects import Ask, At, CallTool
 from .frames import AgentFrame
 from .offers import Offers
 from .requests import settings_of
 from .shared import Shared
 
 RUN, ASK = "run", "ask"
-"""The verdicts of calls that are not refused, see `ToolCall`."""
+"""The verdicts of calls and uses that are not refused, see `Verdict`."""
 
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
@@ -45,28 +47,42 @@ _TOO_DEEP = "agents call each other more than 16 deep: not run"
 
 
 def checked_call(
-    shared: Shared, frame: AgentFrame, offers: Offers, index: int, call: ToolCall
+    shared: Shared,
+    frame: AgentFrame,
+    offers: Offers,
+    index: int,
+    call: ToolCall,
+    verdict: str | None = None,
 ) -> CallTool | Ask | ToolInvocation:
-    """The effect of a call, or the invocation that tells the model what is wrong with it."""
+    """The effect of a call, or the invocation that tells the model what is wrong with it.
+
+    Args:
+        shared: what the frames of the run share.
+        frame: the frame of the agent.
+        offers: what it offers to its model.
+        index: which call of the reply it is.
+        call: the call.
+        verdict: how it was taken before keys were replaced, see `Verdict`.
+    """
     if frame.truncated:
         return ToolInvocation(call.name, call.arguments, error=_CUT_OFF)
     offer = offers.by_wire_name.get(wire_name(call.name))
     if offer is None:
         known = ", ".join(sorted(offers.by_wire_name)) or "none"
         error = f'there is no tool "{call.name}"; the tools are: {known}'
-        return ToolInvocation(call.name, call.arguments, error=error)
+        return ToolInvocation(call.name, call.arguments, error=verdict or error)
     name, tool = offer.name, offer.spec
-    if call.verdict not in (None, RUN, ASK):
-        return ToolInvocation(name, call.arguments, error=call.verdict)
     try:
         given = read_arguments(name, call.arguments)
     except ValidationError as error:
-        return ToolInvocation(name, call.arguments, error=error.message)
+        return ToolInvocation(name, call.arguments, error=verdict or error.message)
+    if verdict not in (None, RUN, ASK):
+        return ToolInvocation(name, given, error=verdict)
     settings = settings_of(shared, frame.agent)
     if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
         given = without_stand_ins(view(tool_spec_schema, tool), given)
-    if call.verdict is not None:  # it fitted with the keys that were replaced since
-        effect = CallTool if call.verdict == RUN else Ask
+    if verdict is not None:  # it fitted with the keys that were replaced since
+        effect = CallTool if verdict == RUN else Ask
         return effect((*frame.at, index), name, write_json(parameters_of(tool).filled(given)))
     try:
         args = parameters_of(tool).checked(given)
@@ -81,14 +97,26 @@ def checked_call(
     return effect((*frame.at, index), name, write_json(args))
 
 
+def judged_call(
+    shared: Shared, frame: AgentFrame, offers: Offers, index: int, call: ToolCall
+) -> CallTool | Ask | ToolInvocation:
+    """`checked_call` where verdicts are told, or asked for."""
+    known, place = shared.verdicts, ("call", (*frame.at, index))
+    assert known is not None
+    taken = checked_call(shared, frame, offers, index, call, known.get(place))
+    if isinstance(taken, ToolInvocation):
+        known.setdefault(place, taken.error or "")
+    else:
+        known.setdefault(place, RUN if isinstance(taken, CallTool) else ASK)
+    return taken
+
+
 def refused(name: str, error: ValidationError) -> str:
     """What is said of arguments that are not of the declared types."""
     return f'arguments of "{name}" are refused:\n{error.message}'
 
 
-def result_problem(
-    shared: Shared, tool: Pattern, result: JsonText, verdict: str | None = None
-) -> str | None:
+def result_problem(shared: Shared, tool: Pattern, result: JsonText, at: At) -> str | None:
     """Why what a tool, an agent or a workflow gave is not of the type it declares, or None.
 
     Nothing is wrong with any result where the run allows all.
@@ -97,10 +125,12 @@ def result_problem(
         shared: what the frames of the run share.
         tool: what gave the result.
         result: the result.
-        verdict: what was said of it before keys in it were replaced, see `ToolReturned`.
+        at: the place of what gave it.
     """
-    if verdict is not None:
-        return verdict or None
+    if shared.verdicts is not None:
+        without = shared.changed(verdicts=None)
+        judge = partial(result_problem, without, tool, result, at)
+        return shared.said_of("result", at, lambda: judge() or "") or None
     if not shared.check_results:
         return None
     try:
@@ -120,6 +150,16 @@ def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
 
 
 _check_result: Memo[Pattern, Callable[[JsonText], None]] = Memo(_result_check)
+
+
+def decision_about(shared: Shared, ask: Ask, by: Pattern) -> Decision:
+    """What the policy decides of a call that is asked about by an agent or workflow."""
+
+    def decide() -> Decision:
+        return shared.policy.decide(ask.name, ask.args, by=by.value.identity)
+
+    said = shared.said_of("rule", ask.at, decide)
+    return "allow" if said == "allow" else "deny" if said == "deny" else "ask"
 
 
 def denied(reason: str) -> str:

@@ -9,7 +9,7 @@ provider's ids, which may be missing or repeated. What is about the whole run is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, Union
+from typing import Any, NamedTuple, TypeAlias, Union
 
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
@@ -102,6 +102,22 @@ class Ask(ToolEffect):
 # --- events
 
 
+class Verdict(NamedTuple):
+    """How something was taken before keys were replaced in a run's record.
+
+    Attributes:
+        of: what it is said of: a ``call`` of a model, the ``use`` of a node, a ``result``, an
+            ``answer``, or the ``rule`` that decides about a call when a run is resumed.
+        at: where that is.
+        said: ``run``, ``ask`` or why it is refused, of a call or a use; the decision of a rule; why
+            a result or an answer is not of its type, or "".
+    """
+
+    of: str
+    at: At
+    said: str
+
+
 @repr_without_keys
 @frozen
 class ModelReplied:
@@ -115,8 +131,7 @@ class ModelReplied:
         finish_reason: why the model stopped, in its provider's word; "" if it does not say.
         served_model: the model that replied, as its provider names it; "" if it does not say.
         server: the address of the server that replied, if it is not the provider's own.
-        verdict: what was wrong with it as an answer before keys in it were replaced, "" if nothing
-            was; None where none were.
+        verdicts: how it was taken, where keys were replaced.
     """
 
     at: At
@@ -126,7 +141,7 @@ class ModelReplied:
     finish_reason: str = ""
     served_model: str = ""
     server: str = ""
-    verdict: str | None = field(default=None, kw_only=True)
+    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
 @repr_without_keys
@@ -137,13 +152,12 @@ class ToolReturned:
     Attributes:
         at: the position of the call.
         result: the result.
-        verdict: what was wrong with it before keys in it were replaced, "" if nothing was; None
-            where none were.
+        verdicts: how it was taken, where keys were replaced.
     """
 
     at: At
     result: str = field(repr=short_repr)
-    verdict: str | None = field(default=None, kw_only=True)
+    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
 @repr_without_keys
@@ -155,24 +169,38 @@ class CallFailed:
         at: the position of the call.
         error: what went wrong, told to the model.
         exception: what the tool raised, for programs that look; not compared and not pickled.
+        verdicts: how it was taken, where keys were replaced.
     """
 
     at: At
     error: str = field(repr=short_repr)
     exception: BaseException | None = field(default=None, eq=False, repr=False)
+    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.at, self.error)  # not every exception can be pickled
+        return _failed, (self.at, self.error, self.verdicts)  # not every exception can be pickled
+
+
+def _failed(at: At, error: str, verdicts: tuple[Verdict, ...]) -> CallFailed:
+    return CallFailed(at, error, verdicts=verdicts)
 
 
 @repr_without_keys
 @frozen
 class Decided:
-    """Whether a tool that was asked about may be run; the model is told ``reason`` when not."""
+    """Whether a tool that was asked about may be run; the model is told ``reason`` when not.
+
+    Attributes:
+        at: the position of the question.
+        allowed: whether it may.
+        reason: why not.
+        verdicts: how what followed was taken, where keys were replaced.
+    """
 
     at: At
     allowed: bool
     reason: str = ""
+    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
 @frozen
@@ -214,6 +242,7 @@ class Resumed:
         ask_about: the positions of calls that may have run already, and are asked about before
             they are run again.
         at: the whole run.
+        verdicts: how what followed was taken, where keys were replaced.
 
     What is None stays as it was.
 
@@ -228,6 +257,7 @@ class Resumed:
     check_results: bool | None = None
     ask_about: tuple[At, ...] = ()
     at: At = ()
+    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
 Effect: TypeAlias = Union[CallModel, CallTool, Ask]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from gram import Pattern
 from lenses_ext import is_tool, tool_spec_of, workflow_of, written_signature
 
@@ -11,8 +9,7 @@ from ..contracts import parameters_of
 from ..errors import ValidationError
 from ..json_text import Json, write_json
 from ..messages import empty_context
-from .approval import Decision
-from .call_checks import FORBIDDEN, denied, refused
+from .call_checks import ASK, FORBIDDEN, RUN, denied, refused
 from .effects import Ask, At, CallTool
 from .frames import Begin, WorkflowFrame
 from .requests import arguments_of, input_of
@@ -34,34 +31,49 @@ def begun_use(
     Raises:
         ValidationError: it may not be used, or not with what it is given.
     """
+    known, key = shared.verdicts, ("use", place)
+    if known is None:
+        return _use(shared, frame, name, place, given, None)
+    try:
+        begun = _use(shared, frame, name, place, given, known.get(key))
+    except ValidationError as error:
+        known.setdefault(key, error.message)
+        raise
+    known.setdefault(key, ASK if isinstance(begun, Ask) else RUN)
+    return begun
+
+
+def _use(
+    shared: Shared, frame: WorkflowFrame, name: str, place: At, given: Json, verdict: str | None
+) -> CallTool | Ask | Begin:
+    if verdict not in (None, RUN, ASK):
+        raise ValidationError(verdict or "")
     used = pattern_of(frame, name)
     if not is_tool(used):
         kept = frame.kept.get(name, empty_context)
         if not kept and written_signature(used) is not None:
-            given = input_of(used, _checked(used, given))
+            given = input_of(used, _arguments(used, given, verdict))
         return Begin(place, used, given, kept)
-    args = _checked(used, given)
+    args = _arguments(used, given, verdict)
     tool = used.value.identity
-    decision = decision_on(shared, frame, tool, args)
-    if decision == "deny":
-        raise ValidationError(denied(FORBIDDEN))
-    return (CallTool if decision == "allow" else Ask)(place, tool, write_json(args))
+    if verdict is None:
+        decision = shared.policy.decide(tool, args, by=frame.workflow.value.identity)
+        if decision == "deny":
+            raise ValidationError(denied(FORBIDDEN))
+        verdict = RUN if decision == "allow" else ASK
+    return (CallTool if verdict == RUN else Ask)(place, tool, write_json(args))
 
 
-def _checked(used: Pattern, given: Json) -> dict[str, Json]:
-    """The arguments of what is used, with defaults."""
+def _arguments(used: Pattern, given: Json, verdict: str | None) -> dict[str, Json]:
+    """The arguments of what is used, with defaults; those with a verdict have been checked."""
     args = arguments_of(used, given)
     name = used.value.identity
     if not isinstance(args, dict):
         raise ValidationError(f'"{name}" takes a record, found {write_json(args)[:80]}')
+    parameters = parameters_of(tool_spec_of(used))
+    if verdict is not None:
+        return parameters.filled(args)
     try:
-        return parameters_of(tool_spec_of(used)).checked(args)
+        return parameters.checked(args)
     except ValidationError as error:
         raise ValidationError(refused(name, error)) from None
-
-
-def decision_on(
-    shared: Shared, frame: WorkflowFrame, tool: str, args: Mapping[str, Json]
-) -> Decision:
-    """Whether a tool that is a node may be called with these arguments, by the policy."""
-    return shared.policy.decide(tool, args, by=frame.workflow.value.identity)

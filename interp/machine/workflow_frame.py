@@ -19,7 +19,7 @@ from lenses_ext import FlowArrow, FlowNode, Workflow, is_tool, workflow_of
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
 from ..messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
-from .call_checks import FORBIDDEN, denied, not_run_again, result_problem
+from .call_checks import FORBIDDEN, decision_about, denied, not_run_again, result_problem
 from .calls_made import calls_by_place, calls_made
 from .effects import Ask, At, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
 from .frames import (
@@ -35,7 +35,7 @@ from .frames import (
 )
 from .joins import arrivals, is_enough, joined, list_of, record_of
 from .limits import is_under_an_agent, limit_reached, spent
-from .node_calls import begun_use, decision_on, pattern_of
+from .node_calls import begun_use, pattern_of
 from .shared import Shared
 
 _Waiting = TypeVar("_Waiting", CallTool, Ask)
@@ -88,7 +88,7 @@ def answered_call(shared: Shared, frame: WorkflowFrame, event: Event) -> ToolInv
     node, call = frame.node_at(event.at), frame.under_way(event.at)
     if node is None or call is None:
         return None
-    return _answered(shared, frame, node[0], call, event)
+    return _answered(shared.told_by(event), frame, node[0], call, event)
 
 
 def _answered(
@@ -99,7 +99,7 @@ def _answered(
     match event:
         case ToolReturned():
             said = JsonText.read(event.result)
-            error = result_problem(shared, pattern_of(frame, name), said, event.verdict)
+            error = result_problem(shared, pattern_of(frame, name), said, event.at)
             result = said if error is None else None
         case CallFailed():
             error = event.error
@@ -139,7 +139,7 @@ def resumed(shared: Shared, frame: WorkflowFrame, event: Resumed) -> WorkflowTak
     new: list[New] = []
     for part in frame.parts:
         if isinstance(part, Ask) and event.policy:
-            decision = decision_on(shared, frame, part.name, part.args)
+            decision = decision_about(shared, part, frame.workflow)
             if decision != "ask" and frame.status is Status.AWAITING_STEPS:
                 event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
                 shared, frame, more = decided(shared, frame, event_of_it)
@@ -333,7 +333,7 @@ def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> Workflo
 def _done(
     shared: Shared, frame: WorkflowFrame, result: JsonText, unfinished: bool
 ) -> WorkflowTaken:
-    if problem := result_problem(shared, frame.workflow, result):
+    if problem := result_problem(shared, frame.workflow, result, frame.place):
         return _failed(shared, frame, problem)
     frame = frame.changed(
         status=Status.DONE,

@@ -123,19 +123,16 @@ def _call_node(call: ToolCall) -> Node:
     }
     if call.echo is not None:
         properties["echo"] = write_json_text(call.echo)
-    if call.verdict is not None:
-        properties["verdict"] = write_text(call.verdict)
     return Node(TOOL_CALL, properties)
 
 
 def call_from_pattern(pattern: Pattern) -> ToolCall:
     """Read a tool call from a pattern; see `message_from_pattern`."""
-    read = Reader(pattern, TOOL_CALL, ["id", "name", "arguments", "echo", "verdict"])
+    read = Reader(pattern, TOOL_CALL, ["id", "name", "arguments", "echo"])
     read.without_elements()
     return ToolCall(
         read.text("id", ""),
         read.text("name"),
         read.json_text("arguments"),
         read.json_text("echo") if read.has("echo") else None,
-        verdict=read.text("verdict") if read.has("verdict") else None,
     )

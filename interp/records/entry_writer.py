@@ -73,10 +73,12 @@ class EntryWriter:
         self.seal = seal
         self._redacted = redactor()
         self._fingerprints = Fingerprints(self._redacted)
+        self._had_keys = False
 
     def anew(self) -> EntryWriter:
         """A writer of the entries behind those of this one, with the keys that are known now."""
         writer = EntryWriter(self.seal)
+        writer._had_keys = self._had_keys
         if writer._redacted is self._redacted:
             writer._fingerprints = self._fingerprints  # so that each message is read once
         return writer
@@ -118,7 +120,7 @@ class EntryWriter:
         )
         library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
         entry = Node(RUN, properties, (state_to_pattern(state), library))
-        entry, _ = self._without_keys(entry)
+        entry = self._without_keys(entry)
         rest = seal_of_rest(state, pending(state), self._fingerprints)
         self.seal = seal_of_entry(entry.line()) + rest
         entry = entry._replace(properties={**entry.properties, VERIFY: self.seal})
@@ -126,10 +128,10 @@ class EntryWriter:
 
     def event(self, folded: Folded, seconds: float | None = None) -> str:
         """An event, see `RunLog.append`."""
-        entry, had_keys = self._without_keys(event_node(folded.event, seconds))
-        if had_keys and folded.before is not None:
+        entry = self._without_keys(event_node(folded.event, seconds))
+        if self._had_keys and folded.before is not None:  # since one key leads to what others say
             judged = with_verdicts(folded.before, folded.event)
-            entry, _ = self._without_keys(event_node(judged, seconds))
+            entry = self._without_keys(event_node(judged, seconds))
 
         def seal(line: str) -> str:
             rest = seal_of_rest(folded.state, folded.new, self._fingerprints)
@@ -140,22 +142,20 @@ class EntryWriter:
 
     def note(self, note: Note) -> str:
         """A note."""
-        return self._without_keys(note_node(note))[0].line()
+        return self._without_keys(note_node(note)).line()
 
-    def _without_keys(self, entry: Node) -> tuple[Node, bool]:
-        """An entry without keys, and whether there were any in it."""
+    def _without_keys(self, entry: Node) -> Node:
+        """An entry without keys; it is noticed if there were any in it."""
         redact = self._redacted
         if redact is str:
-            return entry, False
-        had_keys = False
+            return entry
 
         def noticed(text: str) -> str:
-            nonlocal had_keys
             clean = redact(text)
-            had_keys = had_keys or clean != text
+            self._had_keys = self._had_keys or clean != text
             return clean
 
-        return entry.redacted(noticed), had_keys
+        return entry.redacted(noticed)
 
 
 def _tool_pattern(tool: Tool | Pattern) -> Pattern:

@@ -10,8 +10,8 @@
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
 ``seconds`` may stand beside them: how long the effect took that the event answers; ``verify``, see
-`seals`; and ``verdict``, how something was taken before keys in it were replaced. Older versions
-wrote beside a reply ``request``, the fingerprint of what it answers.
+`seals`; and ``verdicts``, how it was taken before keys were replaced. Older versions wrote beside a
+reply ``request``, the fingerprint of what it answers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gram import Pattern, expect
 
@@ -33,6 +33,7 @@ from ..machine import (
     Resumed,
     TimeUp,
     ToolReturned,
+    Verdict,
 )
 from .conversation_pattern import message_from_pattern, message_node
 from .nodes import Node
@@ -60,8 +61,8 @@ from .seals import VERIFY
 REQUEST = "request"
 """The property of a reply that had the fingerprint of its request, before there were seals."""
 
-VERDICT = "verdict"
-"""The property that says how something was taken before keys in it were replaced."""
+VERDICTS = "verdicts"
+"""The property that says how an event was taken before keys were replaced, see `Verdict`."""
 
 Parts: TypeAlias = tuple[dict[str, Written], tuple[Node | Pattern, ...]]
 
@@ -98,6 +99,8 @@ def event_node(event: Event, seconds: float | None = None) -> Node:
     properties, elements = _TYPES[type(event)].write(event)
     if event.at:
         properties["at"] = event.at
+    if verdicts := getattr(event, VERDICTS, ()):
+        properties[VERDICTS] = tuple(map(_write_verdict, verdicts))
     if seconds is not None:
         properties["seconds"] = round(seconds, 6)
     return Node(type(event).__name__, properties, elements)
@@ -112,8 +115,20 @@ def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
     expect(pattern, Pattern, "pattern", by="event_from_pattern")
     label = expect_one_of(_FORMS, pattern)
     form = _FORMS[label]
-    read = Reader(pattern, label, ["at", "seconds", VERIFY, *form.keys])
-    return form.read(read, read.position()), read.seconds()
+    read = Reader(pattern, label, ["at", "seconds", VERIFY, VERDICTS, *form.keys])
+    event = form.read(read, read.position())
+    verdicts = tuple(read.maps(VERDICTS))
+    if verdicts and not isinstance(event, TimeUp):
+        event = evolve(event, verdicts=tuple(map(_read_verdict, verdicts)))
+    return event, read.seconds()
+
+
+def _write_verdict(verdict: Verdict) -> dict[str, Written]:
+    return {"of": verdict.of, "at": verdict.at, "said": write_text(verdict.said)}
+
+
+def _read_verdict(read: Reader) -> Verdict:
+    return Verdict(read.text("of"), read.position(), read.text("said"))
 
 
 # --- each event
@@ -131,8 +146,6 @@ def _write_reply(event: ModelReplied) -> Parts:
         properties["served"] = write_text(event.served_model)
     if event.server:
         properties["server"] = write_text(event.server)
-    if event.verdict is not None:
-        properties[VERDICT] = write_text(event.verdict)
     return properties, (message_node(event.message),)
 
 
@@ -148,26 +161,14 @@ def _read_reply(read: Reader, at: At) -> Event:
         read.text("finish", ""),
         read.text("served", ""),
         read.text("server", ""),
-        verdict=_read_verdict(read),
     )
-
-
-def _read_verdict(read: Reader) -> str | None:
-    return read.text(VERDICT) if read.has(VERDICT) else None
-
-
-def _write_result(event: ToolReturned) -> Parts:
-    properties: dict[str, Written] = {"result": write_json_text(event.result)}
-    if event.verdict is not None:
-        properties[VERDICT] = write_text(event.verdict)
-    return properties, ()
 
 
 def _read_result(read: Reader, at: At) -> Event:
     read.without_elements()
     text = read.json_text("result")
     read.parsed(text, "result")
-    return ToolReturned(at, text, verdict=_read_verdict(read))
+    return ToolReturned(at, text)
 
 
 def _read_failure(read: Reader, at: At) -> Event:
@@ -224,11 +225,13 @@ def _read_change(read: Reader, at: At) -> Event:
 
 _TYPES: Mapping[type[Event], _Form] = {
     ModelReplied: _Form(
-        ("usage", "truncated", "finish", "served", "server", REQUEST, VERDICT),
+        ("usage", "truncated", "finish", "served", "server", REQUEST),
         _write_reply,
         _read_reply,
     ),
-    ToolReturned: _Form(("result", VERDICT), _write_result, _read_result),
+    ToolReturned: _Form(
+        ("result",), lambda event: ({"result": write_json_text(event.result)}, ()), _read_result
+    ),
     CallFailed: _Form(
         ("error",), lambda event: ({"error": write_text(event.error)}, ()), _read_failure
     ),

@@ -8,12 +8,12 @@ stop at U+0000: a text with such characters is a string tagged ``escaped``, in w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NoReturn, TypeAlias, TypeGuard, TypeVar, Union
 
-from pyrsistent import PVector, pvector
+from pyrsistent import PMap, PVector, pvector
 
-from gram import Pattern, TaggedString, Value, did_you_mean, fault
+from gram import Pattern, Subject, TaggedString, Value, did_you_mean, fault
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, read_json, write_json
@@ -136,6 +136,15 @@ class Reader:
         if isinstance(value, PVector):
             return tuple(self._position(each, key) for each in value)
         self.refuse("ill-typed", f"{key} of {self.label} must be an array of positions", key)
+
+    def maps(self, key: str) -> Iterator[Reader]:
+        """What reads each of some maps, or nothing if the property is missing."""
+        value = self.properties.get(key, pvector())
+        for each in value if isinstance(value, PVector) else (value,):
+            if not isinstance(each, PMap):
+                self.refuse("ill-typed", f"{key} of {self.label} must be an array of maps", key)
+            subject = Subject("", {self.label}, each)
+            yield Reader(Pattern(subject), self.label, each)
 
     def _position(self, value: Value, key: str) -> At:
         if isinstance(value, PVector):
