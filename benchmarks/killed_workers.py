@@ -47,12 +47,17 @@ def say_hello(personName: str, context: ToolContext) -> str:
 """
 UNDER_WAY = "SELECT id, fence FROM gram_runs WHERE status = 'running' AND owner LIKE ?"
 LEFT = "SELECT count(*) FROM gram_runs WHERE status NOT IN ('done', 'failed', 'limited')"
-HOLDERS = (
-    "SELECT args ->> 'run', worker_id FROM procrastinate_jobs "
-    "WHERE status = 'doing' AND worker_id IS NOT NULL AND queueing_lock = ANY(?)"
+WORKING = (
+    "SELECT owner, max(worker_id) FROM gram_runs AS r JOIN procrastinate_jobs AS job "
+    "ON queueing_lock = r.id AND job.status = 'doing' WHERE r.status = 'running' "
+    "AND leased_until > extract(epoch FROM clock_timestamp()) "
+    "GROUP BY r.id HAVING count(*) = 1"  # not beside a job of a dead worker
+)
+HELD = (
+    "SELECT queueing_lock FROM procrastinate_jobs "
+    "WHERE status = 'doing' AND worker_id = ? AND queueing_lock = ANY(?)"
 )
 _LONGEST = 3600.0  # seconds
-_TO_CLAIM = 5.0  # seconds in which a worker that has a job claims its run, unless it is killed
 
 
 @define
@@ -62,12 +67,12 @@ class _Caught:
     Attributes:
         fence: the number of its claim.
         killed: when the worker was killed.
-        holders: the workers that had its job since, with the times when that was seen first.
+        killed_last: the same, or when another was killed that had its job, and had not claimed it.
     """
 
     fence: int
     killed: float
-    holders: dict[int, float] = Factory(dict)
+    killed_last: float
 
 
 @define
@@ -80,8 +85,10 @@ class Report:
         submitting: how long it took to submit them.
         kills: how many workers were killed.
         caught: how many runs were under way in a worker that was killed.
-        takeovers: the seconds until each of these was gone on with, but for the following.
-        again: the same for those whose next worker was killed, too, before it had claimed them.
+        takeovers: the seconds until each of these was gone on with, from when the last worker
+            that had it was killed.
+        again: the seconds from the first kill, for those whose next worker was killed, too, before
+            it had claimed them.
         lost: runs that did not end well.
         repeated: runs in which an answer is recorded more than once.
         called_again: calls of the tool that were made more than once; a call that was under way
@@ -104,10 +111,10 @@ class Report:
         return (
             f"{self.runs} runs submitted in {self.submitting:.0f} s, ended in {self.seconds:.0f} s "
             f"({self.runs / self.seconds:.0f}/s)\n"
-            f"{self.kills} workers killed, with {self.caught} runs under way; "
-            f"longest takeover {longest:.1f} s\n"
-            f"next worker killed as well, before it had claimed the run: {len(self.again)}; "
-            f"longest takeover of these {again:.1f} s\n"
+            f"{self.kills} workers killed, with {self.caught} runs under way; longest takeover "
+            f"{longest:.1f} s after the kill of the last worker that had the run\n"
+            f"runs whose next worker was killed, too, before it had claimed them: "
+            f"{len(self.again)}; longest takeover {again:.1f} s after the first of these kills\n"
             f"lost: {len(self.lost)}; recorded twice: {len(self.repeated)}; "
             f"tool calls made again: {self.called_again}"
         )
@@ -160,21 +167,20 @@ def _kill_until_ended(
     command: list[str],
     environment: dict[str, str],
 ) -> None:
-    waiting: dict[str, _Caught] = {}
+    waiting, numbers = dict[str, _Caught](), dict[int, int]()
     began = time.monotonic()
     next_kill, left_then = began + chance.expovariate(1 / every), report.runs
     while (left := store.database.execute(LEFT)[0][0]) or waiting:
         assert time.monotonic() - began < _LONGEST, f"stuck: {report}"
         time.sleep(0.2)
-        fences = dict(
+        fences: dict[str, int] = dict(
             store.database.execute("SELECT id, fence FROM gram_runs WHERE id = ANY(?)", [*waiting])
         )
         for run, caught in list(waiting.items()):
             if fences[run] > caught.fence or store.row(run).status == "done":
-                _taken_over(report, caught)
-                del waiting[run]
-        for run, holder in store.database.execute(HOLDERS, [*waiting]):
-            waiting[run].holders.setdefault(holder, time.monotonic())
+                _taken_over(report, waiting.pop(run))
+        for owner, number in store.database.execute(WORKING):
+            numbers[int(owner.split("/")[1])] = number or 0
         # On a machine that is too busy for workers to get anywhere until the next kill, it waits.
         if time.monotonic() > next_kill and left_then - left >= len(processes):
             left_then = left
@@ -183,12 +189,15 @@ def _kill_until_ended(
             killed = processes[index]
             killed.kill()
             killed.wait()
+            now = time.monotonic()
             processes[index] = subprocess.Popen(command, env=environment)
             found = store.database.execute(UNDER_WAY, f"%/{killed.pid}/%")
-            held = dict(store.database.execute(HOLDERS, [run for run, _ in found]))
-            now = time.monotonic()
+            for (run,) in store.database.execute(HELD, numbers.get(killed.pid, 0), [*waiting]):
+                waiting[run].killed_last = now
             for run, fence in found:
-                waiting[run] = _Caught(fence, now, {held[run]: now} if run in held else {})
+                if run in waiting:  # taken over since the last look, and killed again
+                    _taken_over(report, waiting.pop(run))
+                waiting[run] = _Caught(fence, now, now)
             report.kills += 1
             report.caught += len(found)
 
@@ -196,8 +205,9 @@ def _kill_until_ended(
 def _taken_over(report: Report, caught: _Caught) -> None:
     """Note how long a run waited, and whether another worker was killed with its job meanwhile."""
     now = time.monotonic()
-    in_vain = any(caught.killed < each < now - _TO_CLAIM for each in caught.holders.values())
-    (report.again if in_vain else report.takeovers).append(now - caught.killed)
+    report.takeovers.append(now - caught.killed_last)
+    if caught.killed_last > caught.killed:
+        report.again.append(now - caught.killed)
 
 
 def _judge(store: RunStore, ids: list[str], ledger: list[str], report: Report) -> None:

@@ -13,6 +13,7 @@ from .completing import complete_files
 from .file_options import mcp_option, openapi_option
 from .options import match_option, tools_option
 from .output import is_verbose, note
+from .process import leave_at_termination
 from .store_option import store_option
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def command(
     their provider, in its environment; -v says which it leaves. At SIGTERM or Ctrl-C it takes
     nothing new, and ends when its runs have.
     """
+    leave_at_termination()  # until it works, which then ends what is under way
     limits = _limits(at_most, per_minute)
     from ..workers import Worker, read_schedules  # imported late: completion needs no workers
     from .inputs import read_libraries

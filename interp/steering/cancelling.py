@@ -30,3 +30,6 @@ def cancel_run(store: RunStore, run: str) -> None:
     claim = store.take_over(run)
     store.append(claim, EntryWriter().note(Stopped(CANCELLED)))
     store.let_go(claim, "cancelled", Usage(None, None), CANCELLED)
+    from ..workers import tell_workers  # imported late: it loads what drives runs
+
+    tell_workers(store, run)

@@ -76,6 +76,9 @@ def decide_run(
     if answers:
         with log.held(lambda: state):
             log.append_all(answers)
+        from ..workers import tell_workers  # imported late: it loads what drives runs
+
+        tell_workers(store, run)
     return state.asks
 
 

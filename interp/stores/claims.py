@@ -18,8 +18,11 @@ from .database import Database, Execute, Rows
 from .owners import is_dead, new_owner
 from .run_rows import ENDED, RunStatus, name_of, no_run
 
-LEASE: Final = 15.0
+LEASE: Final = 10.0
 """The seconds after which a run whose owner is not heard of may be claimed by others."""
+
+_AT_ONCE: Final = 10
+"""How many claims one statement renews."""
 
 
 @define(eq=False)
@@ -77,17 +80,19 @@ def take_over(database: Database, run: str) -> Claim:
     return claimed
 
 
-def renew(database: Database, claim: Claim) -> bool:
-    """Renew a claim; False if somebody else has claimed the run since."""
-    renewed = database.execute(
-        f"UPDATE gram_runs SET leased_until = {database.clock} + ? "
-        "WHERE id = ? AND fence = ? RETURNING id",
-        LEASE,
-        claim.run,
-        claim.fence,
-    )
-    claim.is_lost = not renewed
-    return bool(renewed)
+def renew(database: Database, claims: Sequence[Claim]) -> None:
+    """Renew claims; those whose runs somebody else has, or nobody any more, are marked as lost."""
+    for first in range(0, len(claims), _AT_ONCE):
+        some = claims[first : first + _AT_ONCE]
+        renewed = database.execute(
+            f"UPDATE gram_runs SET leased_until = {database.clock} + ? "
+            f"WHERE owner IS NOT NULL AND ({' OR '.join(['(id = ? AND fence = ?)'] * len(some))}) "
+            "RETURNING id, fence",
+            LEASE,
+            *(value for claim in some for value in (claim.run, claim.fence)),
+        )
+        for claim in some:
+            claim.is_lost = (claim.run, claim.fence) not in renewed
 
 
 def let_go(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock, Thread
 from time import sleep
@@ -12,7 +12,7 @@ from ..errors import StoreError
 from .claims import Claim
 from .forks import anew_after_fork
 
-RENEWAL: Final = 5.0
+RENEWAL: Final = 3.0
 """The seconds between two signs of life of an owner."""
 
 
@@ -20,10 +20,10 @@ class Keeper:
     """Renews the claims of one process, in a thread of its own while there are any.
 
     Args:
-        renew: renews a claim, or marks it as lost.
+        renew: renews claims, or marks them as lost.
     """
 
-    def __init__(self, renew: Callable[[Claim], None]) -> None:
+    def __init__(self, renew: Callable[[Sequence[Claim]], None]) -> None:
         self._renew = renew
         self.after_fork()
         anew_after_fork(self)
@@ -55,6 +55,5 @@ class Keeper:
                     self._thread = None
                     return
                 claims = tuple(self._claims)
-            for claim in claims:
-                with suppress(StoreError):  # the next entry or renewal may reach the store again
-                    self._renew(claim)
+            with suppress(StoreError):  # the next entry or renewal may reach the store again
+                self._renew(claims)

@@ -178,7 +178,6 @@ class RunStore:
             StoreError: the store cannot be written.
         """
         self._keeper.let_go(claim)
-
         claims.let_go(self.ready(), claim, status, usage, reason, context)
 
     def begin_anew(
@@ -343,6 +342,8 @@ class RunStore:
         self._keeper.keep(claim)
         return claim
 
-    def _renew(self, claim: Claim) -> None:
-        if not claims.renew(self.ready(), claim):
-            self._keeper.let_go(claim)
+    def _renew(self, held: Sequence[Claim]) -> None:
+        claims.renew(self.ready(), held)
+        for claim in held:
+            if claim.is_lost:
+                self._keeper.let_go(claim)

@@ -5,6 +5,7 @@ from .queue import RunQueue, why_queued
 from .schedules import Schedule, read_schedules
 from .shared_limits import SharedLimit
 from .submission import KeptOptions, postgres_of, submit
+from .telling import tell_workers
 from .worker import Worker
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "set_shared_limits",
     "shared_limits",
     "submit",
+    "tell_workers",
     "why_queued",
 ]

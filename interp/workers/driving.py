@@ -44,6 +44,9 @@ _SHORTEST: Final = 5.0
 _LONGEST: Final = 300.0
 """Seconds from such a failure until the run goes on; each time twice as long."""
 
+_SOON: Final = 1.0
+"""Seconds until a run that waits for another in its worker is taken again."""
+
 _IS_LEFT: Final = ("queued", "stopped")
 _HAS_ENDED: Final = ("done", "failed", "limited", "cancelled")
 
@@ -119,7 +122,7 @@ class Driver:
         elif deaths < _SUSPECTED:
             await self._finish(row, log, kept, limits)
         elif self._suspect is not None:
-            raise LaterError(f"run {self._suspect} is driven first", _SHORTEST)
+            raise LaterError(f"run {self._suspect} is driven first", _SOON)
         else:
             self._suspect = row.id
             try:

@@ -35,20 +35,19 @@ def queue_of(state: State) -> str:
 
     Tools are the same if binding cannot tell them apart, however they are written.
     """
-    tools = {view(tool_spec_name, spec): spec for spec in tools_to_bind(state.agent)}
-    needed: list[str] = [
+    tools = {  # agents may have different ones of the same name
         write_json(
             [
-                name,
+                view(tool_spec_name, spec),
                 view(tool_spec_description, spec),
                 view(tool_spec_schema, spec),
                 result_schema(spec),
             ]
         )
-        for name, spec in sorted(tools.items())
-    ]
+        for spec in tools_to_bind(state.agent)
+    }
     providers = {model.provider.lower() for model in models_asked(state)}
-    needed += sorted(providers)
+    needed = [*sorted(tools), *sorted(providers)]
     return f"runs-{sha256(chr(10).join(needed).encode()).hexdigest()[:32]}"
 
 

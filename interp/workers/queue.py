@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from ..errors import ConfigurationError
 from ..json_text import write_json
 from ..stores import PostgresDatabase, RunStore
-from .tables import CLOCK, SEEN, WORK
+from .tables import CLOCK, HAS_ITS_JOBS, SEEN, WORK
 
 if TYPE_CHECKING:
     import psycopg
@@ -33,8 +33,9 @@ Connection: TypeAlias = "psycopg.Connection[Any]"
 _ENDED = "('done', 'failed', 'limited', 'cancelled')"
 _HAS_JOB = (
     "(EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = r.id AND status = 'todo') OR "
-    "EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = r.id AND status = 'doing' "
-    "AND worker_id IS NOT NULL))"
+    "EXISTS (SELECT 1 FROM procrastinate_jobs AS job JOIN procrastinate_workers AS worker "
+    "ON worker.id = job.worker_id WHERE queueing_lock = r.id AND status = 'doing' "
+    f"AND last_heartbeat > now() - interval '{HAS_ITS_JOBS} seconds'))"
 )
 _HAS_GONE_ON = (
     "EXISTS (SELECT 1 FROM gram_conversations AS talk WHERE talk.name = {turn}.conversation "
@@ -126,6 +127,28 @@ class RunQueue:
         if runs:
             self._database.connected(lambda connection: self._put(connection, runs))
 
+    def may_look(self, what: str, seconds: float) -> bool:
+        """Whether nobody has looked for something for some seconds; who asks looks now, then.
+
+        Args:
+            what: what is looked for.
+            seconds: how long one look is enough for all workers.
+        """
+        # Most ask in vain, so they only read.
+        return not self._column(
+            f"SELECT 1 FROM gram_looks WHERE what = %s AND at BETWEEN {CLOCK} - %s AND {CLOCK}",
+            what,
+            seconds,
+        ) and bool(
+            self._column(
+                f"INSERT INTO gram_looks AS last VALUES (%s, {CLOCK}) ON CONFLICT (what) "
+                "DO UPDATE SET at = excluded.at "
+                "WHERE last.at NOT BETWEEN excluded.at - %s AND excluded.at RETURNING 1",
+                what,
+                seconds,
+            )
+        )
+
     def without_jobs(self, *, begun: bool) -> list[str]:
         """Runs that nobody drives and that have no job, though they could go on.
 
@@ -146,6 +169,10 @@ class RunQueue:
     def is_work(self, run: str) -> bool:
         """Whether a run is among the work."""
         return bool(self._column("SELECT run FROM gram_work WHERE run = %s", run))
+
+    def due(self, run: str) -> float | None:
+        """When a run of the work may begin, 0 for at once; None for a run that is no work."""
+        return next(iter(self._column("SELECT due FROM gram_work WHERE run = %s", run)), None)
 
     def is_behind(self, run: str) -> bool:
         """Whether another turn of a run's conversation goes first."""
@@ -310,6 +337,19 @@ class RunQueue:
         )
 
 
+def with_workers(store: RunStore) -> PostgresDatabase | None:
+    """The database of a store that runs were submitted to; None for another.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    database = store.database
+    if not isinstance(database, PostgresDatabase):
+        return None
+    has_queue = database.execute("SELECT to_regclass('gram_requests')::text") != [(None,)]
+    return database if has_queue else None
+
+
 def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
     """Why runs wait that are queued, by their ids; one that a worker will take has no reason.
 
@@ -320,10 +360,8 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
     Raises:
         StoreError: the store cannot be read.
     """
-    database = store.database
-    if not isinstance(database, PostgresDatabase):
-        return {}
-    if database.execute("SELECT to_regclass('gram_requests')::text") == [(None,)]:
+    database = with_workers(store)
+    if database is None:
         return {}
     found = database.connected(
         lambda connection: connection.execute(

@@ -142,26 +142,35 @@ def postgres_of(store: RunStore) -> PostgresDatabase:
 
 def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | None) -> str:
     queue = RunQueue(postgres_of(store))
-    run = state.run_id
+    run, due = state.run_id, None if at is None else at.timestamp()
     try:
         StoredRun(store, run, facts=facts, status="queued").begin(state, ())
     except RunExistsError:
-        _expect_same(store, state, facts)
+        _expect_same(store, queue, state, facts, due)
         if store.row(run).status in ENDED:
             return run
-    queue.add(run, queue_of(state), None if at is None else at.timestamp())
+    queue.add(run, queue_of(state), due)
     return run
 
 
-def _expect_same(store: RunStore, state: State, facts: RunFacts) -> None:
+def _expect_same(
+    store: RunStore, queue: RunQueue, state: State, facts: RunFacts, due: float | None
+) -> None:
     """Refuse to go on unless the store has just the run that is submitted."""
-    kept = store.recorded(state.run_id).first
-    begun = begun_with(kept, kept.agent, empty_context)
-    other = store.row(state.run_id).facts
-    if begun != state or (other.conversation, other.tenant) != (facts.conversation, facts.tenant):
+    kept, row = store.recorded(state.run_id).first, store.row(state.run_id)
+    when = queue.due(state.run_id)  # None where it does not matter any more
+    same = {
+        "the program, the input or an option": begun_with(kept, kept.agent, empty_context) == state,
+        "the conversation": row.facts.conversation == facts.conversation,
+        "the tenant": row.facts.tenant == facts.tenant,
+        "the priority": row.facts.priority == facts.priority,
+        "the time": when is None or when == (due or 0.0),
+    }
+    if others := [what for what, is_same in same.items() if not is_same]:
         raise StoreError(
-            f"{store.name_of(state.run_id)}: another run was submitted under this id\n"
-            "  hint: give another id, or the same program, input and options"
+            f"{store.name_of(state.run_id)}: another run was submitted under this id: "
+            f"{', '.join(others)} differ{'' if len(others) > 1 else 's'}\n"
+            "  hint: give another id, or submit the same"
         )
 
 

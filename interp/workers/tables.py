@@ -83,14 +83,31 @@ def _make_first(execute: Execute) -> None:
         execute(SchemaManager.get_schema())
 
 
-WORK: Final = TableFormat("the queue of its workers", "gram_workers_format", (_make_first,))
+def _make_second(execute: Execute) -> None:
+    """When somebody last looked for what is to be done, so that one worker looks for all."""
+    execute("CREATE TABLE gram_looks (what TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL)")
+
+
+WORK: Final = TableFormat(
+    "the queue of its workers", "gram_workers_format", (_make_first, _make_second)
+)
 """The tables of workers, with those of Procrastinate."""
 
 CLOCK: Final = "extract(epoch FROM clock_timestamp())::double precision"
 """SQL for the time in seconds since 1970: the server's, which is the same for all workers."""
 
-SEEN: Final = 15.0
+LOOK: Final = 2.0
+"""Seconds between two signs of life of a worker, and between two looks for work of dead ones."""
+
+SEEN: Final = 10.0
 """Seconds since a worker was last heard of, after which it counts as dead."""
+
+HAS_ITS_JOBS: Final = 6.0
+"""Seconds since a worker was last heard of, after which its jobs are put in again.
+
+That is sooner than it counts as dead, since it costs little where it lives: a job whose run is
+claimed is over at once.
+"""
 
 LONGEST_REQUEST: Final = 3600.0
 """Seconds since a request began, after which it counts as under way no more."""

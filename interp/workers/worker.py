@@ -8,49 +8,35 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from math import inf
-from time import monotonic, time
-from typing import TYPE_CHECKING, Any, Final
+from time import monotonic
+from typing import Any, Final
 
 from gram import expect, expect_all
 from lenses_ext import Match
 
-from ..errors import ConfigurationError, RunTakenError, StoreError, said_by
-from ..machine import State
+from ..errors import ConfigurationError, StoreError, said_by
 from ..redaction import redact_error
 from ..stores import PostgresDatabase, RunRow, open_store
 from ..threads import call_in_thread
 from ..tools import LibraryLike, library_of
-from .database_errors import is_of_database, refusal, stays
-from .driving import Driver, reason_of
+from .database_errors import refusal, stays
+from .driving import Driver
 from .kept_limits import expect_limits, set_shared_limits
-from .needs import queue_of, why_not
+from .looking import Looks
+from .needs import why_not
 from .process import until_told
 from .queue import GO_ON, RunQueue
-from .schedules import Schedule, submit_due
+from .schedules import Schedule
 from .shared_limits import SharedLimit, SharedLimits
 from .submission import postgres_of
-from .tables import SEEN
-
-if TYPE_CHECKING:
-    import procrastinate
-    from procrastinate.jobs import Job
+from .tables import LOOK, SEEN
 
 LOGGER: Final = logging.getLogger("interp.workers")
-
-_LOOK: Final = 3.0
-"""Seconds between two looks for what is to be done beside the jobs."""
-
-_SLOWLY: Final = 20.0
-"""How many times as long as a look for lost work takes, at least, until the next."""
 
 _PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0
 """Seconds until it starts again after the database failed it; each time twice as long."""
-
-_NONE: Final = "none"
-"""A queue without jobs, for a worker that knows no other; Procrastinate would take from all."""
 
 _TO_CLOSE: Final = 5.0
 """Seconds that it has after the grace, to leave its runs to others."""
@@ -108,26 +94,24 @@ class Worker:
             raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
         if grace < 0:
             raise ConfigurationError(f"grace must not be negative, found {grace}")
-        self._library = library_of(library, by="Worker")
-        self._match: Match = match
+        tools = library_of(library, by="Worker")
         self._at_once = at_once
         self._grace = grace
         self._limits: dict[str, SharedLimit | None] = dict(limits or {})
         self.store: Final = open_store(store)
         self._address = postgres_of(self.store).address
         self._database = PostgresDatabase(self._address)  # a connection beside that of the store
-        self._queue = RunQueue(self._database)
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
-        self._schedules = tuple(schedules)
-        self._submitted_until: float | None = None
-        self._ahead = 0.0  # seconds that the clock here is ahead of the database's
-        self._channel = f"gram_worker_{os.urandom(8).hex()}"
-        self._queues = [_NONE]  # Procrastinate looks into it for each job
-        self._leaves: dict[str, str] = {}
-        self._known = 0
-        self._unjudged: set[str] = set()
         ours = RunQueue(postgres_of(self.store))
-        self._driver = Driver(self.store, ours, self._library, match, told or (lambda _: None))
+        self._driver = Driver(self.store, ours, tools, match, told or (lambda _: None))
+        self._looks = Looks(
+            self._name,
+            self.store,
+            RunQueue(self._database),
+            lambda state: why_not(state, tools, match),
+            self._driver.end,
+            schedules,
+        )
         self._driving: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -166,7 +150,7 @@ class Worker:
         finally:
             self._loop, self._is_stopping = None, False
             with suppress(StoreError):
-                self._queue.left(self._name)
+                self._looks.end()
             self._database.close()
             self.store.close()
 
@@ -234,9 +218,9 @@ class Worker:
             await pool.wait()
             limits = SharedLimits(pool, self._name)
             await limits.begin()
-            app = procrastinate.App(connector=Connector(self._channel))
+            app = procrastinate.App(connector=Connector(self._looks.channel))
 
-            @app.task(name=GO_ON, retry=Again(self._now))
+            @app.task(name=GO_ON, retry=Again(self._looks.now))
             async def go_on(run: str) -> None:
                 task = asyncio.current_task()
                 assert task is not None
@@ -253,105 +237,24 @@ class Worker:
                 if self._limits:  # once, so that what is set later stays
                     await call_in_thread(lambda: set_shared_limits(self.store, self._limits))
                     self._limits = {}
-                await call_in_thread(self._look)
-                looking = asyncio.create_task(self._keep_looking(app))
+                await call_in_thread(self._looks.look)
+                looking = asyncio.create_task(self._looks.keep_on(app, self._look_at))
                 try:
                     await app.run_worker_async(
-                        queues=self._queues,
+                        queues=self._looks.queues,
                         name=self._name,
                         concurrency=self._at_once,
                         shutdown_graceful_timeout=self._grace,
                         delete_jobs="always",
                         install_signal_handlers=False,
-                        update_heartbeat_interval=SEEN / 3,
-                        stalled_worker_timeout=SEEN,
+                        update_heartbeat_interval=LOOK,
+                        fetch_job_polling_interval=LOOK,
+                        stalled_worker_timeout=3 * SEEN,  # it starts again if it lives
                     )
                 finally:
                     while not looking.done():  # a call that ends right then hides a cancellation
                         looking.cancel()
                         await asyncio.wait({looking}, timeout=_PAUSE)
-
-    async def _keep_looking(self, app: procrastinate.App) -> None:
-        """Take part in what all workers do beside the jobs."""
-        loop = asyncio.get_running_loop()
-        next_for_lost = 0.0
-        while True:
-            await asyncio.sleep(_LOOK)
-            try:
-                stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SEEN)
-                await self._remove(app, stalled)
-                await call_in_thread(self._look)  # puts in jobs for those that were removed, too
-                began = loop.time()
-                if began > next_for_lost:
-                    await call_in_thread(self._look_for_lost)
-                    took = loop.time() - began
-                    next_for_lost = loop.time() + max(2 * _LOOK, _SLOWLY * took)
-            except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-                self._look_at(error)
-                LOGGER.warning("could not look: %s", redact_error(said_by(error)))
-
-    def _look(self) -> None:
-        """Say that this worker lives, learn of queues, and find runs that are due or were left."""
-        found = self._queue.queues(self._known, self._unjudged)
-        for number, name, run in found:
-            self._known = max(self._known, number)
-            self._unjudged.add(name)
-            if run is not None and (state := self._begun(run)):
-                self._unjudged.discard(name)
-                if reason := why_not(state, self._library, self._match):
-                    self._leaves[name] = reason
-                    LOGGER.info("leaves runs such as %s to others: %s", run, reason)
-                else:
-                    self._queues.append(name)
-                    self._queue.tell(self._channel)
-        now = self._queue.seen(self._name, self._channel, self._queues, self._leaves)
-        self._ahead = time() - now
-        self._queue.put(self._queue.without_jobs(begun=True))
-        submit_due(self._schedules, self.store, self._submitted_until, now)
-        self._submitted_until = now
-
-    def _now(self) -> datetime:
-        """The time by the clock of the database, which is the same for all workers."""
-        return datetime.fromtimestamp(time() - self._ahead, UTC)
-
-    def _look_for_lost(self) -> None:
-        """Find runs that were submitted, and have no job."""
-        self._queue.remove_ended()
-        for run in self._queue.without_jobs(begun=False):
-            if self._queue.is_work(run):
-                self._queue.put([run])
-            elif state := self._begun(run):
-                self._queue.add(run, queue_of(state), None)
-
-    def _begun(self, run: str) -> State | None:
-        """A run as it begins; one that cannot be read has failed, since no worker would take it."""
-        try:
-            return self.store.recorded(run).first
-        except Exception as error:
-            if is_of_database(error):
-                raise
-            reason = reason_of(error)
-            LOGGER.warning("cannot read run %s: %s", run, reason)
-        try:
-            self._driver.end(run, reason)
-        except RunTakenError:
-            return None
-        except StoreError as error:  # nothing is left of it but its name
-            if is_of_database(error):
-                raise
-        self._queue.ended(run)
-        return None
-
-    async def _remove(self, app: procrastinate.App, stalled: Iterable[Job]) -> None:
-        """Remove the jobs of workers that died; their runs get new ones."""
-        import procrastinate
-
-        for job in stalled:
-            if job.id is not None:
-                with suppress(procrastinate.exceptions.ConnectorException):  # another has done it
-                    await app.job_manager.finish_job_by_id_async(
-                        job.id, procrastinate.jobs.Status.FAILED, delete_job=True
-                    )
 
 
 def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

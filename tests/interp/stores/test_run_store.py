@@ -128,16 +128,21 @@ def test_an_owner_of_this_machine_that_is_dead_is_not_waited_for(
     assert store.claim("one").fence == 2
 
 
-def test_a_claim_is_renewed_while_it_is_held(
-    store: RunStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made(store, "one")
-    claim = store.claim("one")
+def test_claims_are_renewed_together_while_they_are_held(store: RunStore) -> None:
+    names = [f"run-{n}" for n in range(120)]
+    for name in names:
+        made(store, name)
+    held = [store.claim(name) for name in names]
+    store.let_go(held[0], "stopped", Usage(None, None))
+    store.take_over(names[1])
     store.ready().execute("UPDATE gram_runs SET leased_until = 1")
 
-    store._renew(claim)
+    store._renew(held)
 
-    assert store.row("one").status == "running"
+    assert {row.id for row in store.rows(status=["running"], limit=200)} == set(names[2:])
+    assert [each.run for each in held if each.is_lost] == names[:2]
+    left = "SELECT leased_until FROM gram_runs WHERE id = ?"
+    assert store.ready().execute(left, names[0]) == [(1.0,)]  # nobody has it
 
 
 def test_what_several_threads_write_at_once_is_all_kept(store: RunStore) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -11,7 +13,7 @@ import psycopg
 import pytest
 
 from interp import RunStore, StoreError, ToolLibrary, Worker, submit, tool
-from interp.workers import worker as worker_module
+from interp.workers import looking
 from interp.workers.database_errors import is_of_database, stays
 from interp.workers.process import until_told
 from tests.interp.model_server import ModelServer, tool_calls
@@ -44,6 +46,29 @@ def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(
     assert store.row(run).status == "stopped"
 
 
+TERMINATED_IN_ITS_IMPORTS = """
+import os, signal, sys
+
+class Terminates:
+    def find_spec(self, name, *_):
+        if name == "interp.workers":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+sys.meta_path.insert(0, Terminates())
+from interp.cli import main
+main()
+"""
+
+
+def test_a_worker_that_is_told_to_stop_before_it_works_ends_well(database: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINATED_IN_ITS_IMPORTS, "worker", "--store", database],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_signal_ends_work_in_time_though_it_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     told, for_ever, ends = threading.Event(), threading.Event(), [float("inf")]
 
@@ -70,7 +95,7 @@ def test_a_signal_ends_work_in_time_though_it_hangs(monkeypatch: pytest.MonkeyPa
 def test_a_worker_ends_when_the_database_refuses_what_it_asks(
     database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch, change: str, said: str
 ) -> None:
-    monkeypatch.setattr(worker_module, "_LOOK", 0.05)
+    monkeypatch.setattr(looking, "LOOK", 0.05)
     worker = Worker(database)
     with at_work(worker) as raised:
         until(ended(store, submit(TALKER, "Hello", store=store, model="Offline/rehearsal")))
@@ -94,7 +119,7 @@ def test_a_worker_ends_when_runs_cannot_be_read(database: str, store: RunStore) 
 def test_a_run_without_entries_does_not_keep_a_worker_from_others(
     database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "_LOOK", 0.05)
+    monkeypatch.setattr(looking, "LOOK", 0.05)
     offline = "Offline/rehearsal"
     spoiled = submit(TALKER, "Hello", store=store, model=offline)
     store.database.execute("DELETE FROM gram_entries WHERE run = ?", spoiled)
@@ -105,7 +130,7 @@ def test_a_run_without_entries_does_not_keep_a_worker_from_others(
 def test_a_queued_run_that_was_removed_leaves_no_work(
     database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "_LOOK", 0.05)
+    monkeypatch.setattr(looking, "LOOK", 0.05)
     removed, other = (
         submit(TALKER, said, store=store, model="Offline/rehearsal") for said in ("One", "Two")
     )

@@ -6,7 +6,7 @@ import pytest
 
 from gram import loads_one
 from interp import RunStore, ToolLibrary, Worker, start, submit, tool
-from interp.workers import why_queued, worker as worker_module
+from interp.workers import looking, why_queued
 from interp.workers.needs import queue_of, why_not
 from lenses_ext import Model
 from tests.interp.model_server import ModelServer
@@ -21,7 +21,7 @@ def other_work(seconds: float) -> str:
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "_LOOK", 0.05)
+    monkeypatch.setattr(looking, "LOOK", 0.05)
 
 
 def test_a_run_waits_for_a_worker_that_has_the_key_of_its_provider(
@@ -63,6 +63,19 @@ def test_a_tool_that_is_an_agent_of_a_worker_is_left_to_workers_that_have_its_co
     run = submit(WORKING, "Work.", store=store, model="Offline/rehearsal")
     with at_work(Worker(database, ToolLibrary.of(agent))):
         until(lambda: "write it into the program" in why_queued(store, [run]).get(run, ""))
+
+
+def test_tools_of_one_name_that_differ_are_all_needed() -> None:
+    two = """
+    [pair:Workflow | (one)-->(other),
+      [one:Agent {instruction: "One.", model: "Offline/rehearsal"} |
+        [work:ToolSpecification {description: "FIRST"} | (a::String)==>(::String)]],
+      [other:Agent {instruction: "Two.", model: "Offline/rehearsal"} |
+        [work:ToolSpecification {description: "SECOND"} | (a::String)==>(::String)]]]
+    """
+    pairs = [two, two.replace("FIRST", "Another")]
+    queues = {queue_of(start(loads_one(each), "Hello")[0]) for each in pairs}
+    assert len(queues) == 2
 
 
 def test_runs_that_need_the_same_have_one_queue(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,13 +58,13 @@ def test_a_queue_of_a_later_format_is_refused(store: RunStore) -> None:
     submit(GREETER, "Hi.", store=store)
     store.database.execute("UPDATE gram_workers_format SET format = 99")
 
-    with pytest.raises(StoreError, match=r"the queue of its workers has format 99, and .* knows 1"):
+    with pytest.raises(StoreError, match=r"the queue of its workers has format 99, and .* knows 2"):
         submit(GREETER, "Hi.", store=store)
 
 
 def test_a_queue_that_had_no_format_is_brought_up_to_date(store: RunStore) -> None:
     first = submit(GREETER, "Hi.", store=store)
-    for table in ("gram_workers_format", "gram_deaths"):
+    for table in ("gram_workers_format", "gram_deaths", "gram_looks"):
         store.database.execute(f"DROP TABLE {table}")
 
     second = submit(GREETER, "Hi.", store=store)
@@ -84,6 +84,18 @@ def test_another_run_under_the_same_id_is_refused(
 
     with pytest.raises(StoreError, match="another run was submitted under this id"):
         submit(program, said, store=store, run_id="order-7", tenant=tenant)
+    assert jobs(store) == 1
+
+
+def test_the_same_run_at_another_time_or_with_another_priority_is_refused(store: RunStore) -> None:
+    at = datetime.now(UTC) + timedelta(days=1)
+    for _ in range(2):
+        submit(GREETER, "Hi.", store=store, run_id="order-7", priority=3, at=at)
+
+    with pytest.raises(StoreError, match="under this id: the priority differs\n"):
+        submit(GREETER, "Hi.", store=store, run_id="order-7", at=at)
+    with pytest.raises(StoreError, match="under this id: the conversation, the time differ\n"):
+        submit(GREETER, "Hi.", store=store, run_id="order-7", priority=3, conversation="talk")
     assert jobs(store) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import Mock
@@ -10,19 +11,25 @@ from unittest.mock import Mock
 import pytest
 
 from interp import (
+    ApprovalNeeded,
     ModelError,
+    Run,
     RunStore,
     ScriptedModel,
+    ToolLibrary,
     Usage,
     ask_all,
+    cancel_run,
     decide_run,
     open_store,
     run as run_agent,
     submit,
+    tool,
 )
 from interp.machine import pending
 from interp.records import Begun, EntryWriter
-from interp.workers import why_queued
+from interp.stores import StoredRun
+from interp.workers import RunQueue, postgres_of, why_queued
 from interp.workers.jobs import Again
 from interp.workers.limited_world import LaterError
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
@@ -293,6 +300,11 @@ def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
 OFFLINE = "Offline/rehearsal"
 
 
+@tool(name="work", description="Works for some time")
+def some_work(seconds: float) -> str:
+    return "worked"
+
+
 def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(
     database: str, store: RunStore
 ) -> None:
@@ -324,6 +336,57 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
         until(lambda: {store.row(run).status for run in late} == {"failed"})
 
     assert "has gone on since" in (store.row(late[0]).reason or "")
+
+
+def test_a_turn_follows_at_once_when_the_one_before_it_is_cancelled(store: RunStore) -> None:
+    first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
+    store.database.execute("DELETE FROM procrastinate_jobs")  # both were taken, and were over
+
+    cancel_run(store, first)
+
+    assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
+
+
+def test_a_run_goes_on_at_once_when_it_is_decided(store: RunStore, database: str) -> None:
+    run = submit(WORKING, "Work for 1 s.", store=store, policy=ask_all, model=OFFLINE)
+    store.database.execute("DELETE FROM procrastinate_jobs")
+    log, kept = StoredRun.of(store, run)
+    with suppress(ApprovalNeeded):
+        Run(kept.state, ToolLibrary.of(some_work), record=log).finish()
+
+    decide_run(store, run, False)
+
+    assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(run,)]
+
+
+def test_the_job_of_a_worker_that_is_silent_is_put_in_again(store: RunStore) -> None:
+    run = submit(TALKER, "Hello", store=store, model=OFFLINE)
+    store.let_go(store.claim(run), "stopped", Usage(None, None))
+    queue = RunQueue(postgres_of(store))
+    register = "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now()) RETURNING id"
+    ((number,),) = store.database.execute(register)
+    store.database.execute(
+        "UPDATE procrastinate_jobs SET status = 'doing', worker_id = ? RETURNING id", number
+    )
+    assert queue.without_jobs(begun=True) == []
+
+    silent = "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '7 seconds'"
+    store.database.execute(silent)
+
+    assert queue.without_jobs(begun=True) == [run]
+    queue.put([run])
+    assert queue.without_jobs(begun=True) == []
+
+
+def test_one_worker_looks_for_all_until_some_time_has_passed(store: RunStore) -> None:
+    one, other = (RunQueue(postgres_of(store)) for _ in range(2))
+
+    assert [each.may_look("left", 60) for each in (one, other, one)] == [True, False, False]
+    assert one.may_look("lost", 60)
+    store.database.execute("UPDATE gram_looks SET at = at - 61")
+    assert [each.may_look("left", 60) for each in (other, one)] == [True, False]
+    store.database.execute("UPDATE gram_looks SET at = at + 3600")  # the clock was set back
+    assert one.may_look("left", 60)
 
 
 def test_a_turn_that_waits_for_another_names_it(store: RunStore) -> None:

@@ -1,0 +1,32 @@
+"""Telling workers at once what others did with a run; without it they find it when they look."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ..errors import ConfigurationError
+from ..stores import ENDED, RunStore
+from .queue import RunQueue, with_workers
+
+
+def tell_workers(store: RunStore, run: str) -> None:
+    """Have workers go on with a run that can go on, or with what waited for one that has ended.
+
+    Nothing is done in a store that has no workers, or where Procrastinate is not installed.
+
+    Args:
+        store: any store.
+        run: the id of the run.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    database = with_workers(store)
+    if database is None:
+        return
+    with suppress(ConfigurationError):
+        queue, status = RunQueue(database), store.row(run).status
+        if status in ENDED:
+            queue.ended(run)
+        elif status == "stopped":
+            queue.put([run])
