@@ -37,7 +37,7 @@ from .options import (
     read_settings,
 )
 from .output import is_quiet, note, show, show_json, tell
-from .output_files import expect_a_file, expect_other_file
+from .output_files import expect_a_file, expect_other_file, expect_writable
 from .process import interruptible
 
 if TYPE_CHECKING:
@@ -189,9 +189,10 @@ def command(
     command goes on. gram ab DIR shows an experiment again, without running anything.
     """
     expect_a_file(html, "--html")
-    arms = (each.partition("=")[2] for each in given["named"])
-    expect_other_file(html, *files, *filter(None, arms), *([cases] if cases else []))
+    expect_other_file(html)
     with interruptible():
+        if html is not None:
+            expect_writable(html)
         found = _shown_again(files) if cases is None else _run(files, cases, **given)
     if html is not None:
         found.write_html(html)

@@ -168,6 +168,12 @@ class CaseRun:
         """The cases by their files."""
         return {file: [each.case for each in planned] for file, planned in self.planned.items()}
 
+    @property
+    def files(self) -> set[str]:
+        """The files of the cases and of their programs."""
+        programs = {each.case.program for each in self._all()}
+        return {*self.planned, *(str(each) for each in programs if each is not None)}
+
     def _all(self) -> list[Planned]:
         return [each for planned in self.planned.values() for each in planned]
 

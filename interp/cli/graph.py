@@ -14,7 +14,7 @@ from .completing import complete_files
 from .file_options import agent_option
 from .inputs import read_document
 from .output import note, show, tell
-from .output_files import expect_other_file, write_result
+from .output_files import expect_a_name, expect_other_file, write_result
 
 _FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
 _SUFFIXES = {".svg": "svg", ".dot": "dot", ".gv": "dot"}
@@ -46,7 +46,8 @@ def command(
 
     Faulty programs are drawn too: a name that is not defined is drawn as such.
     """
-    expect_other_file(out, file, *([recorded] if recorded else []))
+    expect_a_name(out, "-o")
+    expect_other_file(out)
     suffix = Path(out or "").suffix.lower()
     if form is None and suffix in _PICTURES:
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")

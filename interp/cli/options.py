@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 import click
@@ -179,6 +180,21 @@ class RunningOptions(KeptRunOptions):
     def named_tools(self) -> tuple[str, ...]:
         """The files of tools, the servers and the documents that were given."""
         return (*self.tools, *self.mcp, *self.openapi)
+
+    @property
+    def words_to_resume(self) -> str:
+        """The options that a run does not keep, as they are written again to go on with it."""
+        given = {
+            "--tools": self.tools,
+            "--mcp": self.mcp,
+            "--openapi": self.openapi,
+            "--base-url": (self.base_url,) if self.base_url else (),
+            "--match": () if self.match == "full" else (self.match,),
+            "--on-tool-error": () if self.on_tool_error == "tell" else (self.on_tool_error,),
+        }
+        return "".join(
+            f" {name} {quote(each)}" for name, values in given.items() for each in values
+        )
 
     def library(self) -> ToolLibrary:
         """The tools that the options name; see `read_libraries`."""

@@ -2,27 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 
-from gram import resolved, write_atomically
+from gram import GramError, holding, resolved, write_atomically
 
 from .output import show
+
+TURN: Final = ".run.gram"
+"""What the name of a session's file has more in that of its unfinished turn."""
 
 
 def expect_other_file(out: str | None, *read: str) -> None:
     """Check, before anything is done, that a result is not written over what it is made of.
 
+    No other argument of the command may name the file, whatever it is for: ``a.py``,
+    ``a.py:tools``, ``arm:a.py`` and ``arm=a.gram`` name one.
+
     Args:
-        out: the file to write, or None.
-        read: the files that are read.
+        out: the file to write, the value of an argument of the command, or None.
+        read: other files that are read.
 
     Raises:
         click.UsageError: it is one of them.
     """
-    if out is not None and any(resolved(Path(each)) == resolved(Path(out)) for each in read):
+    if out is None or out == "-":
+        return
+    path = resolved(Path(out))
+    named = [each for each in _names(click.get_current_context().params) if _is_at(path, each)]
+    if len(named) > 1 or any(_is_at(path, each) for each in read):  # one of them is the result
         raise click.UsageError(f"{out} is read, and would be overwritten: name another file")
+
+
+def _names(value: object) -> Iterator[str]:
+    """What may be the names of files in the values of arguments."""
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _names(each)
+    elif isinstance(value, str):
+        yield value
+        for mark in "=:":
+            yield from value.split(mark) if mark in value else ()
+
+
+def _is_at(path: Path, name: str) -> bool:
+    """Whether a name leads to a path."""
+    try:
+        return resolved(Path(name)) == path
+    except (GramError, OSError):  # it is another value, and no name
+        return False
+
+
+def expect_writable(out: str) -> None:
+    """Check, before much is done, that a result can be written to a file.
+
+    Raises:
+        OSError: it cannot.
+    """
+    with holding(Path(out)) as file:
+        file.check_writable()
 
 
 def write_result(out: str, text: str, *, private: bool = False) -> None:

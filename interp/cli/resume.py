@@ -62,7 +62,7 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
             if isinstance(failure, GramError | OSError):
                 terminal.show_failure(run.state, failure)
             if run.state.status is not Status.DONE:
-                tell(how_to_resume(file, run.state))
+                tell(how_to_resume(file, run.state, options))
             if talk is not None and run.state.invocations:
                 with uninterrupted():
                     talk.save(interrupted_context(run.state))

@@ -7,7 +7,7 @@ import click
 from .completing import complete_files
 from .given_messages import said_to
 from .options import TalkOptions, options_of
-from .output_files import expect_a_file
+from .output_files import TURN, expect_a_file, expect_other_file
 from .process import interruptible
 from .store_option import conversation_option, expect_store, store_option
 
@@ -60,6 +60,7 @@ def command(
     What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
     expect_a_file(record, "--record")
+    expect_other_file(record, *([f"{options.session}{TURN}"] if options.session else []))
     said = said_to(file, messages, given, reads_stdin=not no_stdin)
     if record is not None and len(said) > 1:
         raise click.UsageError("--record writes one run: give it one message")

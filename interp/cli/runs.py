@@ -153,7 +153,7 @@ def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | 
     from ..replaying import ShownRun, follow
 
     if out is not None:
-        expect_only_html(is_followed=is_followed, as_json=as_json)
+        expect_only_html(out, is_followed=is_followed, as_json=as_json)
     with open_store(store, must_exist=True) as opened:
         run = named_run(opened, run)
         if is_followed:

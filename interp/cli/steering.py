@@ -49,7 +49,8 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
             if isinstance(failure, GramError | OSError):
                 terminal.show_failure(going_on.state, failure)
             if may_go_on(going_on.state, failure):
-                tell(how_to_resume("", going_on.state, store=shown_address(store)))
+                address = shown_address(store)
+                tell(how_to_resume("", going_on.state, options, store=address))
             raise
 
 

@@ -222,9 +222,10 @@ class Talk:
                 if isinstance(failure, GramError | OSError):
                     self._terminal.show_failure(begun.state, failure)
                 if kept := self._kept_file(begun.state):
-                    tell(how_to_resume(kept, begun.state))
+                    tell(how_to_resume(kept, begun.state, self.options))
                 elif self._store and may_go_on(begun.state, failure):
-                    tell(how_to_resume("", begun.state, store=shown_address(self._store)))
+                    store = shown_address(self._store)
+                    tell(how_to_resume("", begun.state, self.options, store=store))
             raise
         if response.refused:
             tell("the model refused: its text is not an answer of the agent")

@@ -76,6 +76,7 @@ def command(
     if "-" in files:
         raise click.UsageError("cases are read from files, whose endings say what they are")
     expect_a_file(junit, "--junit")
+    expect_other_file(junit)
     if recordings and not record:
         raise click.UsageError("--recordings needs --record once, none or all")
     if options.approve == "ask":
@@ -94,7 +95,7 @@ def command(
         checks=checks,
     )
     found.read(files, names)
-    expect_other_file(junit, *found.cases)
+    expect_other_file(junit, *found.files)
     for each in found.unused():
         note(f"note: no case uses {each} any more")
     if free := found.expecting_nothing():

@@ -19,7 +19,7 @@ from ..replaying import Entry, ShownRun, Timeline, follow, round_name
 from .completing import complete_files
 from .file_options import json_option
 from .output import Styled, note, show, show_json, show_json_line
-from .output_files import expect_other_file, write_result
+from .output_files import expect_a_name, expect_other_file, write_result
 from .store_option import of_store_instead
 
 follow_option = click.option(
@@ -53,8 +53,7 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
     What happens inside an agent or a workflow stands below it; with --follow it stands before it.
     """
     if out is not None:
-        expect_only_html(is_followed=is_followed, as_json=as_json)
-        expect_other_file(out, file)
+        expect_only_html(out, is_followed=is_followed, as_json=as_json)
         write_page(ShownRun(source_of_run(file)), out)
         return
     if is_followed:
@@ -77,12 +76,18 @@ def write_page(shown: ShownRun, out: str) -> None:
         note(f"gram: the page of the run is in {out}")
 
 
-def expect_only_html(*, is_followed: bool, as_json: bool) -> None:
-    """Refuse other forms beside a page.
+def expect_only_html(out: str, *, is_followed: bool, as_json: bool) -> None:
+    """Refuse other forms beside a page, and a page in the place of what is read.
+
+    Args:
+        out: the file of the page.
+        is_followed, as_json: the other forms.
 
     Raises:
-        click.UsageError: another form is asked for, too.
+        click.UsageError: another form is asked for, too, or ``out`` is no file for a page.
     """
+    expect_a_name(out, "--html")
+    expect_other_file(out)
     if is_followed or as_json:
         raise click.UsageError("--html is for itself, without --follow and --json")
 

@@ -14,9 +14,9 @@ from gram import GramError
 from ..errors import RunTakenError, ValidationError
 from ..machine import State, Status, interrupted_context
 from ..records import RecordedRun, RunFile, Session, is_recorded, load_run
+from .options import RunningOptions
 from .output import tell
-
-SUFFIX = ".run.gram"
+from .output_files import TURN
 
 
 class UnfinishedTurn:
@@ -37,7 +37,7 @@ class UnfinishedTurn:
     """
 
     def __init__(self, path: str, session: Session) -> None:
-        self.path = Path(path + SUFFIX)
+        self.path = Path(path + TURN)
         self._name = Path(path).name
         if not self.path.exists():
             return
@@ -66,8 +66,17 @@ def may_go_on(state: State, failure: BaseException) -> bool:
     return state.status is not Status.DONE and not isinstance(failure, RunTakenError)
 
 
-def how_to_resume(file: str, state: State, *, store: str | None = None) -> str:
-    """What to tell of a run that is kept in a file, or in a store, and did not end well."""
+def how_to_resume(
+    file: str, state: State, options: RunningOptions, *, store: str | None = None
+) -> str:
+    """What to tell of a run that is kept in a file, or in a store, and did not end well.
+
+    Args:
+        file: the file, or "".
+        state: how the run stands.
+        options: how it was run; what it does not keep of them is written again to go on.
+        store: the store, or None.
+    """
     is_over = state.status in (Status.FAILED, Status.UNUSABLE)
     told = f"the run is kept in {file if store is None else store}: gram "
     if store is None:
@@ -76,7 +85,7 @@ def how_to_resume(file: str, state: State, *, store: str | None = None) -> str:
         told += f"runs {'show' if is_over else 'resume'} {state.run_id} --store {quote(store)}"
     if is_over:
         return f"{told} shows it"
-    told += " goes on"
+    told += f"{options.words_to_resume} goes on"
     if state.status is Status.LIMITED:
         told += ", with a higher --limit"
     return f"{told}; --approve all or --approve none answers what it asks" if state.asks else told

@@ -35,6 +35,11 @@ def folder(tmp_path: Path) -> Path:
         ["test", "cases.jsonl", "--offline", "--junit", "cases.jsonl"],
         ["ab", "a.gram", "--cases", "cases.jsonl", "--offline", "--html", "cases.jsonl"],
         ["ab", "--arm", "a=a.gram", "--cases", "cases.jsonl", "--offline", "--html", "a.gram"],
+        ["test", "cases.jsonl", "--offline", "--tools", "t.py:greet", "--junit", "t.py"],
+        ["test", "cases.jsonl", "--offline", "--junit", "a.gram"],
+        ["runs", "show", "1", "--store", "runs.db", "--html", "runs.db"],
+        ["run", "a.gram", "hi", "--offline", "--session", "s.gram", "--record", "s.gram"],
+        ["run", "a.gram", "hi", "--offline", "--session", "s.gram", "--record", "s.gram.run.gram"],
     ],
 )
 def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:
@@ -45,6 +50,15 @@ def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[s
     assert done.returncode == 2
     assert "is read, and would be overwritten: name another file" in done.stderr
     assert {each: each.read_bytes() for each in folder.iterdir()} == before
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_runs(folder: Path) -> None:
+    words = ["ab", "a.gram", "--cases", "cases.jsonl", "--offline", "--html", "none/a.html"]
+
+    done = gram(*words, cwd=folder)
+
+    assert (done.returncode, done.stderr) == (2, "gram: none: No such directory\n")
+    assert not [*folder.glob("*.ab")]
 
 
 def test_a_dash_is_standard_output(folder: Path) -> None:

@@ -407,6 +407,7 @@ def test_built_in_tools_never_take_the_place_of_those_of_a_recorded_run(
     model_server.will_say(HI, "Bye.")
     asked = gram("run", str(HELLO), "hi", "--tools", "own.py", *words, cwd=shop, **at(model_server))
     assert asked.returncode == 6
+    assert "gram resume a.run.gram --tools own.py goes on; --approve all" in asked.stderr
 
     refused = gram("resume", "a.run.gram", "--approve", "all", cwd=shop, **at(model_server))
     live = ["replay", "a.run.gram", "--program", str(HELLO), "--live", "tools"]
