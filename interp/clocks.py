@@ -67,7 +67,12 @@ class Clock:
 
 def least(*clocks: TimeLimit) -> float | None:
     """The seconds until the first of some clocks runs out; None when none of them does."""
-    return min((left for each in clocks if (left := each.left) is not None), default=None)
+    found: float | None = None
+    for each in clocks:
+        left = each.left
+        if left is not None and (found is None or left < found):
+            found = left
+    return found
 
 
 clock_within: ContextVar[Clock | None] = ContextVar("clock_within", default=None)

@@ -272,6 +272,9 @@ class ToolInvocation:
         result: str | None = None,
         error: str | None = None,
         exception: BaseException | None = None,
+        *,
+        agent_name: str = "",
+        at: tuple[int | str, ...] = (),
     ) -> ToolInvocation:
         """Make an invocation from arguments and a result that are JSON text; see the class.
 
@@ -280,21 +283,30 @@ class ToolInvocation:
                 and error.
             NotJson: a text is not JSON.
         """
-        for name, value in (("tool_name", tool_name), ("args", args)):
-            expect(value, str, name, by="ToolInvocation")
-        for name, given in (("result", result), ("error", error)):
-            expect(given, (str, _NONE), name, by="ToolInvocation")
+        for name, value, kind in (
+            ("tool_name", tool_name, str),
+            ("args", args, str),
+            ("result", result, (str, _NONE)),
+            ("error", error, (str, _NONE)),
+            ("agent_name", agent_name, str),
+            ("at", at, tuple),
+        ):
+            if not isinstance(value, kind):  # asked here too: calls are answered all the time
+                expect(value, kind, name, by="ToolInvocation")
         if (result is None) == (error is None):
             raise ArgumentError("a ToolInvocation must have either a result or an error")
         made = cls.__new__(cls)
         result_text = None if result is None else JsonText.read(result)
-        made.__attrs_init__(tool_name, JsonText.read(args), result_text, error, exception)
+        parts = (tool_name, JsonText.read(args), result_text, error, exception)
+        made.__attrs_init__(*parts, agent_name, at)
         return made
 
     def made_by(self, agent_name: str, at: tuple[int | str, ...]) -> ToolInvocation:
         """The same call, made by an agent or workflow at a position of a run."""
         expect(agent_name, str, "agent_name", by="made_by")
         expect(at, tuple, "at", by="made_by")
+        if (agent_name, at) == (self.agent_name, self.at):
+            return self
         made = type(self).__new__(type(self))
         answer = (self.result_text, self.error, self.exception)
         made.__attrs_init__(self.tool_name, self.args_text, *answer, agent_name, at)
@@ -330,7 +342,8 @@ def _unpickled(
     agent_name: str,
     at: tuple[int | str, ...],
 ) -> ToolInvocation:
-    return ToolInvocation.of_texts(tool_name, args, result, error).made_by(agent_name, at)
+    of_texts = ToolInvocation.of_texts
+    return of_texts(tool_name, args, result, error, agent_name=agent_name, at=at)
 
 
 _MOST_SHOWN = 80  # characters of a text, and calls, in a repr

@@ -95,7 +95,6 @@ class _Work:
 
     def end(self) -> None:
         """Tell the reader how the function has ended."""
-        _turns.remove(self)
         self._entries.put((None, self._outcome))
         self.tell()
 
@@ -106,7 +105,6 @@ class _Work:
             self._is_abandoned = True
             if self._room:
                 self._room.release()
-            _turns.remove(self)
             for function in self.when_abandoned:
                 function()
 
@@ -129,11 +127,12 @@ class _Work:
         """
         while True:  # in slices: a Ctrl-C that comes just before a wait does not interrupt it
             left = least(*clocks)
-            with suppress(Empty):
+            try:
                 return self.entry(_SLICE if left is None else min(left, _SLICE))
-            if least(*clocks) == 0:
-                self.abandon()
-                raise TookTooLongError
+            except Empty:
+                if least(*clocks) == 0:
+                    self.abandon()
+                    raise TookTooLongError from None
 
     def stop(self) -> None:
         """Abandon it, unless it ends within a moment: the reader was interrupted."""
@@ -175,16 +174,16 @@ class _Turns:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: set[_Work] = set()
-        self._waiting: deque[_Work] = deque()
+        self._running: set[_AsyncWork] = set()
+        self._waiting: deque[_AsyncWork] = deque()
 
-    def add(self, work: _Work) -> None:
+    def add(self, work: _AsyncWork) -> None:
         """Begin some work as soon as it is its turn."""
         with self._lock:
             self._waiting.append(work)
             self._begin_next()
 
-    def remove(self, work: _Work) -> None:
+    def remove(self, work: _AsyncWork) -> None:
         """Count some work no longer: it has ended, or was abandoned."""
         with self._lock:
             self._running.discard(work)
@@ -333,6 +332,17 @@ class _AsyncWork(_Work):
         super().begin()
         if self._is_queued:
             self.tell()
+
+    def end(self) -> None:
+        """The same; it is the turn of other work."""
+        _turns.remove(self)
+        super().end()
+
+    def abandon(self) -> None:
+        """The same; if it has not ended, it is the turn of other work."""
+        if self._outcome is None:
+            _turns.remove(self)
+        super().abandon()
 
     async def turn(self) -> None:
         """Wait until it begins."""

@@ -124,15 +124,17 @@ def first_state_of(
     )
 
 
+_LIMITS: Final = Limits()
+
+
 def _refuse_swapped(library: object, context: object) -> None:
+    if isinstance(library, ToolLibrary) and isinstance(context, ConversationContext):
+        return  # asked first, since it takes longer to see what something is not
     if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
         raise ConfigurationError(
             "the library and the context are swapped: run(agent, user_input, library, context), "
             "execute_agent_with_library(agent, user_input, context, library)"
         )
-
-
-_LIMITS: Final = Limits()
 
 
 def resumed(

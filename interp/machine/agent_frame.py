@@ -226,10 +226,7 @@ def tool_returned(shared: Shared, frame: AgentFrame, event: ToolReturned) -> Age
 def call_failed(shared: Shared, frame: AgentFrame, event: CallFailed) -> AgentTaken:
     """Take the failure of a tool."""
     call = _waiting(frame, event, event.at, CallTool)
-    invocation = ToolInvocation.of_texts(
-        call.name, call.arguments, error=event.error, exception=event.exception
-    )
-    return _with_answer(shared, frame, call.at, invocation)
+    return _with_answer(shared, frame, call, None, event.error, event.exception)
 
 
 def inner_ended(shared: Shared, frame: AgentFrame, place: At, outcome: Outcome) -> AgentTaken:
@@ -241,9 +238,7 @@ def inner_ended(shared: Shared, frame: AgentFrame, place: At, outcome: Outcome) 
     assert isinstance(call, CallTool)
     if outcome.said is not None:
         return _with_result(shared, frame, call, outcome.said)
-    error = outcome.error or "failed"
-    invocation = ToolInvocation.of_texts(call.name, call.arguments, error=error)
-    return _with_answer(shared, frame, place, invocation)
+    return _with_answer(shared, frame, call, None, outcome.error or "failed")
 
 
 def decided(shared: Shared, frame: AgentFrame, event: Decided) -> AgentTaken:
@@ -252,8 +247,7 @@ def decided(shared: Shared, frame: AgentFrame, event: Decided) -> AgentTaken:
     if event.allowed:
         return _begun(shared, frame, CallTool(ask.at, ask.name, ask.arguments))
     error = not_run_again(event.reason) if ask.may_have_run else denied(event.reason)
-    invocation = ToolInvocation.of_texts(ask.name, ask.arguments, error=error)
-    return _with_answer(shared, frame, ask.at, invocation)
+    return _with_answer(shared, frame, ask, None, error)
 
 
 def _begun(shared: Shared, frame: AgentFrame, call: CallTool) -> AgentTaken:
@@ -294,15 +288,20 @@ def _with_result(shared: Shared, frame: AgentFrame, call: CallTool, result: Json
     """A result that is not of the declared type is told to the model as an error."""
     offer = offers_of(shared.program, frame.agent).by_name.get(call.name)
     problem = None if offer is None else result_problem(shared, offer.pattern, result, call.at)
-    given = (result, None) if problem is None else (None, problem)
-    invocation = ToolInvocation.of_texts(call.name, call.arguments, *given)
-    return _with_answer(shared, frame, call.at, invocation)
+    return _with_answer(shared, frame, call, result if problem is None else None, problem)
 
 
 def _with_answer(
-    shared: Shared, frame: AgentFrame, at: At, invocation: ToolInvocation
+    shared: Shared,
+    frame: AgentFrame,
+    call: CallTool | Ask,
+    result: JsonText | None,
+    error: str | None,
+    exception: BaseException | None = None,
 ) -> AgentTaken:
-    index = _index(at)
+    given = (call.name, call.arguments, result, error, exception)
+    invocation = ToolInvocation.of_texts(*given, agent_name=frame.name, at=call.at)
+    index = _index(call.at)
     if len(frame.waiting) == 1:
         others = dict(frame.answers.iteritems()) if frame.answers else {}
         return _answered(shared, frame, others | {index: invocation})

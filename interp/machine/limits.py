@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gram import counted
 from lenses_ext import wire_name
@@ -46,12 +46,7 @@ def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
 
 def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
     """The same with more used: the tokens of a reply, and the tools that are called."""
-    known = usage
-    if usage.total_tokens is None:
-        known = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
-    used = shared.usage + usage
-    is_same = known is usage and shared.counted is shared.usage
-    counted_so_far = used if is_same else shared.counted + known
+    used, counted_so_far = _with_tokens(shared, usage)
     if not names:
         return shared.changed(usage=used, counted=counted_so_far)
     called = dict(shared.called)
@@ -63,6 +58,21 @@ def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
         calls=shared.calls + len(names),
         called=tuple(sorted(called.items())),
     )
+
+
+def _with_tokens(shared: Shared, usage: Usage) -> tuple[Usage, Usage]:
+    """The tokens so far with those of a reply, and what the limits are about."""
+    if usage == _UNKNOWN:
+        return _UNKNOWN, shared.counted
+    used = shared.usage + usage
+    if usage.total_tokens is None:
+        usage = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
+    elif shared.counted is shared.usage:
+        return used, used
+    return used, shared.counted + usage
+
+
+_UNKNOWN: Final = Usage()
 
 
 def is_under_an_agent(place: At) -> bool:

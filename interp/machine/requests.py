@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 from gram import WALK_SUBJECT, Pattern, Subject
 from lenses_ext import (
     ANSWER,
     Memo,
+    Model,
     Settings,
     agent_answer,
     agent_answer_schema,
@@ -32,27 +34,40 @@ from .shared import Shared
 def ask_model(shared: Shared, frame: AgentFrame) -> CallModel:
     """The request of an agent's turn."""
     agent = frame.agent
+    model, instruction, settings, answer = _asked(agent)
     request = Request(
-        model=shared.model or _model(agent),
-        instruction=_instruction(agent),
+        model=shared.model or model,
+        instruction=instruction,
         messages=frame.context,
         tools=() if frame.stopped else offers_of(shared.program, agent).specs,
-        settings=settings_of(shared, agent),
-        answer=answer_of(agent),
+        settings=settings.with_changes(shared.settings) if shared.settings else settings,
+        answer=answer,
     )
     return CallModel(frame.at, request)
 
 
 def settings_of(shared: Shared, agent: Pattern) -> Settings:
     """The settings that hold: the program's, changed by those of the run."""
-    of_the_agent = _settings(agent)
+    of_the_agent = _asked(agent).settings
     return of_the_agent.with_changes(shared.settings) if shared.settings else of_the_agent
 
 
-# What is read of an agent at every turn is read once for each agent.
-_instruction = Memo(partial(view, agent_instruction))
-_model = Memo(partial(view, agent_model))
-_settings: Memo[Pattern, Settings] = Memo(lambda agent: view(agent_settings, agent) or Settings())
+class _Asked(NamedTuple):
+    """What is read of an agent at every turn, once for each agent."""
+
+    model: Model
+    instruction: str
+    settings: Settings
+    answer: Pattern | None
+
+
+def _read_asked(agent: Pattern) -> _Asked:
+    settings = view(agent_settings, agent) or Settings()
+    model, instruction = view(agent_model, agent), view(agent_instruction, agent)
+    return _Asked(model, instruction, settings, answer_of(agent))
+
+
+_asked: Memo[Pattern, _Asked] = Memo(_read_asked)
 
 
 def _read_answer(agent: Pattern) -> Pattern | None:

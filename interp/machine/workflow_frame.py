@@ -109,8 +109,8 @@ def _answered(
         case _:
             return None
     raised = event.exception if isinstance(event, CallFailed) else None
-    made = ToolInvocation.of_texts(call.name, call.arguments, result, error, raised)
-    return made.made_by(frame.name, event.at)
+    given = (call.name, call.arguments, result, error, raised)
+    return ToolInvocation.of_texts(*given, agent_name=frame.name, at=event.at)
 
 
 def _with_answer(

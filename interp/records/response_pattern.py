@@ -98,5 +98,5 @@ def invocation_from_pattern(pattern: Pattern) -> ToolInvocation:
     tool, args = read.text("tool"), read.json_value("args")
     error = read.text("error") if read.has("error") else None
     result = read.json_value("result") if error is None else None
-    made = ToolInvocation.of_texts(tool, args, result, error)
-    return made.made_by(read.text("agent", ""), read.position())
+    who, at = read.text("agent", ""), read.position()
+    return ToolInvocation.of_texts(tool, args, result, error, agent_name=who, at=at)
