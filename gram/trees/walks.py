@@ -7,6 +7,7 @@ itself. Of several trees the first index says which, as in `gram.Document.spans`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 import attrs
@@ -29,18 +30,22 @@ def walk(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Patte
     >>> [path for path, _ in walk(loads("(a) [b | c]"))]
     [(0,), (1,), (1, 0)]
     """
-    return _downwards(_start(pattern, "walk"))
+    if isinstance(pattern, Pattern):
+        return chain([((), pattern)], _downwards(pattern.elements))
+    return _downwards(patterns_of(pattern, by="walk"))
 
 
-def _downwards(start: Iterable[_Placed]) -> Iterator[_Placed]:
-    for top in start:
-        pending = [top]
-        while pending:
-            yield (top := pending.pop())
-            path, here = top
-            if here.elements:
-                below = [((*path, index), each) for index, each in enumerate(here.elements)]
-                pending += below[::-1]
+def _downwards(patterns: Iterable[Pattern]) -> Iterator[_Placed]:
+    """Siblings and all below them; what was begun of each level above waits meanwhile."""
+    waiting: list[tuple[TreePath, Iterator[tuple[int, Pattern]]]] = [((), enumerate(patterns))]
+    while waiting:
+        path, level = waiting.pop()
+        for index, each in level:
+            here = (*path, index)
+            yield here, each
+            if each.elements:
+                waiting += (path, level), (here, enumerate(each.elements))
+                break
 
 
 def walk_up(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pattern]]:
@@ -50,7 +55,10 @@ def walk_up(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pa
     >>> [p.value.identity for _, p in walk_up(loads_one("[a | [b | c], d]"))]
     ['c', 'b', 'd', 'a']
     """
-    return _upwards(_start(pattern, "walk_up"))
+    if isinstance(pattern, Pattern):
+        return _upwards([((), pattern)])
+    patterns = patterns_of(pattern, by="walk_up")
+    return _upwards(((index,), each) for index, each in enumerate(patterns))
 
 
 def _upwards(start: Iterable[_Placed]) -> Iterator[_Placed]:
@@ -111,10 +119,3 @@ def replace_at(
             return siblings
         replaced = (attrs.evolve(pattern_at(patterns, path[:depth]), elements=siblings),)
     raise AssertionError("a path has at least one step")
-
-
-def _start(pattern: Pattern | Iterable[Pattern], by: str) -> Iterable[_Placed]:
-    """The trees to walk."""
-    if isinstance(pattern, Pattern):
-        return [((), pattern)]
-    return (((index,), each) for index, each in enumerate(patterns_of(pattern, by=by)))
