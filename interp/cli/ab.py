@@ -37,7 +37,7 @@ from .options import (
     read_settings,
 )
 from .output import is_quiet, note, show, show_json, tell
-from .output_files import expect_a_file, expect_other_file, expect_writable
+from .output_files import expect_a_file, expect_a_name, expect_other_file, expect_writable
 from .process import interruptible
 
 if TYPE_CHECKING:
@@ -189,6 +189,7 @@ def command(
     command goes on. gram ab DIR shows an experiment again, without running anything.
     """
     expect_a_file(html, "--html")
+    expect_a_name(given["out"], "--out")
     expect_other_file(html)
     with interruptible():
         if html is not None:

@@ -33,8 +33,10 @@ def find_files(given: str) -> list[str]:
     """The files that one argument names.
 
     Raises:
-        OSError: a folder has no gram files, or nothing matches a glob.
+        OSError: a folder has no gram files, nothing matches a glob, or the name is empty.
     """
+    if not given:  # as where a variable of a script is not set; a path of it is this folder
+        raise FileNotFoundError(errno.ENOENT, "the name of a file is empty")
     path = Path(given)
     if path.is_dir():
         found = sorted(_files_in(path))

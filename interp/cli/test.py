@@ -12,7 +12,7 @@ from .completing import complete_files
 from .file_options import agent_option, checks_option, json_option
 from .options import SERVERS_REHEARSED, RunningOptions, options_of
 from .output import note
-from .output_files import expect_a_file, expect_other_file
+from .output_files import expect_a_file, expect_a_name, expect_other_file
 from .process import interruptible
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def command(
         raise click.UsageError("cases are read from files, whose endings say what they are")
     expect_a_file(junit, "--junit")
     expect_other_file(junit)
+    expect_a_name(recordings, "--recordings")
     if recordings and not record:
         raise click.UsageError("--recordings needs --record once, none or all")
     if options.approve == "ask":

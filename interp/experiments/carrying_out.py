@@ -100,6 +100,11 @@ def ab(
 
     measured = read_metrics(metrics, given, checks, lambda: declared_answer(made_ready()))
     decisive = _primary(primary, measured)
+    is_rate = any(each.name == decisive and each.worst is False for each in measured)
+    if difference is not None and difference > 1 and is_rate:
+        raise ArgumentError(
+            f"ab: a difference in {decisive} is at most 1, got {difference:g}; 0.1 is ten points"
+        )
     prepared = made_ready()
     folder = None if out is None else folder_of(out)
     old = folder.read_plan() if folder and folder.has_plan else None

@@ -341,6 +341,8 @@ def needed_for(found: Comparison, difference: float, alpha: float = ALPHA) -> in
 
     Where few cases differ, that is no proof that few would; at least one more is assumed to.
     """
+    if found.is_rate and difference > 1:  # rates never differ so much
+        return None
     if found.test.startswith("McNemar"):
         differing = (found.better + found.worse + 1) / (found.cases + 1)
         share = min(1.0, max(differing, difference))

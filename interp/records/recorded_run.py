@@ -155,6 +155,23 @@ class RecordedRun:
         """The seal of its last event, or of its first entry if it has none; "" without one."""
         return self.seals[-1].recorded if self.seals else ""
 
+    @property
+    def edited(self) -> str | None:
+        """The first entry that is not as it was recorded, with its place; None without one.
+
+        Entries are compared with their seals alone; `check` folds them as well.
+        """
+        if self.seals and not self.seals[0].is_whole:
+            return self._placed_first(_FIRST_EDITED)
+        found = (step for step, seal in self._sealed_steps() if not seal.is_whole)
+        step = next(found, None)
+        return None if step is None else self.placed(_edited(step), step)
+
+    def _placed_first(self, told: str) -> str:
+        """What is said of the first entry, after its place as far as that is known."""
+        place = self.source.place(0) if self.source else ""
+        return f"{place}: {told}" if place else told
+
     def check(self) -> None:
         """Check that the run is as it was recorded, and that this version makes the same of it.
 
@@ -169,8 +186,7 @@ class RecordedRun:
         """Its steps, each when it was checked, see `check`."""
         fingerprints = Fingerprints()
         if self.seals and (told := _misfit_of_first(self.first, self.seals[0], fingerprints)):
-            place = self.source.place(0) if self.source else ""
-            raise ReplayError(f"{place}: {told}" if place else told)
+            raise ReplayError(self._placed_first(told))
         for step, seal in self._sealed_steps():
             if misfit := _misfit(step, seal, fingerprints):
                 raise ReplayError(self.placed(misfit, step))
@@ -190,7 +206,7 @@ class RecordedRun:
 def _misfit_of_first(first: State, seal: Seal, fingerprints: Fingerprints) -> str | None:
     """How the first entry is not as it was recorded, if it is not."""
     if not seal.is_whole:
-        return f"the first entry is not as it was recorded\n{_EDITED}"
+        return f"{_FIRST_EDITED}\n{_EDITED}"
     if not seal.leads_to(first, pending(first), fingerprints):
         return f"the run begins with something else than when it was recorded\n{_OTHER_VERSION}"
     return None
@@ -200,8 +216,7 @@ def _misfit(step: Step, seal: Seal, fingerprints: Fingerprints) -> str | None:
     """How a step is not as it was recorded, if it is not."""
     named = _named(step.event)
     if not seal.is_whole:
-        told = f"{named} is not as it was recorded, or an entry before it was removed"
-        return f"{told}\n{_EDITED}"
+        return f"{_edited(step)}\n{_EDITED}"
     folded = step.folded
     request = folded.effect.request if isinstance(folded.effect, CallModel) else None
     if step.request and request and fingerprints.of(request) != step.request:
@@ -211,6 +226,12 @@ def _misfit(step: Step, seal: Seal, fingerprints: Fingerprints) -> str | None:
         told = f"{named} leads to something else than when it was recorded"
         return f"{told}: now the run waits for {awaited(folded.state)}\n{_OTHER_VERSION}"
     return None
+
+
+def _edited(step: Step) -> str:
+    """What is said of a step that is not as it was recorded."""
+    named = _named(step.event)
+    return f"{named} is not as it was recorded, or an entry before it was removed"
 
 
 def hash_of(program: str) -> str:
@@ -232,6 +253,7 @@ _NAMES: Final[dict[type[Event], str]] = {
     Resumed: "the change",
 }
 
+_FIRST_EDITED: Final = "the first entry is not as it was recorded"
 _EDITED: Final = "  hint: was it edited? An entry without the property `verify` is not compared"
 _OTHER_VERSION: Final = (
     "  hint: was it recorded by another version of this package? "

@@ -56,7 +56,7 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
     reader = TimelineReader(run, has_prices=has_prices)
     for entry in run.entries:
         reader.take(entry)
-    return reader.timeline()
+    return evolve(reader.timeline(), edited=run.edited)
 
 
 class TimelineReader:

@@ -181,3 +181,8 @@ def test_neither_argument_is_a_file() -> None:
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "neither one nor two" in done.stderr
+
+
+def test_an_empty_name_is_no_folder() -> None:
+    with pytest.raises(FileNotFoundError, match="the name of a file is empty"):
+        find_files("")

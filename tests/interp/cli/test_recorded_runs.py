@@ -20,6 +20,7 @@ from interp import (
     load,
     load_run,
     run,
+    run_page,
 )
 from tests.interp.cli.process import COMMAND, at, gram, without_keys
 from tests.interp.model_server import Answer, ModelServer, tool_calls
@@ -458,6 +459,18 @@ def test_trace_says_why_a_run_stopped_on_one_line(
     summary = gram("trace", str(file)).stdout.splitlines()[0]
 
     assert "answered 400: bad thing) · 0 requests" in summary
+
+
+def test_a_record_that_was_edited_is_shown_as_such(file: Path) -> None:
+    file.write_text(file.read_text().replace("Hello, Al! Nice", "Bye, Al! Nice"))
+
+    lines = gram("trace", str(file)).stdout.splitlines()
+    as_json = json.loads(gram("trace", str(file), "--json").stdout)
+
+    told = f"{file}:5:1: the result at position (0, 0) is not as it was recorded"
+    assert lines[1].startswith(f"the record was edited: {told}")
+    assert as_json["edited"].startswith(told)
+    assert told in run_page(load_run(file))
 
 
 def test_an_edited_entry_is_told_in_words(file: Path) -> None:
