@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from weakref import WeakSet
 
 from gram import counted, quote
@@ -35,7 +35,6 @@ _AUTHORIZATION: Final = (
 _WORD: Final = r"(?<![\w-])[\w-]{3,7}(?![\w-])"
 _MASK = re.compile(r"[*•…]|\.\.")
 _MARKS: Final = frozenset("<>&'\"=")
-_PLAIN_WORD = re.compile("[A-Za-z_]+")
 _HARD_TO_SEE: Final = r"\\[u/]"
 """Escapes that no JSON of ours has, so that a key may be spelled with them in any way."""
 
@@ -116,8 +115,31 @@ def _redactor_of(keys: re.Pattern[str]) -> Callable[[str], str]:
     return partial(keys.sub, REDACTED)
 
 
-def redacted_json(text: str, redact: Callable[[str], str]) -> str:
+Kept: TypeAlias = Callable[[str], bool]
+"""Whether a name stays as it is even if it is a key."""
+
+
+def is_word_of_language(name: str) -> bool:
+    """Whether a name means something in programs: without it they could not be read."""
+    from lenses_ext import WORDS  # imported late: most commands replace nothing
+
+    return name in WORDS
+
+
+def is_plain_word(name: str) -> bool:
+    """Whether a name is of letters alone, as all those are that we write in JSON of our own."""
+    return re.fullmatch("[A-Za-z_]+", name) is not None
+
+
+def redacted_json(
+    text: str, redact: Callable[[str], str], *, keeps: Kept = is_word_of_language
+) -> str:
     """A text that is JSON, or should be, without keys; what was JSON still is.
+
+    Args:
+        text: the text.
+        redact: replaces the keys in a text.
+        keeps: which names stay.
 
     >>> redacted_json('{"id": 1234567890}', lambda text: text.replace("1234567890", "[redacted]"))
     '{"id":"[redacted]"}'
@@ -133,19 +155,21 @@ def redacted_json(text: str, redact: Callable[[str], str]) -> str:
         value = parse_json(text)
     except ValueError:
         return shown
-    clean = _json_without_keys(value, redact)
+    clean = _json_without_keys(value, redact, keeps)
     return shown if _is_json(shown, clean) else write_json(clean)
 
 
-def _json_without_keys(value: Any, redact: Callable[[str], str]) -> Any:
+def _json_without_keys(value: Any, redact: Callable[[str], str], keeps: Kept) -> Any:
     match value:
         case str():
             return redact(value)
         case dict():
-            names = redacted_names(value, redact)
-            return {names[key]: _json_without_keys(each, redact) for key, each in value.items()}
+            names = redacted_names(value, redact, keeps)
+            return {
+                names[key]: _json_without_keys(each, redact, keeps) for key, each in value.items()
+            }
         case list():
-            return [_json_without_keys(each, redact) for each in value]
+            return [_json_without_keys(each, redact, keeps) for each in value]
     text = json.dumps(value)
     shown = redact(text)
     return value if shown == text else shown
@@ -160,11 +184,15 @@ def _is_json(text: str, value: Any) -> bool:
         return False
 
 
-def redacted_names(names: Iterable[str], redact: Callable[[str], str]) -> dict[str, str]:
+def redacted_names(
+    names: Iterable[str], redact: Callable[[str], str], keeps: Kept = is_word_of_language
+) -> dict[str, str]:
     """Each name and what is written for it; those that would become the same are numbered."""
     found: dict[str, str] = {}
     for name in sorted(names):
-        clean = name if _PLAIN_WORD.fullmatch(name) else redact(name)
+        clean = redact(name)
+        if clean != name and keeps(name):
+            clean = name
         is_taken = clean != name and clean in found.values()
         found[name] = f"{clean} {len(found)}" if is_taken else clean
     return found

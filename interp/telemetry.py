@@ -44,7 +44,7 @@ from .machine import (
     frame_at,
 )
 from .messages import FunctionRole, Message, Usage
-from .redaction import redact, redact_error, redacted_json, redactor
+from .redaction import is_plain_word, redact, redact_error, redacted_json, redactor
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
@@ -386,7 +386,7 @@ def _messages(messages: Any, finish_reason: str = "") -> str:
 
 
 def _json(value: Json) -> str:
-    return redacted_json(write_json(value), redactor())
+    return redacted_json(write_json(value), redactor(), keeps=is_plain_word)
 
 
 def _without_keys(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -418,7 +418,8 @@ def _message(message: Message) -> dict[str, Json]:
 
 
 def _arguments(text: str) -> Json:
+    clean = redacted_json(text, redactor())  # its names too, unlike those that are ours
     try:
-        return read_json(text)
+        return read_json(clean)
     except ValueError:
-        return text
+        return clean

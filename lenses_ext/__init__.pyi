@@ -138,6 +138,7 @@ from .programs.validation import (
     validate_program as validate_program,
     validate_tool_spec_pattern as validate_tool_spec_pattern,
 )
+from .programs.words import WORDS as WORDS
 from .schemas.canonical_form import Match as Match
 from .schemas.checks import (
     SchemaError as SchemaError,

@@ -153,9 +153,10 @@ def show_json_line(value: Json) -> None:
 
 
 def _json_text(value: Json, indent: int | None = None) -> str:
-    from ..redaction import redacted_json, redactor
+    from ..redaction import is_plain_word, redacted_json, redactor
 
-    return redacted_json(json.dumps(value, ensure_ascii=False, indent=indent), redactor())
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return redacted_json(text, redactor(), keeps=is_plain_word)
 
 
 def for_question(text: str) -> str:

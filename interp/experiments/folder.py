@@ -45,7 +45,7 @@ from ..cases import Case
 from ..errors import ValidationError
 from ..messages import Usage
 from ..records import Reader, redacted_pattern, without_empty, write_text
-from ..redaction import redactor
+from ..redaction import is_plain_word, redactor
 from .judging import slug
 from .plan import Plan, plan_from_patterns
 from .trials import Score, Trial
@@ -123,7 +123,7 @@ class Folder:
         Raises:
             OSError: it cannot be written.
         """
-        entry = redacted_pattern(trial_to_pattern(trial, self.path), redactor())
+        entry = redacted_pattern(trial_to_pattern(trial, self.path), redactor(), is_plain_word)
         signed = _signed(entry, plan)
         rest = memoryview(_line(signed).encode() + b"\n")
         file = os.open(self.path / _RESULTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

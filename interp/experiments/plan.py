@@ -31,7 +31,7 @@ from ..errors import ValidationError
 from ..json_text import Json, write_json
 from ..limits import Limits
 from ..records import Reader, expect_one_of, redacted_pattern, without_empty, write_text
-from ..redaction import redactor
+from ..redaction import is_plain_word, redactor
 from ..reprs import repr_without_keys
 from ..tools import Tool
 from .arms import ReadyArm
@@ -165,7 +165,7 @@ def make_plan(
     )
     redact = redactor()  # before the hash is taken, which is of what is written
     patterns = (Pattern(Subject("", {PLAN}, properties)), *parts)
-    return plan_from_patterns([redacted_pattern(each, redact) for each in patterns])
+    return plan_from_patterns([redacted_pattern(each, redact, is_plain_word) for each in patterns])
 
 
 def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -> Plan:

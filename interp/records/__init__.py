@@ -4,7 +4,7 @@ from .conversation_files import Session, load_context, save_context, session
 from .conversation_pattern import context_from_pattern, message_node
 from .effect_text import effect_lines
 from .entry_writer import EntryWriter, Head
-from .fingerprints import asks_the_same
+from .fingerprints import asks_the_same, named_as_asked
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import Entry, RecordedRun, position_text
 from .redacting import redacted_pattern
@@ -43,6 +43,7 @@ __all__ = [
     "load_context",
     "load_run",
     "message_node",
+    "named_as_asked",
     "position_text",
     "read_run",
     "redacted_pattern",

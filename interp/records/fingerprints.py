@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -10,13 +11,13 @@ from attrs import evolve
 from pyrsistent import PMap, PVector
 
 from gram import Pattern, Value
-from lenses_ext import Memo
+from lenses_ext import Memo, tool_spec_name, view
 
-from ..machine import CallModel, Effect, Request, ToolEffect
+from ..machine import CallModel, Effect, Event, ModelReplied, Request, ToolEffect
 from ..messages import FunctionRole, Message
 from ..redaction import redacted_json, redactor
 from .nodes import pattern_line
-from .redacting import redacted_pattern, redacted_value
+from .redacting import redacted_model, redacted_pattern, redacted_settings
 
 _LENGTH = 16  # hexadecimal digits, which tell billions of requests apart
 
@@ -46,10 +47,14 @@ class Fingerprints:
 
     def of_effect(self, effect: Effect) -> str:
         """What tells an effect from others."""
+        redact = self._redacted
+        at = effect.at  # which has the names of nodes
+        if redact is not str:
+            at = tuple(redact(each) if isinstance(each, str) else each for each in at)
         if isinstance(effect, CallModel):
-            return f"{effect.at} {self.of(effect.request)}"
+            return f"{at} {self.of(effect.request)}"
         arguments = self.of_json(effect.arguments)
-        return f"{type(effect).__name__} {effect.at} {self._redacted(effect.name)} {arguments}"
+        return f"{type(effect).__name__} {at} {redact(effect.name)} {arguments}"
 
     def of_json(self, text: str) -> str:
         """A text of JSON as it is compared: without keys."""
@@ -94,10 +99,10 @@ class Fingerprints:
 
     def _told_of(self, request: Request) -> Iterator[str]:
         redact = self._redacted
-        yield redact(str(request.model))
+        yield redacted_model(str(request.model), redact)
         yield redact(request.instruction)
-        for key, value in sorted(request.settings.items()):
-            yield f"{key}: {_shown(redacted_value(value, redact))}"
+        for key, value in sorted(redacted_settings(request.settings, redact).items()):
+            yield f"{key}: {_shown(value)}"
         yield from map(self._line, request.tools)
         if request.answer is not None:
             yield self._line(request.answer)
@@ -139,6 +144,25 @@ def asks_the_same(recorded: Effect, now: Effect) -> bool:
     assert isinstance(now, ToolEffect)
     arguments = redacted_json(now.arguments, redact)
     return recorded == evolve(now, name=redact(now.name), arguments=arguments)
+
+
+def named_as_asked(event: Event, effect: Effect) -> Event:
+    """A recorded event with the names of tools that it lost because keys were in them.
+
+    Args:
+        event: the recorded event.
+        effect: what it answers now.
+    """
+    redact = redactor()
+    if redact is str or not isinstance(event, ModelReplied) or not isinstance(effect, CallModel):
+        return event
+    names = {
+        redact(name): name for name in map(partial(view, tool_spec_name), effect.request.tools)
+    }
+    calls = [
+        evolve(each, name=names.get(each.name, each.name)) for each in event.message.tool_calls
+    ]
+    return evolve(event, message=evolve(event.message, tool_calls=calls)) if calls else event
 
 
 def _shown(value: Value) -> str:

@@ -18,7 +18,7 @@ from gram import (
 )
 
 from .pattern_parts import Written
-from .redacting import redacted_pattern, redacted_value
+from .redacting import redacted_properties, redacted_record
 
 
 class Node(NamedTuple):
@@ -41,15 +41,11 @@ class Node(NamedTuple):
 
     def redacted(self, redact: Callable[[str], str]) -> Node:
         """The node without keys; its own label, names and numbers stay as they are."""
-        properties = {
-            key: value if isinstance(value, int | float) else redacted_value(value, redact)
-            for key, value in self.properties.items()
-        }
         elements = (
-            each.redacted(redact) if isinstance(each, Node) else redacted_pattern(each, redact)
+            each.redacted(redact) if isinstance(each, Node) else redacted_record(each, redact)
             for each in self.elements
         )
-        return Node(self.label, properties, tuple(elements))
+        return Node(self.label, redacted_properties(self.properties, redact), tuple(elements))
 
     def line(self) -> str:
         """The node as canonical text on one line."""

@@ -31,6 +31,7 @@ from ..records import (
     asks_the_same,
     effect_lines,
     load_run,
+    named_as_asked,
     position_text,
 )
 from ..redaction import redact
@@ -100,7 +101,7 @@ class _Recorded:
     def perform(self, effect: Effect, report: Report | None) -> Event:
         if live := self._live(effect):
             return live.perform(effect, report)
-        event = self.answers[type(effect), effect.at].event
+        event = named_as_asked(self.answers[type(effect), effect.at].event, effect)
         if report and (said := _said(event)):
             report(said)
         return event
@@ -108,7 +109,7 @@ class _Recorded:
     async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
         if live := self._live(effect):
             return await live.aperform(effect, report)
-        event = self.answers[type(effect), effect.at].event
+        event = named_as_asked(self.answers[type(effect), effect.at].event, effect)
         if report and (said := _said(event)):
             await report(said)
         return event

@@ -13,5 +13,5 @@ from .parsing import (
 from .parts import is_chain, is_path, is_typed_path, signature_of
 from .style import dumps as dumps_program
 from .values import TypeSignature
-from .vocabulary import PARAMETERS, RESERVED
+from .vocabulary import PARAMETERS, RESERVED, RESERVED_KEYS
 from .writer import signature_text

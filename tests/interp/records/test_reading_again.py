@@ -1,0 +1,232 @@
+"""What was recorded reads again, whatever a key is that was replaced in it, and wherever it was."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from gram import Source, dumps, loads_one
+from interp import (
+    ApprovalPolicy,
+    ApprovalRule,
+    Limits,
+    RecordedRun,
+    ScriptedModel,
+    State,
+    Status,
+    Tool,
+    ToolLibrary,
+    event_to_pattern,
+    load_run,
+    recorded,
+    resume,
+    resume_run,
+    run,
+    start,
+    state_to_pattern,
+    step,
+    tool,
+)
+from interp.records import asks_the_same, named_as_asked
+from interp.records.entry_writer import EntryWriter
+from interp.records.run_reading import read_run
+from interp.redaction import REDACTED, hide
+from interp.strategies import runs
+from lenses_ext import WORDS, tool_spec_schema, view
+
+AGENT = """
+[picky_agent:Agent {instruction: "Use the token-of-mine.", model: "OpenAI/gpt-of-mine",
+    settings: {extraBody: {secretfield: "secretvalue"}, stop: "secretstop"}} |
+  [:Answer:Object | (customername::Text {pattern: "^[a-z]*$"})],
+  [use_the_token:Tool {description: "Uses a token."} |
+    (secrettoken::Text {maxLength: 9})==>(who::Text {default: "nobody-else", pattern: "^n|^x$"})
+    ==>(::Text {minLength: 1})],
+  [lookup_things:Tool {description: "Looks up."} | (things::Person)==>(::Any),
+    [Person:Object | (firstname::Text), (lastname::Text {default: "nobody-at-all"})]],
+  [helping_agent:Agent {description: "Helps", instruction: "Help", model: "OpenAI/x"} |
+    (whatever::Text {maxLength: 9})==>(::Text {maxLength: 12})]]
+"""
+CHOICE = """
+[newsroom_flow:Workflow {description: "Flows"} | (given_text::Any)==>(::Any),
+  [classifier:Agent {description: "A", instruction: "A", model: "OpenAI/x"} |
+    (given_text::Any)==>(::Text {enum: ["billing-of-mine", "refunding"]})],
+  [bill_writer:Agent {description: "A", instruction: "A", model: "OpenAI/x"} |
+    (given_text::Text {maxLength: 20})==>(::Text)],
+  [short_title:ToolSpecification {description: "Cuts"} |
+    (given_text::Text {maxLength: 16})==>(::Text {maxLength: 16})],
+  ()-->(classifier),
+  (classifier)-[:WHEN {is: "billing-of-mine"}]->(bill_writer),
+  (classifier)-[:OTHERWISE]->(short_title),
+  (bill_writer)-->(), (short_title)-->()]
+"""
+EACH = """
+[mapping_flow:Workflow {description: "Maps"} | (given_text::Text)==>(::Text {maxLength: 30}),
+  [split_words:ToolSpecification {description: "Splits"} |
+    (given_text::Text)==>(::Array {elementType: "Any"})],
+  [count_word:ToolSpecification {description: "Counts"} |
+    (one_word::Text {maxLength: 9})==>(::Text)],
+  [name_it:Agent {description: "Names", instruction: "Name", model: "OpenAI/x"} |
+    (given_text::Text)==>(::Any)],
+  [written_by:ToolSpecification {description: "Joins"} |
+    (words::Any)==>(title_text::Text {maxLength: 12})==>(::Any)],
+  ()-->(split_words), (split_words)-[:EACH]->(count_word), ()-->(name_it),
+  (count_word)-[{as: "words"}]->(written_by), (name_it)-[{as: "title_text"}]->(written_by),
+  (written_by)-->(shorten_it), (shorten_it)-->(),
+  [shorten_it:Agent {description: "Cuts", instruction: "Cut", model: "OpenAI/x"} |
+    (given_text::Any)==>(::Any)]]
+"""
+LOOP = """
+[outer_agent:Agent {description: "Leads", instruction: "Lead", model: "OpenAI/x"} |
+  [refine_loop:Loop {description: "Refines", max: 2, until: {critic_agent: "approved-by-me"}} |
+    (draft_text::Text)==>(::Any),
+    [writer_agent:Agent {description: "W", instruction: "W", model: "OpenAI/x"} |
+      (draft_text::Any)==>(::Any)],
+    [critic_agent:Agent {description: "C", instruction: "C", model: "OpenAI/x"} |
+      (draft_text::Text {maxLength: 14})==>(::Text {enum: ["approved-by-me", "try-again"]})],
+    (writer_agent)-->(critic_agent), (writer_agent)-->()]]
+"""
+PROGRAMS = [loads_one(text) for text in (AGENT, CHOICE, EACH, LOOP)]
+POLICY = ApprovalPolicy(
+    [ApprovalRule("deny", "use*", {"secrettoken": "a*"}), ApprovalRule("ask", "lookup*")]
+)
+INPUTS = st.sampled_from(["customer is called", "please-use-it", "token-of-mine"])
+
+
+def recorded_lines(run: RecordedRun) -> str:
+    """The lines that are written of a run, with the keys that are known now."""
+    writer = EntryWriter()
+    lines = [writer.head(run.first, run.library).line]
+    lines += [writer.event(each.folded) for each in run.steps]
+    return "".join(f"{line}\n" for line in lines)
+
+
+@st.composite
+def runs_and_keys(draw: st.DrawFn) -> tuple[RecordedRun, str]:
+    """A run, and a key that is a part of what its program, its user, models or tools say."""
+    program = draw(st.sampled_from(PROGRAMS))
+    run = draw(runs(program, inputs=INPUTS, policy=POLICY, limits=Limits(iterations=3)))
+    entries = state_to_pattern(run.first), *(event_to_pattern(each.event) for each in run.steps)
+    texts = sorted(set(re.findall(r"[\w .:,/^*$-]{8,}", dumps(entries))))
+    text = draw(st.sampled_from(texts))
+    start = draw(st.integers(0, len(text) - 8))
+    end = draw(st.integers(start + 8, len(text)))
+    return run, draw(st.sampled_from([text, text.strip(), text[start:end]]))
+
+
+def replayed(run: RecordedRun, record: RecordedRun) -> State:
+    """Where a run comes to that is answered with what is recorded of it."""
+    state = run.first
+    for then, now in zip(record.steps, run.steps, strict=True):
+        event = then.event
+        if then.effect is not None and now.effect is not None:
+            assert asks_the_same(then.effect, now.effect)
+            event = named_as_asked(event, now.effect)
+        state, _ = step(state, event)
+    return state
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(runs_and_keys())
+def test_what_was_recorded_reads_again_whatever_is_a_key(drawn: tuple[RecordedRun, str]) -> None:
+    run, key = drawn
+    hidden = hide(key)
+
+    written = recorded_lines(run)
+    again = read_run(Source(written, "x.run.gram"))
+
+    again.check()
+    assert again.state.status is run.state.status
+    assert len(again.state.tools_used) == len(run.state.tools_used)
+    assert [each.error is None for each in again.state.tools_used] == [
+        each.error is None for each in run.state.tools_used
+    ]
+    if all(then.event.at == now.event.at for then, now in zip(again.steps, run.steps, strict=True)):
+        assert replayed(run, again).status is run.state.status  # no name of a node was a key
+    if run.state.status in (Status.LIMITED, Status.AWAITING_MODEL, Status.AWAITING_TOOLS):
+        resume(again.state)
+    assert len(hidden.values) < 2
+
+
+LETTERS = "supersecretword"
+NAMED = f"""
+[talker:Agent:{LETTERS} {{instruction: "Use it.", model: "A/{LETTERS}", {LETTERS}: 1,
+    note: {{{LETTERS}: ["{LETTERS}"]}}, settings: {{extraBody: {{{LETTERS}: 1}}}}}} |
+  [{LETTERS}:Tool {{description: "Adds."}} | ({LETTERS}::{LETTERS.title()})
+      ==>(::Array {{elementType: "{LETTERS.title()}"}}),
+    [{LETTERS.title()}:Object | ({LETTERS}::Any)]]]
+"""
+
+
+def test_a_key_of_letters_alone_is_in_no_label_and_no_name(tmp_path: Path) -> None:
+    hidden, agent, path = hide(LETTERS, LETTERS.title()), loads_one(NAMED), tmp_path / "run.gram"
+    given = json.dumps({LETTERS: {LETTERS: {LETTERS: 1}}})
+    call = {"id": LETTERS, "function": {"name": LETTERS, "arguments": given}}
+    replies = [{"role": "assistant", "tool_calls": [call]}, f"It is {LETTERS}."]
+
+    schema = view(tool_spec_schema, agent.elements[0])
+    library = ToolLibrary.of(
+        Tool(LETTERS, "Adds.", schema, lambda given: [{LETTERS: each} for each in given])
+    )
+    done = run(agent, LETTERS, library, model=ScriptedModel(replies), record=path)
+
+    assert hidden.values
+    assert len(done.tools_used) == 1
+    assert done.tools_used[0].error is None
+    assert LETTERS not in path.read_text("utf-8").lower()
+    load_run(path).check()
+    again = run(agent, LETTERS, library, world=recorded(path))
+    assert again.content == f"It is {REDACTED}."
+    assert resume_run(path, match="name").content == again.content
+
+
+def test_keys_that_are_words_of_programs_and_of_records_spoil_no_file() -> None:
+    """All of them at once."""
+    records = "Conversation WorkflowFrame Invocations ToolInvocation ModelReplied awaiting_tools"
+    more = "arguments iterations input_tokens tool_seconds unlimited otherwise ApprovalPolicy"
+    hidden = hide(*WORDS, *records.split(), *more.split(), "awaiting_model", "tool_calls")
+
+    for program in PROGRAMS:
+        first, _ = start(program, "please-use-it", policy=POLICY)
+        written = recorded_lines(RecordedRun(first, (), dumps(program), None, ()))
+        again = read_run(Source(written, "x.run.gram"))
+        again.check()
+        assert again.state.status is first.status
+
+    assert len(hidden.values) > 40
+
+
+@pytest.mark.parametrize("key", ["12345678", "1234567890"])
+def test_a_number_that_is_a_key_is_replaced_and_the_file_reads_again(
+    key: str, tmp_path: Path
+) -> None:
+    agent = loads_one(
+        f"""[a:Agent {{instruction: "x", model: "A/b", settings: {{seed: {key}, topP: 1}}}} |
+          [add:Tool {{description: "Adds."}} | (x::Integer {{default: {key}, maximum: {key}}})
+            ==>(::Integer {{maximum: {key}}})]]"""
+    )
+    hidden, path = hide(key), tmp_path / "run.gram"
+    calls = [
+        {"id": str(n), "function": {"name": "add", "arguments": given}}
+        for n, given in enumerate(["{}", f'{{"x": {key}}}', f'{{"x": {key}1}}', '{"x": 1}'])
+    ]
+    replies = [{"role": "assistant", "tool_calls": calls}, "done"]
+
+    @tool
+    def add(x: int) -> int:
+        """Adds."""
+        return x
+
+    options: Any = {"match": "name", "limits": Limits(tokens=int(key))}
+    run(agent, "go", ToolLibrary.of(add), model=ScriptedModel(replies), record=path, **options)
+
+    assert hidden.values
+    kept = load_run(path)
+    kept.check()
+    assert [each.error is None for each in kept.tools_used] == [True, True, False, True]
+    assert f"seed: {key}" not in path.read_text("utf-8")
+    assert kept.first.limits.tokens == int(key)
