@@ -47,17 +47,12 @@ def say_hello(personName: str, context: ToolContext) -> str:
 """
 UNDER_WAY = "SELECT id, fence FROM gram_runs WHERE status = 'running' AND owner LIKE ?"
 LEFT = "SELECT count(*) FROM gram_runs WHERE status NOT IN ('done', 'failed', 'limited')"
-WORKING = (
-    "SELECT owner, max(worker_id) FROM gram_runs AS r JOIN procrastinate_jobs AS job "
-    "ON queueing_lock = r.id AND job.status = 'doing' WHERE r.status = 'running' "
-    "AND leased_until > extract(epoch FROM clock_timestamp()) "
-    "GROUP BY r.id HAVING count(*) = 1"  # not beside a job of a dead worker
-)
-HELD = (
-    "SELECT queueing_lock FROM procrastinate_jobs "
-    "WHERE status = 'doing' AND worker_id = ? AND queueing_lock = ANY(?)"
+HOLDERS = (
+    "SELECT queueing_lock, worker_id FROM procrastinate_jobs "
+    "WHERE status = 'doing' AND worker_id IS NOT NULL AND queueing_lock = ANY(?)"
 )
 _LONGEST = 3600.0  # seconds
+_TO_CLAIM = 5.0  # seconds in which a worker that has a job claims its run, unless it is killed
 
 
 @define
@@ -67,12 +62,17 @@ class _Caught:
     Attributes:
         fence: the number of its claim.
         killed: when the worker was killed.
-        killed_last: the same, or when another was killed that had its job, and had not claimed it.
+        holders: the workers that had its job since, with the times when that was seen first.
     """
 
     fence: int
     killed: float
-    killed_last: float
+    holders: dict[int, float] = Factory(dict)
+
+    def killed_last(self, kills: list[float], now: float) -> float:
+        """When the last worker was killed that had the run, or its job and had not claimed it."""
+        had_it = [each for each in self.holders.values() if self.killed < each < now - _TO_CLAIM]
+        return next((each for each in kills if had_it and each > max(had_it)), self.killed)
 
 
 @define
@@ -167,7 +167,7 @@ def _kill_until_ended(
     command: list[str],
     environment: dict[str, str],
 ) -> None:
-    waiting, numbers = dict[str, _Caught](), dict[int, int]()
+    waiting, kills = dict[str, _Caught](), list[float]()
     began = time.monotonic()
     next_kill, left_then = began + chance.expovariate(1 / every), report.runs
     while (left := store.database.execute(LEFT)[0][0]) or waiting:
@@ -178,9 +178,9 @@ def _kill_until_ended(
         )
         for run, caught in list(waiting.items()):
             if fences[run] > caught.fence or store.row(run).status == "done":
-                _taken_over(report, waiting.pop(run))
-        for owner, number in store.database.execute(WORKING):
-            numbers[int(owner.split("/")[1])] = number or 0
+                _taken_over(report, waiting.pop(run), kills)
+        for run, holder in store.database.execute(HOLDERS, [*waiting]):
+            waiting[run].holders.setdefault(holder, time.monotonic())
         # On a machine that is too busy for workers to get anywhere until the next kill, it waits.
         if time.monotonic() > next_kill and left_then - left >= len(processes):
             left_then = left
@@ -190,23 +190,24 @@ def _kill_until_ended(
             killed.kill()
             killed.wait()
             now = time.monotonic()
+            kills.append(now)
             processes[index] = subprocess.Popen(command, env=environment)
             found = store.database.execute(UNDER_WAY, f"%/{killed.pid}/%")
-            for (run,) in store.database.execute(HELD, numbers.get(killed.pid, 0), [*waiting]):
-                waiting[run].killed_last = now
+            held: dict[str, int] = dict(store.database.execute(HOLDERS, [run for run, _ in found]))
             for run, fence in found:
                 if run in waiting:  # taken over since the last look, and killed again
-                    _taken_over(report, waiting.pop(run))
-                waiting[run] = _Caught(fence, now, now)
+                    _taken_over(report, waiting.pop(run), kills)
+                waiting[run] = _Caught(fence, now, {held[run]: now} if run in held else {})
             report.kills += 1
             report.caught += len(found)
 
 
-def _taken_over(report: Report, caught: _Caught) -> None:
+def _taken_over(report: Report, caught: _Caught, kills: list[float]) -> None:
     """Note how long a run waited, and whether another worker was killed with its job meanwhile."""
     now = time.monotonic()
-    report.takeovers.append(now - caught.killed_last)
-    if caught.killed_last > caught.killed:
+    killed_last = caught.killed_last(kills, now)
+    report.takeovers.append(now - killed_last)
+    if killed_last > caught.killed:
         report.again.append(now - caught.killed)
 
 

@@ -161,7 +161,8 @@ def _claimed_in_turn(
         found = _claimed(execute, database, run, owner, condition, *values)
         if found and size not in (None, found.size):
             raise RunTakenError(
-                f"{name_of(database, run)}: another process has gone on with it since it was read"
+                f"{name_of(database, run)}: another process has gone on with it since it was read\n"
+                "  hint: resume it again, from what is recorded now"
             )
         return found
 

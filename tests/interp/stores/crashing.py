@@ -15,6 +15,7 @@ from interp import (
     Message,
     Run,
     RunStore,
+    RunTakenError,
     State,
     ToolContext,
     ToolLibrary,
@@ -133,7 +134,20 @@ def submitted(store: RunStore) -> str:
 def drive(
     address: str, run: str, log: Path, point: int = 0, seed: int | None = None, sync: bool = True
 ) -> int:
-    """Go on with a run to its end; returns how many points it passed."""
+    """Go on with a run to its end; returns how many points it passed.
+
+    What a killed process had sent to a server is carried out after its death, perhaps just after
+    the run was read here; then it is read again.
+    """
+    try:
+        return _driven(address, run, log, point, seed, sync)
+    except RunTakenError as error:
+        if "has gone on with it since it was read" not in str(error):
+            raise
+    return _driven(address, run, log, point, seed, sync)
+
+
+def _driven(address: str, run: str, log: Path, point: int, seed: int | None, sync: bool) -> int:
     crash = Crash(point)
     worker = Worker(log, crash, seed)
     with open_store(address) as store:
