@@ -7,6 +7,20 @@ class Terminated(SystemExit):  # it is no error
     """A signal asks this process to end; other kinds of ``SystemExit`` are of the code of users."""
 
 
+def returned_unfinished(function: object) -> str | None:
+    """What a function is that returns before its code has run, in words; None for any other.
+
+    What such a function returns is always true, so that it would hold whatever its code says.
+    """
+    import inspect  # imported late: most code is given no functions
+
+    if inspect.iscoroutinefunction(function):
+        return "a coroutine function"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        return "a generator function"
+    return None
+
+
 def is_from_outside(error: BaseException) -> bool:
     """Whether an exception is not of the code it comes out of.
 

@@ -19,7 +19,7 @@ from ..errors import ValidationError, said_by
 from ..json_text import Json, read_json, write_json
 from ..messages import AgentResponse, ToolInvocation
 from ..reprs import repr_without_keys
-from ..users_code import is_from_outside
+from ..users_code import is_from_outside, returned_unfinished
 from .case import Case, ExpectedCall
 
 Check: TypeAlias = Callable[..., Any]
@@ -87,13 +87,13 @@ def require_checks(cases: Iterable[Case], checks: Checks) -> None:
     """Make sure that there is a function for every check that cases name, before they are run.
 
     Raises:
-        ArgumentError: a check is no function, or a coroutine function.
+        ArgumentError: a check is no function, or a coroutine or generator function.
         ValidationError: there is no check of a name; ``faults`` has all of them, with places.
     """
     expect(checks, Mapping, "checks", by="judge")
     for name, check in checks.items():
-        if not callable(check) or inspect.iscoroutinefunction(check):
-            kind = "a coroutine function" if callable(check) else type(check).__name__
+        kind = returned_unfinished(check) if callable(check) else type(check).__name__
+        if kind is not None:
             raise ArgumentError(f"check {name} must be a plain function, got {kind}")
     faults: list[Fault] = []
     for case in cases:

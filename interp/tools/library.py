@@ -172,12 +172,13 @@ class ToolLibrary(Mapping[str, Tool]):
         return f"ToolLibrary({', '.join([*names[:_MOST_SHOWN], *more])})"
 
 
-def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
+def library_of(given: LibraryLike, *, by: str, name: str = "library") -> ToolLibrary:
     """The library that a function was called with.
 
     Args:
         given: the library, or tools.
         by: the name of the function, for errors.
+        name: what the function calls it.
 
     Raises:
         ArgumentError: it is neither.
@@ -185,9 +186,7 @@ def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
     """
     if isinstance(given, ToolLibrary):
         return given
-    return (
-        empty_tool_library if given is None else ToolLibrary(_by_name((given,), f"{by}: library"))
-    )
+    return empty_tool_library if given is None else ToolLibrary(_by_name((given,), f"{by}: {name}"))
 
 
 def register_tool(name: str, tool: Tool, library: LibraryLike) -> ToolLibrary:

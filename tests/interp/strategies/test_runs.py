@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
-from gram import loads_one
+from gram import ArgumentError, loads_one
 from interp import (
     AgentError,
     ApprovalPolicy,
@@ -130,11 +131,35 @@ def test_the_smallest_run_that_breaks_an_invariant_is_kept_and_reads_back(tmp_pa
 
 def test_an_invariant_that_holds_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "twice.run.gram"
-    file.write_text("the run of an earlier day")
+    file.write_text('[:Run {of: "an earlier day"}]')
 
     check_runs(SHOP, never_pays_twice, limits=Limits(tool_calls=1), failing=file)
 
     assert not file.exists()
+
+
+def test_no_other_file_is_removed_for_a_run_that_breaks_an_invariant(tmp_path: Path) -> None:
+    program = tmp_path / "shop.gram"
+    program.write_text("(mine)")
+
+    with pytest.raises(FileExistsError, match="not the record of a run"):
+        check_runs(SHOP, never_pays_twice, failing=program)
+    with pytest.raises(FileNotFoundError, match="No such directory"):
+        check_runs(SHOP, never_pays_twice, failing=tmp_path / "none" / "a.run.gram")
+
+    assert program.read_text() == "(mine)"
+
+
+def test_an_invariant_whose_code_would_not_run_is_refused() -> None:
+    async def waits(drawn: RecordedRun) -> None:
+        raise AssertionError
+
+    def yields(drawn: RecordedRun) -> Iterator[bool]:
+        yield False
+
+    for invariant, kind in ((waits, "coroutine"), (yields, "generator")):
+        with pytest.raises(ArgumentError, match=f"plain function, got a {kind} function"):
+            check_runs(SHOP, invariant)
 
 
 def test_an_invariant_may_say_no() -> None:
