@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, Union
 
 from attrs import evolve, field, frozen
 
-from gram import ArgumentError, counted, expect
+from gram import ArgumentError, ByValue, counted, expect
 
 from .call_text import call_text
 from .json_text import Json, JsonText, read_json, write_json
@@ -30,8 +30,8 @@ def _is(*kinds: type) -> Callable[[Any, Any, Any], None]:
 _NONE = type(None)
 
 
-@frozen
-class Role:
+@frozen(eq=False, repr=False)
+class Role(ByValue):
     """The role of a message: `UserRole` or `AssistantRole`."""
 
     name: Literal["user", "assistant"]
@@ -44,8 +44,8 @@ AssistantRole = Role("assistant")
 
 
 @repr_without_keys
-@frozen
-class FunctionRole:
+@frozen(eq=False, repr=False)
+class FunctionRole(ByValue):
     """The role of the result of a tool; ``name`` is the name of the tool."""
 
     name: str = field(validator=_is(str))
@@ -55,8 +55,8 @@ AnyRole: TypeAlias = Union[Role, FunctionRole]
 
 
 @repr_without_keys
-@frozen
-class ToolCall:
+@frozen(eq=False, repr=False)
+class ToolCall(ByValue):
     """A model's request to call a tool.
 
     Attributes:
@@ -182,8 +182,8 @@ empty_context = ConversationContext()
 """A conversation without messages."""
 
 
-@frozen
-class Usage:
+@frozen(eq=False, repr=False)
+class Usage(ByValue):
     """The numbers of tokens used; None if the model does not report them.
 
     >>> Usage(10, 5) + Usage(3, 1), (Usage(10, 5) + Usage()).total_tokens
@@ -218,8 +218,8 @@ def _sum(first: int | None, second: int | None) -> int | None:
 
 
 @repr_without_keys
-@frozen(init=False)
-class ToolInvocation:
+@frozen(init=False, eq=False, repr=False)
+class ToolInvocation(ByValue):
     """A finished tool call: with its result, or with the error that was sent to the model.
 
     JSON is kept as text; `of_texts` makes an invocation from such texts.
@@ -362,8 +362,8 @@ def _invocations(invocations: Iterable[ToolInvocation]) -> tuple[ToolInvocation,
 
 
 @repr_without_keys
-@frozen
-class AgentResponse:
+@frozen(eq=False, repr=False)
+class AgentResponse(ByValue):
     """The response of an agent: the result of a run.
 
     Attributes:

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from attrs import evolve, frozen
 
+from ..by_value import ByValue
 from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
 from ..faults import Edit, Fault, PartPath, Severity
@@ -35,8 +36,8 @@ from .spelling import (
 )
 
 
-@frozen
-class Check:
+@frozen(eq=False, repr=False)
+class Check(ByValue):
     """A rule: its code and severity, and the function that finds where it is broken.
 
     Attributes:

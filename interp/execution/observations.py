@@ -11,6 +11,8 @@ from typing import Final, TypeAlias, Union
 
 from attrs import field, frozen
 
+from gram import ByValue
+
 from ..call_text import call_text, progress_text
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
@@ -35,8 +37,8 @@ from ..reprs import repr_without_keys, short_repr
 
 
 @repr_without_keys
-@frozen
-class TextDelta:
+@frozen(eq=False, repr=False)
+class TextDelta(ByValue):
     """A piece of what the model says, with the position of its request.
 
     Text of a turn that then calls tools is not the answer but said beside the calls.
@@ -47,8 +49,8 @@ class TextDelta:
 
 
 @repr_without_keys
-@frozen
-class SaidBeforeCalls:
+@frozen(eq=False, repr=False)
+class SaidBeforeCalls(ByValue):
     """The whole text of a reply that also calls tools; nothing of the calls has begun yet."""
 
     at: At
@@ -56,16 +58,16 @@ class SaidBeforeCalls:
 
 
 @repr_without_keys
-@frozen
-class ToolStarted:
+@frozen(eq=False, repr=False)
+class ToolStarted(ByValue):
     """A tool is about to be run."""
 
     call: CallTool
 
 
 @repr_without_keys
-@frozen
-class ToolProgress:
+@frozen(eq=False, repr=False)
+class ToolProgress(ByValue):
     """How far a call is, as its tool reports it while it runs.
 
     Attributes:
@@ -87,8 +89,8 @@ class ToolProgress:
 
 
 @repr_without_keys
-@frozen
-class ToolFinished:
+@frozen(eq=False, repr=False)
+class ToolFinished(ByValue):
     """A tool call has its answer; tools that run at once finish in any order.
 
     A call that was not run, because it was wrong or not allowed, has no `ToolStarted` before.
@@ -99,8 +101,8 @@ class ToolFinished:
 
 
 @repr_without_keys
-@frozen
-class AgentStarted:
+@frozen(eq=False, repr=False)
+class AgentStarted(ByValue):
     """An agent or workflow inside the run has begun: it was called, or it is a step of a workflow.
 
     Attributes:
@@ -113,8 +115,8 @@ class AgentStarted:
 
 
 @repr_without_keys
-@frozen
-class AgentFinished:
+@frozen(eq=False, repr=False)
+class AgentFinished(ByValue):
     """An agent or workflow inside the run has ended.
 
     Attributes:
@@ -136,8 +138,8 @@ class AgentFinished:
 
 
 @repr_without_keys
-@frozen
-class Finished:
+@frozen(eq=False, repr=False)
+class Finished(ByValue):
     """The run is done; always the last observation."""
 
     response: AgentResponse

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from gram import ByValue
+
 from ..clocks import Clock, TookTooLongError, within
 from ..machine import CallFailed, CallTool, Effect, Event
 from ..threads import in_thread
 from .world import AsyncReport, Report, World
 
 
-@frozen
-class Timed:
+@frozen(eq=False, repr=False)
+class Timed(ByValue):
     """A world whose tools may take so many seconds; a call that takes longer fails.
 
     Attributes:

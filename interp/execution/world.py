@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 from attrs import field, frozen
 
-from gram import expect
+from gram import ByValue, expect
 from lenses_ext import Model
 
 from ..call_text import call_text
@@ -72,8 +72,8 @@ class World(Protocol):
         ...
 
 
-@frozen
-class LiveWorld:
+@frozen(eq=False, repr=False)
+class LiveWorld(ByValue):
     """The world of models, tools and people.
 
     Attributes:

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import Pattern, Subject, expect
+from gram import ByValue, Pattern, Subject, expect
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
@@ -55,8 +55,8 @@ def _texts(given: Mapping[str, str]) -> PMap[str, str]:
 
 
 @repr_without_keys
-@frozen
-class ApprovalRule:
+@frozen(eq=False, repr=False)
+class ApprovalRule(ByValue):
     """One rule of a policy.
 
     Attributes:
@@ -91,8 +91,8 @@ def _rules(rules: Iterable[ApprovalRule]) -> tuple[ApprovalRule, ...]:
 
 
 @repr_without_keys
-@frozen
-class ApprovalPolicy:
+@frozen(eq=False, repr=False)
+class ApprovalPolicy(ByValue):
     """What to do with each tool call: the first rule that fits decides.
 
     Attributes:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, Union
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import Pattern, Value
+from gram import ByValue, Pattern, Value
 from lenses_ext import Model, SettingError, Settings
 
 from ..errors import ValidationError
@@ -32,8 +32,8 @@ inside a node of a workflow with the node's name, in a loop with the number of t
 
 
 @repr_without_keys
-@frozen
-class Request:
+@frozen(eq=False, repr=False)
+class Request(ByValue):
     """What a model is asked.
 
     Attributes:
@@ -57,8 +57,8 @@ class Request:
 
 
 @repr_without_keys
-@frozen
-class CallModel:
+@frozen(eq=False, repr=False)
+class CallModel(ByValue):
     """Ask the model."""
 
     at: At
@@ -66,8 +66,8 @@ class CallModel:
 
 
 @repr_without_keys
-@frozen
-class ToolEffect:
+@frozen(eq=False, repr=False)
+class ToolEffect(ByValue):
     """A call of a tool; ``arguments`` is JSON text, checked against the tool's schema."""
 
     at: At
@@ -82,13 +82,13 @@ class ToolEffect:
 
 
 @repr_without_keys
-@frozen
+@frozen(eq=False, repr=False)
 class CallTool(ToolEffect):
     """Run a tool."""
 
 
 @repr_without_keys
-@frozen
+@frozen(eq=False, repr=False)
 class Ask(ToolEffect):
     """Ask whether a tool may be run; it becomes a `CallTool` when it may.
 
@@ -119,8 +119,8 @@ class Verdict(NamedTuple):
 
 
 @repr_without_keys
-@frozen
-class ModelReplied:
+@frozen(eq=False, repr=False)
+class ModelReplied(ByValue):
     """The model's reply.
 
     Attributes:
@@ -145,8 +145,8 @@ class ModelReplied:
 
 
 @repr_without_keys
-@frozen
-class ToolReturned:
+@frozen(eq=False, repr=False)
+class ToolReturned(ByValue):
     """A tool's result, as JSON text.
 
     Attributes:
@@ -161,8 +161,8 @@ class ToolReturned:
 
 
 @repr_without_keys
-@frozen
-class CallFailed:
+@frozen(eq=False, repr=False)
+class CallFailed(ByValue):
     """A tool call that gave no result.
 
     Attributes:
@@ -186,8 +186,8 @@ def _failed(at: At, error: str, verdicts: tuple[Verdict, ...]) -> CallFailed:
 
 
 @repr_without_keys
-@frozen
-class Decided:
+@frozen(eq=False, repr=False)
+class Decided(ByValue):
     """Whether a tool that was asked about may be run; the model is told ``reason`` when not.
 
     Attributes:
@@ -203,8 +203,8 @@ class Decided:
     verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
-@frozen
-class TimeUp:
+@frozen(eq=False, repr=False)
+class TimeUp(ByValue):
     """The time of the run is up. Whoever drives it keeps the clock."""
 
     at: At = ()
@@ -228,8 +228,8 @@ def checked_settings(settings: Mapping[str, Any] | None) -> PMap[str, Value | No
 
 
 @repr_without_keys
-@frozen
-class Resumed:
+@frozen(eq=False, repr=False)
+class Resumed(ByValue):
     """The caller goes on with a run, past the limit where it stopped, and may change it.
 
     Attributes:

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, Union
 from attrs import frozen
 from pyrsistent import pmap
 
-from gram import Pattern, expect
+from gram import ByValue, Pattern, expect
 from lenses_ext import Memo, Model, NotJson, ProgramLike, is_agent, tool_spec_of, written_signature
 
 from ..contracts import own_parameters_of
@@ -383,8 +383,8 @@ def _unchanged(shared: Shared, frame: Frame, _: Event) -> tuple[Shared, Frame, t
     return shared, frame, ()
 
 
-@frozen
-class Transition:
+@frozen(eq=False, repr=False)
+class Transition(ByValue):
     """What an event does to a frame in a status.
 
     Attributes:

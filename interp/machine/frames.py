@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, Union
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import Pattern
+from gram import ByValue, Pattern
 from lenses_ext import workflow_of
 
 from ..json_text import Json, JsonText
@@ -37,8 +37,8 @@ class Status(Enum):
 
 
 @repr_without_keys
-@frozen
-class AgentFrame:
+@frozen(eq=False, repr=False)
+class AgentFrame(ByValue):
     """How far one agent has come.
 
     Attributes:
@@ -117,8 +117,8 @@ class AgentFrame:
 
 
 @repr_without_keys
-@frozen
-class Called:
+@frozen(eq=False, repr=False)
+class Called(ByValue):
     """An agent or a workflow that a model has called, and how far it has come."""
 
     call: CallTool
@@ -126,8 +126,8 @@ class Called:
 
 
 @repr_without_keys
-@frozen
-class Step:
+@frozen(eq=False, repr=False)
+class Step(ByValue):
     """A node of a workflow that has begun: one use of it, or one for each item of a list.
 
     Attributes:
@@ -152,8 +152,8 @@ class Step:
 
 
 @repr_without_keys
-@frozen
-class Ended:
+@frozen(eq=False, repr=False)
+class Ended(ByValue):
     """A node that has ended.
 
     Attributes:
@@ -166,8 +166,8 @@ class Ended:
 
 
 @repr_without_keys
-@frozen
-class WorkflowFrame:
+@frozen(eq=False, repr=False)
+class WorkflowFrame(ByValue):
     """How far one workflow has come.
 
     Attributes:
@@ -279,8 +279,8 @@ Frame: TypeAlias = Union[AgentFrame, WorkflowFrame]
 
 
 @repr_without_keys
-@frozen
-class Begin:
+@frozen(eq=False, repr=False)
+class Begin(ByValue):
     """Begin a frame: what a frame asks of the machine, as it asks the world to run a tool.
 
     Attributes:
@@ -297,8 +297,8 @@ class Begin:
 
 
 @repr_without_keys
-@frozen
-class Passed:
+@frozen(eq=False, repr=False)
+class Passed(ByValue):
     """A part of a workflow that ended and was neither an effect nor a frame, for those who watch.
 
     Attributes:
@@ -323,8 +323,8 @@ New: TypeAlias = Union[Effect, Begin, Passed]
 
 
 @repr_without_keys
-@frozen
-class Outcome:
+@frozen(eq=False, repr=False)
+class Outcome(ByValue):
     """How a frame ended: with what it gave, or with what went wrong.
 
     Attributes:

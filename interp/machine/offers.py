@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from gram import Pattern, Subject, walk
+from gram import ByValue, Pattern, Subject, walk
 from lenses_ext import (
     TOOL,
     Memo,
@@ -32,8 +32,8 @@ Use: TypeAlias = Literal["tool", "inside", "handover"]
 """What a call of it does: run a tool, begin a frame inside, or hand the conversation over."""
 
 
-@frozen
-class Offer:
+@frozen(eq=False, repr=False)
+class Offer(ByValue):
     """One function that a model may call.
 
     Attributes:
@@ -49,8 +49,8 @@ class Offer:
     use: Use
 
 
-@frozen
-class Offers:
+@frozen(eq=False, repr=False)
+class Offers(ByValue):
     """What an agent offers to its model.
 
     Attributes:

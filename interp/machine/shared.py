@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from attrs import field, fields, frozen
 from pyrsistent import PMap, pmap
 
-from gram import Pattern, Value
+from gram import ByValue, Pattern, Value
 from lenses_ext import Model
 
 from ..limits import Limits
@@ -43,8 +43,8 @@ _NOTHING: Final = Usage(0, 0)
 
 
 @repr_without_keys
-@frozen
-class Shared:
+@frozen(eq=False, repr=False)
+class Shared(ByValue):
     """What is the same for all frames of a run.
 
     Attributes:

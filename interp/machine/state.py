@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from attrs import frozen
 from pyrsistent import PMap
 
-from gram import Pattern, Value, counted
+from gram import ByValue, Pattern, Value, counted
 from lenses_ext import Model, Settings
 
 from ..limits import Limits
@@ -27,8 +27,8 @@ from .shared import Shared
 
 
 @repr_without_keys
-@frozen
-class State:
+@frozen(eq=False, repr=False)
+class State(ByValue):
     """One moment of a run.
 
     What is said of a State itself, such as its ``context``, is that of the outermost frame: what

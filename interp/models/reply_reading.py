@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
+from gram import ByValue
 from lenses_ext import tool_spec_name, view, wire_name
 
 from ..contracts import read_arguments
@@ -32,8 +33,8 @@ _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 _ECHOED = ("reasoning_content", "reasoning", "reasoning_details", "extra_content")
 
 
-@frozen
-class Reply:
+@frozen(eq=False, repr=False)
+class Reply(ByValue):
     """A model's reply as it was read.
 
     Attributes:

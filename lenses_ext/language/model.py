@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attrs import evolve, field, frozen
 
-from gram import GramEncodeError, expect
+from gram import ByValue, GramEncodeError, expect
 
 
-@frozen
-class Model:
+@frozen(eq=False, repr=False)
+class Model(ByValue):
     """A model as a program names it, ``provider/name``.
 
     Args:

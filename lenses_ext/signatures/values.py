@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from gram import GramError
+from gram import ByValue, GramError
 
 from ..schemas import Keywords, thaw_json
 from .vocabulary import ANY, PARAMETERS
@@ -18,8 +18,8 @@ from .vocabulary import ANY, PARAMETERS
 NO_KEYWORDS = Keywords()
 
 
-@frozen
-class Type:
+@frozen(eq=False, repr=False)
+class Type(ByValue):
     """What a value may be.
 
     Attributes:
@@ -47,8 +47,8 @@ class Type:
         return {**self.keywords.to_json(), **self.foreign.to_json()}
 
 
-@frozen
-class Parameter:
+@frozen(eq=False, repr=False)
+class Parameter(ByValue):
     """A place for a value: a parameter, a field, an item, an alternative, the result.
 
     Attributes:
@@ -78,8 +78,8 @@ class Parameter:
         return text if isinstance(text, str) else None
 
 
-@frozen
-class Shape:
+@frozen(eq=False, repr=False)
+class Shape(ByValue):
     """A type with a name.
 
     Attributes:
@@ -93,8 +93,8 @@ class Shape:
     named: bool = False
 
 
-@frozen
-class TypeSignature:
+@frozen(eq=False, repr=False)
+class TypeSignature(ByValue):
     """What a tool takes and gives.
 
     Attributes:

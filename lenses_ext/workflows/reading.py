@@ -13,7 +13,7 @@ from typing import Final
 from attrs import field, frozen
 from pyrsistent import PMap
 
-from gram import Pattern, Subject, Value, expect, is_reference
+from gram import ByValue, Pattern, Subject, Value, expect, is_reference
 
 from ..labels import TOOL, is_loop, is_runnable, is_tool
 from ..language import INPUT, parameter_names, written_signature
@@ -25,8 +25,8 @@ RESULT: Final = None
 """The target of the arrows that lead to the result."""
 
 
-@frozen
-class Join:
+@frozen(eq=False, repr=False)
+class Join(ByValue):
     """What comes together at a node, or at the result.
 
     Attributes:
@@ -39,8 +39,8 @@ class Join:
     is_record: bool = False
 
 
-@frozen
-class FlowNode:
+@frozen(eq=False, repr=False)
+class FlowNode(ByValue):
     """A node: one use of an agent, a tool or a workflow.
 
     Attributes:
@@ -65,8 +65,8 @@ class FlowNode:
     waits_for: frozenset[str] = frozenset()
 
 
-@frozen
-class Loop:
+@frozen(eq=False, repr=False)
+class Loop(ByValue):
     """How a workflow is repeated.
 
     Attributes:
@@ -82,8 +82,8 @@ class Loop:
     feedback: Join
 
 
-@frozen
-class Workflow:
+@frozen(eq=False, repr=False)
+class Workflow(ByValue):
     """A workflow.
 
     Attributes:
