@@ -46,8 +46,13 @@ class Contender:
 
     @property
     def python(self) -> str:
-        """The Python that has its packages; ours is the one that runs this."""
-        return python_with(self.module, self.packages) if self.packages else sys.executable
+        """The Python that has its packages alone.
+
+        What else is installed counts: `pydantic` looks through all of it when it is imported.
+        """
+        if self.packages:
+            return python_with(self.module, self.packages)
+        return python_with("this_checkout", ("--editable", str(ROOT)))
 
 
 CONTENDERS: Mapping[str, Contender] = {
