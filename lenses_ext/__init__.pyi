@@ -154,6 +154,7 @@ from .schemas.json_values import (
     same_json as same_json,
     to_json_value as to_json_value,
 )
+from .schemas.plain_validity import plain_judge as plain_judge
 from .schemas.schema_parts import resolve_ref as resolve_ref
 from .schemas.visits import validation_visits as validation_visits
 from .signatures.errors import SignatureError as SignatureError

@@ -16,7 +16,7 @@ from lenses_ext import Memo, NotJson, resolve_ref, tool_spec_schema, view
 
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json
-from .validity import accepts, is_valid, require_schema, validator_of, violations
+from .validity import accepts, is_valid, require_schema, require_valid, violations
 
 
 def read_arguments(tool_name: str, text: str) -> dict[str, Json]:
@@ -96,7 +96,7 @@ class Parameters:
     def __init__(self, schema: str) -> None:
         self._text = schema
         self._schema = read_json(schema)
-        validator_of(schema)  # raises if it is not a JSON Schema
+        require_valid(schema)
         self._defaults = _defaults_in(self._schema, self._schema, {})
         self._plain: dict[str, Json] = {}  # scalar defaults, which need no copy
         if self._defaults and not self._defaults.below and not self._defaults.items:

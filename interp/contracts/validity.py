@@ -5,12 +5,18 @@ Every violation is reported with its path, so that a model knows what to fix.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gram import ArgumentError
-from lenses_ext import NotJson, is_plainly_valid, schema_validator, validation_visits
+from lenses_ext import (
+    NotJson,
+    is_plainly_valid,
+    plain_judge,
+    schema_validator,
+    validation_visits,
+)
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, read_json, write_json
@@ -45,6 +51,8 @@ def is_valid(schema: str, value: Json) -> bool:
     Raises:
         ValidationError: the schema is not valid, or checking the value would take too long.
     """
+    if (judge := _plain_judge(schema)) is not None:
+        return judge(value)
     validator = validator_of(schema)
     root = _with_references(schema)
     if root is None or validation_visits(root, value, root, at_most=_MOST_VISITS) <= _MOST_VISITS:
@@ -60,6 +68,13 @@ def is_valid(schema: str, value: Json) -> bool:
             "checking it would take too long: its types refer to each other through too many "
             "alternatives"
         ) from None
+
+
+@lru_cache(maxsize=512)
+def _plain_judge(schema: str) -> Callable[[Json], bool] | None:
+    """What judges values without the validator; None where that is needed."""
+    read = read_json(schema)
+    return plain_judge(read) if isinstance(read, dict) and is_plainly_valid(read) else None
 
 
 @lru_cache(maxsize=512)
@@ -86,12 +101,22 @@ def require_schema(schema: Mapping[str, Json]) -> JsonText:
     if not isinstance(schema, Mapping):
         raise ValidationError(f"not a JSON Schema: expected an object, found {schema!r}")
     try:
-        text = write_json(given := dict(schema))
+        text = write_json(dict(schema))
     except NotJson as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
-    if not is_plainly_valid(given):
-        validator_of(text)  # else a call is the first to need it
+    require_valid(text)
     return text
+
+
+def require_valid(schema: str) -> None:
+    """Check that a text is a JSON Schema.
+
+    Raises:
+        ValidationError: it is not.
+    """
+    read = read_json(schema)
+    if not isinstance(read, dict) or not is_plainly_valid(read):
+        validator_of(schema)
 
 
 @lru_cache(maxsize=512)

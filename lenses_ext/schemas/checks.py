@@ -15,6 +15,7 @@ from gram import ByValue, GramError, expect
 
 from .json_values import dump_json, same_json
 from .keywords import ANNOTATIONS
+from .plain_validity import OF_TYPE
 from .schema_parts import Schema, SchemaPath
 from .visits import validation_visits
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _METASCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
-_KINDS = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
 _ROOTS = ("$defs", "definitions", "properties")
 """Where in the root the local references of a schema lead."""
 
@@ -128,7 +128,7 @@ def _are_distinct_texts(values: object) -> bool:
     return len(set(texts)) == len(values)
 
 
-_TYPES = {*_KINDS, "integer", "number"}
+_TYPES = frozenset(OF_TYPE)
 _PLAIN: Mapping[str, Callable[[Any], bool]] = {
     "type": _is_type,
     "required": _are_distinct_texts,
@@ -197,15 +197,11 @@ def _plain_misfit(schema: dict[str, Any]) -> str | None:
 
 def is_of(value: object, types: Iterable[object]) -> bool:
     """Whether a JSON value is of one of some JSON types; of an unknown type every value is."""
-    return any(_is_of(value, each) for each in types)
+    return any(OF_TYPE.get(str(each), _is_anything)(value) for each in types)
 
 
-def _is_of(value: object, json_type: object) -> bool:
-    if json_type in ("integer", "number"):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return json_type == "number" or isinstance(value, int) or value.is_integer()
-    return isinstance(value, _KINDS.get(str(json_type), object))
+def _is_anything(_: object) -> bool:
+    return True
 
 
 def _kind(value: object) -> str:
