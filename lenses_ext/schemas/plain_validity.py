@@ -38,7 +38,8 @@ OF_TYPE: Final[Mapping[str, Judge]] = {
 }
 """Which values are of a type, by its name in JSON Schema."""
 
-_JUDGED: Final = ANNOTATIONS | {"type", "properties", "required", "additionalProperties", "items"}
+_OF_OBJECTS: Final = frozenset({"properties", "required", "additionalProperties"})
+_JUDGED: Final = ANNOTATIONS | _OF_OBJECTS | {"type", "items"}
 
 
 def plain_judge(schema: object) -> Judge | None:
@@ -60,15 +61,18 @@ def plain_judge(schema: object) -> Judge | None:
     if not isinstance(schema, dict) or not _JUDGED.issuperset(schema):
         return None
     judges: list[Judge] = []
-    if "type" in schema:
+    is_object = schema.get("type") == "object"
+    if "type" in schema and not is_object:
         judges.append(_of_types(schema["type"]))
     if "items" in schema:
         of_item = plain_judge(schema["items"])
         if of_item is None:
             return None
         judges.append(_of_items(of_item))
-    if not schema.keys().isdisjoint(("properties", "required", "additionalProperties")):
-        of_object = _of_object(schema)
+    if is_object or not schema.keys().isdisjoint(
+        ("properties", "required", "additionalProperties")
+    ):
+        of_object = _of_object(schema, others=not is_object)
         if of_object is None:
             return None
         judges.append(of_object)
@@ -90,7 +94,8 @@ def _of_items(judge: Judge) -> Judge:
     return lambda value: not isinstance(value, list | tuple) or all(map(judge, value))
 
 
-def _of_object(schema: Mapping[str, Any]) -> Judge | None:
+def _of_object(schema: Mapping[str, Any], *, others: bool) -> Judge | None:
+    """The judge of objects; ``others`` says whether values that are none are valid."""
     judges = {name: plain_judge(below) for name, below in schema.get("properties", {}).items()}
     required = frozenset(schema.get("required", ()))
     may_have_more = schema.get("additionalProperties", True)
@@ -100,7 +105,7 @@ def _of_object(schema: Mapping[str, Any]) -> Judge | None:
 
     def judge(value: object) -> bool:
         if not isinstance(value, dict):
-            return True
+            return others
         if not value.keys() >= required:
             return False
         for name, below in value.items():

@@ -160,10 +160,15 @@ def test_a_message_is_encoded_once() -> None:
 def test_a_run_loads_nothing_that_it_does_not_need() -> None:
     code = """
 import sys
-from interp import ScriptedModel, Tool, ToolLibrary, create_agent_pattern, run
+from interp import AssistantRole, Message, ScriptedModel, Tool, ToolCall, ToolLibrary, run
+from interp import create_agent_pattern, create_tool_specification
 schema = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
-library = ToolLibrary.of(iter([Tool("look", "Looks", schema, lambda _: 1)]))
-run(create_agent_pattern("a", "An agent", "A/b", "x"), "Hello", library, model=ScriptedModel(["x"]))
+whole = {"type": "integer"}
+library = ToolLibrary.of([Tool("look", "Looks", schema, lambda _: 1, result_schema=whole)])
+look = create_tool_specification("look", "Looks", "(at::String)==>(::Integer)")
+agent = create_agent_pattern("a", "An agent", "A/b", "x", [look])
+call = Message(AssistantRole, "", [ToolCall("1", "look", '{"at": "x"}')])
+run(agent, "Hello", library, model=ScriptedModel([call, "x"]))
 print(*(name for name in sys.modules if name.startswith(("interp.", "jsonschema_rs"))))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
