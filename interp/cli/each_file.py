@@ -13,7 +13,7 @@ from gram import GramError, counted
 
 from .failures import NO, Refused, exit_code_of
 from .output import detail, note, show_json, tell
-from .program_files import are_many, find_files
+from .program_files import SUFFIX, are_many, find_files
 
 
 class Nowhere(Refused):
@@ -64,7 +64,12 @@ class Tally:
             note(", ".join(f"{_files(count)} {what}" for count, what in counts if count))
 
 
-def each_file(given: Sequence[str], work: Callable[[str], dict[str, Any] | None]) -> Tally:
+def each_file(
+    given: Sequence[str],
+    work: Callable[[str], dict[str, Any] | None],
+    *,
+    suffix: str = SUFFIX,
+) -> Tally:
     """Call a function with each file that the arguments name.
 
     What it raises is told, and the next file follows. Of one file that is named itself, errors
@@ -74,13 +79,14 @@ def each_file(given: Sequence[str], work: Callable[[str], dict[str, Any] | None]
         given: the arguments: files, folders and globs.
         work: gets the name of a file, and returns what there is to say of it: an object, whose
             entry ``code`` is the exit code if that is not 0.
+        suffix: how the names of the files in folders end, see `find_files`.
 
     Raises:
         BrokenPipeError: nobody reads the output any more.
         GramError, OSError: the only file fails.
     """
     tally = Tally()
-    if not are_many(given):
+    if not are_many(given, suffix):
         try:
             _done(tally, given[0], work(given[0]))
         except Refused as failure:
@@ -89,7 +95,7 @@ def each_file(given: Sequence[str], work: Callable[[str], dict[str, Any] | None]
     seen: set[str] = set()
     for argument in given:
         try:
-            names = find_files(argument)
+            names = find_files(argument, suffix)
         except OSError as failure:
             _failed(tally, argument, failure)
             continue

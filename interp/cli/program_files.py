@@ -29,8 +29,13 @@ _NEVER_MEANT = {"node_modules", "__pycache__", "site-packages"}
 """Folders of other people's files; hidden folders are left out too."""
 
 
-def find_files(given: str) -> list[str]:
+def find_files(given: str, suffix: str = SUFFIX) -> list[str]:
     """The files that one argument names.
+
+    Args:
+        given: a file, a folder or a glob.
+        suffix: how the names of the files in a folder end: `SUFFIX`, or `RECORDED` for run files,
+            which are no programs.
 
     Raises:
         OSError: a folder has no gram files, nothing matches a glob, or the name is empty.
@@ -39,10 +44,10 @@ def find_files(given: str) -> list[str]:
         raise FileNotFoundError(errno.ENOENT, "the name of a file is empty")
     path = Path(given)
     if path.is_dir():
-        found = sorted(_files_in(path))
-        reason = f"no {SUFFIX} files in this folder, apart from those that git ignores"
+        found = sorted(_files_in(path, suffix))
+        reason = f"no {suffix} files in this folder, apart from those that git ignores"
     elif given != STDIN and has_magic(given) and not path.exists():
-        found = list(_matches(given))
+        found = list(_matches(given, suffix))
         reason = "no file matches"
     else:
         return [given]
@@ -51,9 +56,9 @@ def find_files(given: str) -> list[str]:
     return [os.path.normpath(each) for each in found]
 
 
-def are_many(given: Sequence[str]) -> bool:
+def are_many(given: Sequence[str], suffix: str = SUFFIX) -> bool:
     """Whether arguments may name more than one file, so that results have to name theirs."""
-    return len(given) != 1 or (given[0] != STDIN and find_files(given[0]) != [given[0]])
+    return len(given) != 1 or (given[0] != STDIN and find_files(given[0], suffix) != [given[0]])
 
 
 def is_input(argument: str) -> bool:
@@ -91,7 +96,7 @@ def words_and_files(arguments: Sequence[str], words: str) -> tuple[list[str], li
     return list(arguments[:count]), list(arguments[count:])
 
 
-def _files_in(folder: Path) -> Iterator[str]:
+def _files_in(folder: Path, suffix: str) -> Iterator[str]:
     rules = _Ignored(folder)
     for inside, folders, files in os.walk(folder):
         here = Path(inside)
@@ -103,12 +108,12 @@ def _files_in(folder: Path) -> Iterator[str]:
             and not rules.cover(here / each, is_folder=True)
         ]
         for each in files:
-            is_program = each.endswith(SUFFIX) and not each.endswith(RECORDED)
-            if is_program and not rules.cover(here / each):
+            is_meant = each.endswith(suffix) and each.endswith(RECORDED) == (suffix == RECORDED)
+            if is_meant and not rules.cover(here / each):
                 yield str(here / each)
 
 
-def _matches(pattern: str) -> Iterator[str]:
+def _matches(pattern: str, suffix: str) -> Iterator[str]:
     """The files that a glob matches, and those in the folders that it matches."""
     fixed = takewhile(lambda part: not has_magic(part), Path(pattern).parts)
     rules = _Ignored(Path(*fixed))
@@ -117,8 +122,8 @@ def _matches(pattern: str) -> Iterator[str]:
         path = Path(each)
         if path.is_dir():
             if not pattern.endswith("**"):  # else the files in it match too
-                yield from sorted(_files_in(path))
-        elif path.name.endswith(RECORDED) and not pattern.endswith(RECORDED):
+                yield from sorted(_files_in(path, suffix))
+        elif path.name.endswith(RECORDED) and RECORDED not in (suffix, pattern[-len(RECORDED) :]):
             continue
         elif (takes_any or path.suffix == SUFFIX) and not rules.cover(path):
             yield each

@@ -18,6 +18,7 @@ from .completing import complete_agent, complete_files
 from .each_file import each_file
 from .file_options import json_option
 from .output import note, show, show_json
+from .program_files import RECORDED
 from .store_option import Age, named_run, run_argument, store_option
 from .trace import expect_only_html, follow_option, lines, show_followed, write_page
 
@@ -211,7 +212,7 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
     """Take the runs of run files into the store, and print their ids.
 
     A run that was a turn of a conversation is one no more. A file that fails is told, and the
-    others are taken.
+    others are taken. Of a folder, the files named *.run.gram are meant.
     """
     from ..steering import imported
 
@@ -225,7 +226,7 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
                 note(f"gram: {file}: {opened.name} has this run already")
             return {"id": run}
 
-        tally = each_file(files, take)
+        tally = each_file(files, take, suffix=RECORDED)
     if as_json:
         show_json(tally.rows)
     tally.leave()

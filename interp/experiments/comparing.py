@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
+from gram import counted
+
 from ..reprs import repr_without_keys
 from .intervals import FEWEST_DRAWN, Interval, bootstrap, tango, wilson
 from .pair_tests import ALPHA, holm, mcnemar, sign_flips, smallest_p
@@ -91,6 +93,13 @@ class Comparison:
     cases: int
     deviation: float
     direction: Better = "higher"
+
+    def __repr__(self) -> str:
+        interval = self.interval
+        within = f" [{interval.low:+.3g}, {interval.high:+.3g}]" if interval else ""
+        found = f"{self.arm} − {self.baseline} {self.difference:+.3g}{within}"
+        cases = counted(self.cases, "case")
+        return f"<Comparison of {self.metric}: {found}, p = {self.p_corrected:.3g}, {cases}>"
 
     @property
     def is_significant(self) -> bool:

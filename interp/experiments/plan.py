@@ -88,6 +88,12 @@ class Plan:
     head: Pattern
     parts: tuple[Pattern, ...]
 
+    def __repr__(self) -> str:
+        runs = [counted(len(self.cases), "case"), " / ".join(self.arms)]
+        if self.repeats > 1:
+            runs.append(f"{self.repeats} times")
+        return f"<Plan {self.hash[:8]}: {', '.join(runs)}, decided by {self.primary}>"
+
     @cached_property  # each result is signed with it
     def hash(self) -> str:
         """The hash of the plan."""

@@ -13,7 +13,7 @@ from ..cases import Case
 from ..json_text import Json, write_json
 from ..machine import State
 from ..messages import AgentResponse, ConversationContext, ToolInvocation, Usage
-from ..reprs import repr_without_keys
+from ..reprs import repr_without_keys, short_repr
 
 Value: TypeAlias = Union[float, bool, None]
 
@@ -76,6 +76,12 @@ class Trial:
     scores: Mapping[str, Score] = field(factory=dict)
     response: AgentResponse | None = field(default=None, eq=False, repr=False)
     state: State | None = field(default=None, eq=False, repr=False)
+
+    def __repr__(self) -> str:
+        failed, said = self.failure is not None, short_repr(self.failure or self.content)
+        number = f" ({self.repeat + 1})" if self.repeat else ""
+        told = f"{'failed: ' if failed else ''}{said}"
+        return f"<Trial of {self.arm}, {self.case.name}{number}: {told}>"
 
     @property
     def tools_used(self) -> tuple[ToolInvocation, ...]:

@@ -98,6 +98,9 @@ class _Recorded:
     answers: Mapping[tuple[type[Effect], At], _Answer] = field(repr=False)
     live: Mapping[type[Effect], World | None]
 
+    def __repr__(self) -> str:
+        return repr(self.run).replace("RecordedRun", "recorded", 1)
+
     def perform(self, effect: Effect, report: Report | None) -> Event:
         if live := self._live(effect):
             return live.perform(effect, report)

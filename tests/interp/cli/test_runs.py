@@ -113,6 +113,9 @@ def test_a_file_that_is_no_run_does_not_keep_others_from_the_store(
         ["file", "id"],
     ]
     assert len(listed(address)) == 1
+    bad.unlink()
+    folder = runs(address, "import", str(tmp_path))
+    assert (folder.returncode, folder.stdout.split()) == (0, [listed(address)[0]["id"]])
 
 
 def test_a_run_is_cancelled(address: str) -> None:

@@ -55,6 +55,10 @@ def test_an_arm_that_is_right_beats_one_that_is_wrong() -> None:
     assert one.interval.low > 0.5
     assert "good is better" in found.table()
     assert "p = 0.000488" in repr(found)
+    assert repr(one).startswith("<Comparison of passed: good − bad +1 [")
+    assert repr(one).endswith("], p = 0.000488, 12 cases>")
+    assert repr(found.plan).endswith(": 12 cases, bad / good, decided by passed>")
+    assert repr(found.trials[0]).startswith("<Trial of ")
 
 
 def test_arms_that_are_equal_show_no_difference() -> None:
