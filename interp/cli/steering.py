@@ -11,7 +11,7 @@ from gram import GramError, Json
 
 from ..json_text import read_json
 from ..redaction import redact
-from ..stores import StoredRun, open_store
+from ..stores import PostgresDatabase, StoredRun, open_store
 from .completing import complete_files
 from .file_options import agent_option, json_option
 from .options import RunningOptions, options_of
@@ -52,6 +52,10 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
                 address = shown_address(store)
                 tell(how_to_resume("", going_on.state, options, store=address))
             raise
+        if isinstance(opened.database, PostgresDatabase):  # others have no workers
+            from ..workers import tell_workers
+
+            tell_workers(opened, log.id)
 
 
 @click.command("replay")

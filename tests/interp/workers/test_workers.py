@@ -32,6 +32,7 @@ from interp.stores import StoredRun
 from interp.workers import RunQueue, postgres_of, why_queued
 from interp.workers.jobs import Again
 from interp.workers.limited_world import LaterError
+from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.postgres import PostgresServer
 from tests.interp.worker_processes import (
@@ -344,6 +345,18 @@ def test_a_turn_follows_at_once_when_the_one_before_it_is_cancelled(store: RunSt
 
     cancel_run(store, first)
 
+    assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
+
+
+def test_a_turn_follows_at_once_when_the_one_before_it_is_resumed_by_hand(
+    store: RunStore, database: str
+) -> None:
+    first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
+    store.database.execute("DELETE FROM procrastinate_jobs")
+
+    done = gram("runs", "resume", first, "--store", database)
+
+    assert done.returncode == 0, done.stderr
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
 
 
