@@ -4,10 +4,11 @@ Run it with ``python -m benchmarks.runs``, or with the names of some cases, some
 The contenders are installed in environments of their own (see `benchmarks.environments`), talk to
 one local server in a process of its own, and take turns. What counts is the CPU time of their
 processes, with Python's garbage collector on. A contender that fails, or gives no answer for
-long, is ended and reported in its table; the others go on without it. All cases take less than
-ten minutes, unless the machine is very busy: a case that has taken `ENOUGH` seconds begins no
-further turn, and its tables say how many turns there were. What is being measured is printed to
-standard error.
+long, is ended and reported in its table, as is what one cannot do; the others go on without it. One
+that cannot be installed is left out, and pip says why. All cases take about ten minutes, unless the
+machine is very busy: a case that has taken `ENOUGH` seconds begins no further turn but for the
+first three, and none at all after `MOST`; its tables say how many turns there were. What is being
+measured is printed to standard error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from signal import SIGKILL
@@ -35,14 +36,17 @@ PATIENCE: Final = 90
 """How many seconds a contender may take for one turn; on a busy machine that may be long."""
 ENOUGH: Final = 30
 """After how many seconds no further turn of a case begins, but for the first three."""
+MOST: Final = 60
+"""After how many seconds no further turn of a case begins, but for the first."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """What is measured: a module of ``contenders``, and the packages it needs."""
+    """What is measured: a module of ``contenders``, the packages it needs, and its only case."""
 
     module: str
     packages: tuple[str, ...] = ()
+    only: str = ""
 
     @property
     def python(self) -> str:
@@ -55,9 +59,11 @@ class Contender:
         return python_with("this_checkout", ("--editable", str(ROOT)))
 
 
+BUILDING = "import and build the agent"
+
 CONTENDERS: Mapping[str, Contender] = {
     OURS: Contender("ours"),
-    "ours, no tools": Contender("ours_without_tools"),
+    "ours, no tools": Contender("ours_without_tools", only=BUILDING),
     LOOP: Contender("openai_loop", ("openai",)),
     "pydantic-ai": Contender("pydantic_ai_agent", ("pydantic-ai-slim[openai]",)),
     "openai-agents": Contender("openai_agents_agent", ("openai-agents",)),
@@ -93,9 +99,10 @@ _BUILD = (
     "import sys; sys.path.insert(0, {folder!r}); import {module} as m; c = m.Contender({url!r})"
 )
 _MEMORY = "; import resource as r; print(r.getrusage(r.RUSAGE_SELF).ru_maxrss / 1024)"
-_UNLESS = "; hasattr(c, {!r}) or sys.exit()"  # one that cannot do it is left out
+_CANNOT = "cannot: "
+_UNLESS = f"; {{0!r}} in c.cannot and sys.exit(print({_CANNOT!r} + c.cannot[{{0!r}}]))"
 PROCESSES: Mapping[str, str] = {
-    "import and build the agent": _UNLESS.format("in_process") + "; c.in_process()",
+    BUILDING: _UNLESS.format("in_process") + "; c.in_process()",
     "start to first answer over HTTP": _UNLESS.format("over_http") + "; c.over_http()()",
 }
 """Whole processes: code that follows the making of a contender."""
@@ -114,18 +121,39 @@ def main() -> None:
     if not {*CASES, *PROCESSES}.issuperset(cases):
         known = "; ".join([*CASES, *PROCESSES, *CONTENDERS])
         sys.exit(f"name some of these cases and contenders, or none for all: {known}")
-    pythons = {name: CONTENDERS[name].python for name in contenders}
-    for name, python in pythons.items():
-        packages = CONTENDERS[name].packages
-        versions = [f"{p} {version_in(python, p.partition('[')[0])}" for p in packages]
-        print(f"{name}: {', '.join(versions) or 'this checkout'}")
+    pythons = _installed(contenders)
     with serving() as url:
         for number, title in enumerate(cases, 1):
             print(f"{number} of {len(cases)}: {title} …", file=sys.stderr)
+            able = {
+                name: at for name, at in pythons.items() if CONTENDERS[name].only in ("", title)
+            }
             if title in CASES:
-                _compare(title, CASES[title], pythons, url)
+                _compare(title, CASES[title], able, url)
             else:
-                _compare_processes(title, PROCESSES[title], pythons, url)
+                _compare_processes(title, PROCESSES[title], able, url)
+
+
+def _installed(contenders: Iterable[str]) -> dict[str, str]:
+    """The Python of each contender, its versions printed; one without is left out and told of."""
+    pythons = {}
+    for name in contenders:
+        packages = CONTENDERS[name].packages
+        try:
+            python = CONTENDERS[name].python
+        except subprocess.CalledProcessError as error:
+            print(f"{name}: left out, {', '.join(packages)} cannot be installed: {error}")
+            continue
+        pythons[name] = python
+        versions = [f"{p} {version_in(python, p.partition('[')[0])}" for p in packages]
+        print(f"{name}: {', '.join(versions) or 'this checkout'}", flush=True)
+    return pythons
+
+
+def _is_enough(turns: int, begun: float) -> bool:
+    """Whether a case has had turns and time enough."""
+    passed = time.monotonic() - begun
+    return (turns >= 3 and passed >= ENOUGH) or (turns >= 1 and passed >= MOST)
 
 
 def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> None:
@@ -140,7 +168,7 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
             name: stack.enter_context(worker(python, CONTENDERS[name].module, url))
             for name, python in pythons.items()
         }
-        while turns < case.turns and (turns < 3 or time.monotonic() - begun < ENOUGH):
+        while turns < case.turns and not _is_enough(turns, begun):
             turns += 1
             for name, ask in asks.items():
                 if name in lost:
@@ -150,6 +178,8 @@ def _compare(title: str, case: Case, pythons: Mapping[str, str], url: str) -> No
                 except LostError as error:
                     lost[name] = str(error)
                     continue
+                if "cannot" in found:
+                    lost[name] = _CANNOT + found["cannot"]
                 for key, figures in (("cpu", cpu), ("wall", wall), ("kilobytes", memory)):
                     if key in found:
                         figures.setdefault(name, []).append(found[key])
@@ -217,7 +247,7 @@ def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: s
     memory: Figures = {}
     lost: dict[str, str] = {}
     turns, begun = -1, time.monotonic()
-    while turns < 5 and (turns < 3 or time.monotonic() - begun < ENOUGH):
+    while turns < 5 and not _is_enough(turns, begun):
         turns += 1
         for name, python in pythons.items():
             if name in lost:
@@ -236,7 +266,9 @@ def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: s
             after = os.times()
             if found.returncode:
                 lost[name] = _how_lost(found.returncode, found.stderr)
-            elif found.stdout and turns:  # the first, number 0, compiles
+            elif found.stdout.startswith(_CANNOT):
+                lost[name] = found.stdout.strip()
+            elif turns:  # the first, number 0, compiles
                 used = after.children_user + after.children_system
                 used -= before.children_user + before.children_system
                 cpu.setdefault(name, []).append(used)

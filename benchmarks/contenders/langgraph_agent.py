@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 from typing import Any
 
@@ -26,6 +27,8 @@ from task import (
 
 class Contender:
     """One agent for all runs."""
+
+    cannot: Mapping[str, str] = {}
 
     def __init__(self, address: str) -> None:
         self._address = address

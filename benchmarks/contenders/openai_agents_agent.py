@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import openai
@@ -40,6 +41,8 @@ set_tracing_disabled(True)
 
 class Contender:
     """One agent for all runs."""
+
+    cannot: Mapping[str, str] = {}
 
     def __init__(self, address: str) -> None:
         self._address = address

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import openai
@@ -19,6 +20,8 @@ from task import (
 
 class Contender:
     """One client for all runs, as the package's documentation advises."""
+
+    cannot: Mapping[str, str] = {"in_process": "it has no agent, and no model without HTTP"}
 
     def __init__(self, address: str) -> None:
         self._address = address

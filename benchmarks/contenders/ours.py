@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 from typing import Any
 
@@ -39,6 +40,8 @@ from lenses_ext import tool_spec_name, tool_spec_schema, view
 
 class Contender:
     """One agent and one library; connections are the interpreter's own affair."""
+
+    cannot: Mapping[str, str] = {}
 
     def __init__(self, address: str) -> None:
         self._address = address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_ai import Agent
@@ -35,6 +36,8 @@ _NO_LIMITS = UsageLimits(request_limit=None)
 
 class Contender:
     """One agent for all runs."""
+
+    cannot: Mapping[str, str] = {}
 
     def __init__(self, address: str) -> None:
         self._address = address

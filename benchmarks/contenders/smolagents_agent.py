@@ -1,7 +1,8 @@
-"""Smolagents: its agent that calls tools. It has no async form and keeps no foreign history."""
+"""Smolagents: its agent that calls tools."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from smolagents import LogLevel, Model, OpenAIServerModel, ToolCallingAgent, tool
@@ -17,17 +18,20 @@ from task import GREETING, INSTRUCTION, MESSAGE, MODEL, TOOL, expect
 class Contender:
     """One agent for all runs."""
 
+    cannot: Mapping[str, str] = {
+        "over_http_async": "it has no async form",
+        "earlier": "its agents take no earlier messages",
+    }
+
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def over_http(self, earlier: int = 0) -> Any:
-        if earlier:
-            return None
+    def over_http(self) -> Any:
         model = OpenAIServerModel(MODEL, api_base=self._address, api_key="none")
         return _sync(model, 1, 1)
 
-    def in_process(self, rounds: int = 1, earlier: int = 0, tools: int = 1) -> Any:
-        return None if earlier else _sync(_Replies(rounds), rounds, tools)
+    def in_process(self, rounds: int = 1, tools: int = 1) -> Any:
+        return _sync(_Replies(rounds), rounds, tools)
 
 
 class _Replies(Model):

@@ -8,7 +8,8 @@ take turns. It needs nothing beside the standard library. A contender is a modul
 - ``over_http_async(earlier)``: the same as a coroutine function;
 - ``in_process(rounds, earlier, tools)``: a function that runs it with replies that cost nothing.
 
-A contender leaves out what it cannot do, or gives None for it. Each method is called once, and
+What a contender cannot do is in its ``cannot``: the names of methods and of arguments, each with
+the reason, which is the answer to such a request. Each method is called once, and
 what it gives is run again and again: a client of ``openai`` that is dropped and never closed is
 closed by the garbage collector, its sockets first. When it closes its connections after that, it
 stops those that have got the numbers of the sockets meanwhile, and whoever reads them waits for
@@ -48,15 +49,13 @@ def measure(
     """The CPU and the wall-clock seconds of one run, and memory where many run at once.
 
     Args:
-        made: what a contender gives for the name of a method and its arguments, or None.
+        made: what a contender gives for the name of a method and its arguments.
         runner: the event loop of everything that does not block.
         what: the name of the method; with ``_at_once`` many run at once.
         arguments: what the method is called with.
         times: how often it is run, at least.
     """
     act = made(what.removesuffix("_at_once"), **arguments)
-    if act is None:
-        return {}
     if what == "over_http_async_at_once":
         return runner.run(_at_once(act, times))
     if what == "over_http_async":
@@ -119,11 +118,15 @@ def main() -> None:
 
     @cache
     def made(what: str, **arguments: int) -> Any:
-        return getattr(contender, what, lambda **_: None)(**arguments)
+        return getattr(contender, what)(**arguments)
 
     runner = asyncio.Runner()  # one event loop for all: some keep their client for the next run
     for line in sys.stdin:
-        print(json.dumps(measure(made, runner, **json.loads(line))), flush=True)
+        request = json.loads(line)
+        asked = (request["what"].removesuffix("_at_once"), *request["arguments"])
+        reasons = [contender.cannot[each] for each in asked if each in contender.cannot]
+        found = {"cannot": reasons[0]} if reasons else measure(made, runner, **request)
+        print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":
