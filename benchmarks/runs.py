@@ -36,7 +36,7 @@ PATIENCE: Final = 90
 """How many seconds a contender may take for one turn; on a busy machine that may be long."""
 ENOUGH: Final = 30
 """After how many seconds no further turn of a case begins, but for the first three."""
-MOST: Final = 60
+MOST: Final = 90
 """After how many seconds no further turn of a case begins, but for the first."""
 
 
@@ -239,7 +239,8 @@ def _how_lost(code: int, errors: str) -> str:
     """What became of a process that ended too early: the time it had, or its last words."""
     if code == -SIGKILL:
         return f"gave no answer within {PATIENCE} s"
-    return f"failed: {errors.strip().rpartition(chr(10))[2] or f'exit code {code}'}"
+    lines = [line.strip(" |+-") for line in errors.splitlines()]  # a group's end in a frame
+    return f"failed: {next(filter(None, reversed(lines)), f'exit code {code}')}"
 
 
 def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: str) -> None:
