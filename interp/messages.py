@@ -156,7 +156,8 @@ class ConversationContext(LongTuple[Message]):
 
     def extend(self, messages: Iterable[Message]) -> ConversationContext:
         """The conversation with these messages behind it."""
-        expect(messages, Iterable, "messages", by="ConversationContext.extend")
+        if type(messages) is not tuple:  # asked here too: messages are added all the time
+            expect(messages, Iterable, "messages", by="ConversationContext.extend")
         return super().extend(map(_message, messages))
 
     def __add__(self, more: Iterable[Message]) -> ConversationContext:

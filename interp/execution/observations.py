@@ -201,15 +201,16 @@ def finished(state: State) -> Finished:
         ModelError: the answer is not of the type that the program declares.
         WorkflowError: a step of the workflow failed.
     """
-    calls = ", ".join(_asked(state, ask) for ask in state.asks)
-    if state.status is Status.LIMITED:
+    status, asks = state.status, state.asks
+    calls = ", ".join(_asked(state, ask) for ask in asks) if asks else ""
+    if status is Status.LIMITED:
         waiting = f"; it waits for approval of {calls}, too" if calls else ""
         raise LimitError(f"the run stopped after {state.stopped}{waiting}")
     if calls:
         raise ApprovalNeeded(f"the run waits for approval of {calls}")
-    if state.status is Status.FAILED:
+    if status is Status.FAILED:
         raise WorkflowError(f"the workflow failed: {state.stopped}")
-    if state.status is Status.UNUSABLE:
+    if status is Status.UNUSABLE:
         raise ModelError(f"the model's answer is not what the program declares: {state.stopped}")
     return Finished(response(state))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from attrs import field, frozen
 
@@ -125,7 +125,7 @@ class LiveWorld(ByValue):
         log_effect(effect, self.model)
         match effect:
             case CallModel():
-                with _Failing("model", ModelError):
+                with _model_failing:
                     if report is None:
                         return _replied(effect, self.model.complete(effect.request))
                     return self._streamed(effect, report)
@@ -144,7 +144,7 @@ class LiveWorld(ByValue):
         log_effect(effect, self.model)
         match effect:
             case CallModel():
-                with _Failing("model", ModelError):
+                with _model_failing:
                     if report is None:
                         return _replied(effect, await self.model.acomplete(effect.request))
                     return await self._astreamed(effect, report)
@@ -208,7 +208,7 @@ class LiveWorld(ByValue):
     def _answer(self, ask: Ask) -> Answer:
         if self.approve is None:
             return None
-        with _Failing("approver", AgentError):
+        with _approver_failing:
             answer = self.approve(ask)
         if inspect.isawaitable(answer):
             getattr(answer, "close", lambda: None)()
@@ -219,7 +219,7 @@ class LiveWorld(ByValue):
         approve = self.approve
         if approve is None:
             return None
-        with _Failing("approver", AgentError):
+        with _approver_failing:
             if inspect.iscoroutinefunction(approve):
                 answer: Answer = await approve(ask)
                 return answer
@@ -248,6 +248,10 @@ class _Failing:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, AgentError):
             raise self._kind(f"the {self._whose} failed: {said_by(error)}") from error
+
+
+_model_failing: Final = _Failing("model", ModelError)
+_approver_failing: Final = _Failing("approver", AgentError)
 
 
 def _replied(effect: CallModel, reply: Any) -> ModelReplied:

@@ -149,17 +149,20 @@ def call_tools(shared: Shared, frame: AgentFrame) -> AgentTaken:
     rounds = rounds_reached(shared.limits, frame)
     if limit := frame.stopped or rounds or shared.limit or limit_reached(shared):
         return _at_limit(shared, frame, limit, is_own=limit is rounds)
-    asked: dict[int, CallTool | Ask | ToolInvocation] = {}
+    refused: dict[int, ToolInvocation] = {}
+    waiting: dict[int, CallTool | Ask] = {}
     offers = offers_of(shared.program, frame.agent)
     handover = None if offers.are_tools else _handover(offers, frame)
     check = checked_call if shared.verdicts is None else judged_call
     for index, call in enumerate(frame.calls):
         if handover is None or index == handover:
-            asked[index] = check(shared, frame, offers, index, call)
+            each = check(shared, frame, offers, index, call)
         else:
-            asked[index] = ToolInvocation(call.name, call.arguments, error=_NOT_RUN)
-    refused = {index: each for index, each in asked.items() if isinstance(each, ToolInvocation)}
-    waiting = {index: each for index, each in asked.items() if not isinstance(each, ToolInvocation)}
+            each = ToolInvocation(call.name, call.arguments, error=_NOT_RUN)
+        if isinstance(each, ToolInvocation):
+            refused[index] = each
+        else:
+            waiting[index] = each
     if not waiting:
         return _answered(shared, frame, refused)
     frame = frame.changed(
@@ -322,7 +325,7 @@ def _answered(
         agent=speaker or frame.agent,
         status=Status.AWAITING_MODEL,
         turn=frame.turn + 1,
-        context=frame.context.extend(told(frame.calls, answers)),
+        context=frame.context.extend(tuple(told(frame.calls, answers))),
         calls=(),
         waiting=pmap(),
         answers=pmap(),

@@ -35,6 +35,8 @@ class Status(Enum):
     UNUSABLE = "stopped at an answer that is not of the declared type"
     FAILED = "failed"
 
+    __hash__ = object.__hash__  # that of Enum is in Python, and each step looks one up
+
 
 @repr_without_keys
 @frozen(eq=False, repr=False)

@@ -48,7 +48,8 @@ def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
     """The same with more used: the tokens of a reply, and the tools that are called."""
     used, counted_so_far = _with_tokens(shared, usage)
     if not names:
-        return shared.changed(usage=used, counted=counted_so_far)
+        is_same = used is shared.usage and counted_so_far is shared.counted
+        return shared if is_same else shared.changed(usage=used, counted=counted_so_far)
     called = dict(shared.called)
     for name in map(wire_name, names):
         called[name] = called.get(name, 0) + 1
