@@ -265,7 +265,7 @@ def _holds_a_key(variable: str) -> bool:
 def _spellings_of(secrets: frozenset[str]) -> list[str]:
     """The secrets in plain text, as JSON and Python write them, and all of that as others quote it.
 
-    These are gram, HTML and XML, and JSON that escapes more than it has to.
+    These are gram, HTML and XML, JSON that escapes more than it has to, and addresses.
     The longest come first, so that a secret that contains another one is replaced as a whole.
     """
     spellings = {
@@ -274,7 +274,7 @@ def _spellings_of(secrets: frozenset[str]) -> list[str]:
         for written in (secret, *_reprs(secret))
         for said in (written, *(json.dumps(written, ensure_ascii=a)[1:-1] for a in (True, False)))
         for spelling in (said, quote(said)[1:-1], quote(said, "`")[1:-1], *_in_markup(said))
-    }
+    }.union(*map(_in_addresses, secrets))
     return sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
 
 
@@ -292,6 +292,15 @@ def _in_markup(said: str) -> Iterator[str]:
     yield from (in_attribute.replace("'", mark) for mark in ("&#x27;", "&#39;"))
     for marks in ("<>&", "<>&'", "<>&'="):
         yield "".join(f"\\u{ord(each):04x}" if each in marks else each for each in said)
+
+
+def _in_addresses(secret: str) -> Iterator[str]:
+    """A secret as it is in the query, or in the path, of an address."""
+    if not secret.isalnum():
+        from urllib.parse import quote as percent, quote_plus  # imported late: most are
+
+        text = secret.encode(errors="replace")
+        yield from (percent(text, safe=""), percent(text), quote_plus(text))
 
 
 def _reprs(secret: str) -> set[str]:

@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias, Union
 
 import click
 
@@ -142,6 +142,10 @@ def detail(text: Styled) -> None:
         tell(text)
 
 
+_USERS: Final = frozenset({"arguments", "expected", "input", "result", "value"})
+"""The names of what is JSON of users and models in ours."""
+
+
 def show_json(value: Json) -> None:
     """Print a value as JSON on standard output, without keys."""
     show(_json_text(value, indent=2))
@@ -155,8 +159,22 @@ def show_json_line(value: Json) -> None:
 def _json_text(value: Json, indent: int | None = None) -> str:
     from ..redaction import is_plain_word, redacted_json, redactor
 
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return redacted_json(text, redactor(), keeps=is_plain_word)
+    redact = redactor()
+
+    def without_keys(value: Json, *, is_ours: bool = True) -> Json:
+        """Names of ours are plain words, and stay; those that users and models chose do not."""
+        if not is_ours:
+            return json.loads(redacted_json(json.dumps(value), redact))
+        if isinstance(value, dict):
+            return {
+                name: without_keys(each, is_ours=name not in _USERS) for name, each in value.items()
+            }
+        return [*map(without_keys, value)] if isinstance(value, list) else value
+
+    if redact is str:
+        return json.dumps(value, ensure_ascii=False, indent=indent)
+    text = json.dumps(without_keys(value), ensure_ascii=False, indent=indent)
+    return redacted_json(text, redact, keeps=is_plain_word)
 
 
 def for_question(text: str) -> str:

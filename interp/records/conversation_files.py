@@ -25,8 +25,9 @@ from gram import (
 
 from ..errors import ValidationError
 from ..messages import ConversationContext, empty_context
+from ..redaction import redactor
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
-from .redacting import redacted_context
+from .redacting import redacted_record
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
@@ -113,7 +114,7 @@ def load_context(path: PathLike) -> ConversationContext:
 
 def _with_conversation(document: Document, context: ConversationContext) -> Document:
     """Replace the conversation of a document; if it has none, the new text is formatted."""
-    pattern = context_to_pattern(redacted_context(context))
+    pattern = redacted_record(context_to_pattern(context), redactor())
     if document.patterns:
         return document.replace([pattern])
     return parse(format_text(dumps(pattern)), document.filename)

@@ -28,12 +28,13 @@ from ..messages import (
 )
 from .nodes import Node
 from .pattern_parts import Reader, Written, expect_one_of, write_json_text, write_text
+from .redacting import ASSISTANT
 
 CONVERSATION = "Conversation"
 TOOL_CALL = "ToolCall"
 FUNCTION = "Function"
 
-_LABELS: dict[Role, str] = {UserRole: "User", AssistantRole: "Assistant"}
+_LABELS: dict[Role, str] = {UserRole: "User", AssistantRole: ASSISTANT}
 _ROLES = {label: role for role, label in _LABELS.items()}
 _MESSAGE_KEYS = ("content", "callId", "refused", "echo", "speaker")
 

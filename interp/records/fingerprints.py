@@ -14,7 +14,7 @@ from gram import Pattern, Value
 from lenses_ext import Memo, tool_spec_name, view
 
 from ..machine import CallModel, Effect, Event, ModelReplied, Request, ToolEffect
-from ..messages import FunctionRole, Message
+from ..messages import AssistantRole, FunctionRole, Message
 from ..redaction import redacted_json, redactor
 from .nodes import pattern_line
 from .redacting import redacted_model, redacted_pattern, redacted_settings
@@ -109,7 +109,9 @@ class Fingerprints:
 
     def _said_by(self, message: Message) -> Iterator[str]:
         redact = self._redacted
-        is_json = message.content.startswith(("{", "[")) and isinstance(message.role, FunctionRole)
+        is_json = message.role is AssistantRole or (
+            message.content.startswith(("{", "[")) and isinstance(message.role, FunctionRole)
+        )
         yield redact(f"{type(message.role).__name__}:{message.role.name}")
         yield redacted_json(message.content, redact) if is_json else redact(message.content)
         yield redact(message.call_id or "")

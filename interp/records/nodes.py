@@ -18,7 +18,7 @@ from gram import (
 )
 
 from .pattern_parts import Written
-from .redacting import redacted_properties, redacted_record
+from .redacting import ASSISTANT, redacted_properties, redacted_record
 
 
 class Node(NamedTuple):
@@ -45,7 +45,9 @@ class Node(NamedTuple):
             each.redacted(redact) if isinstance(each, Node) else redacted_record(each, redact)
             for each in self.elements
         )
-        return Node(self.label, redacted_properties(self.properties, redact), tuple(elements))
+        is_reply = self.label == ASSISTANT
+        properties = redacted_properties(self.properties, redact, is_reply=is_reply)
+        return Node(self.label, properties, tuple(elements))
 
     def line(self) -> str:
         """The node as canonical text on one line."""

@@ -10,20 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from attrs import evolve, fields, has
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Pattern, Subject, TaggedString, Value, write_value
 from lenses_ext import SETTINGS, WORDS, is_runnable
 
-from ..messages import ConversationContext, Role
 from ..redaction import (
     REDACTED,
     Kept,
     is_word_of_language,
     redacted_json,
     redacted_names,
-    redactor,
 )
 from .pattern_parts import JSON, Written
 
@@ -38,6 +35,9 @@ _OURS: Final = frozenset(
 """The properties of records that hold words and numbers of our own alone."""
 
 
+ASSISTANT: Final = "Assistant"
+"""The label of what a model said."""
+
 _BOUNDS: Final = WORDS.difference(("default", "description", "optional", "title"))
 """The properties of a type that say which values are of it."""
 
@@ -48,8 +48,9 @@ def redacted_value(value: Written, redact: Redact, keeps: Kept = is_word_of_lang
         case str():
             return redact(value)
         case TaggedString(tag, content):
-            clean = redacted_json(content, redact, keeps=keeps) if tag == JSON else redact(content)
-            return TaggedString(tag, clean)
+            return TaggedString(
+                tag, redacted_json(content, redact) if tag == JSON else redact(content)
+            )
         case PMap() | Mapping():
             names = redacted_names(value, redact, keeps)
             return pmap(
@@ -130,37 +131,28 @@ def redacted_record(pattern: Pattern, redact: Redact) -> Pattern:
     if is_runnable(pattern):
         return redacted_pattern(pattern, redact)
     subject = pattern.value
-    properties = redacted_properties(subject.properties, redact)
+    is_reply = ASSISTANT in subject.labels
+    properties = redacted_properties(subject.properties, redact, is_reply=is_reply)
     found = Subject(redact(subject.identity), subject.labels, properties)
     return Pattern(found, [redacted_record(each, redact) for each in pattern.elements])
 
 
-def redacted_properties(properties: Mapping[str, Written], redact: Redact) -> dict[str, Written]:
-    """The properties of a part of a record without keys."""
-    return {
-        key: value
-        if key in _OURS or isinstance(value, int | float)
-        else _redacted_property(key, value, redact, is_word_of_language)
-        for key, value in properties.items()
-    }
+def redacted_properties(
+    properties: Mapping[str, Written], redact: Redact, *, is_reply: bool
+) -> dict[str, Written]:
+    """The properties of a part of a record without keys.
 
-
-def redacted_context(context: ConversationContext) -> ConversationContext:
-    """A conversation without the known keys; the same object if it has none."""
-    redact = redactor()
-    if redact is str:
-        return context
-    messages = [_without_keys(message, redact) for message in context]
-    return context if messages == list(context) else ConversationContext(messages)
-
-
-def _without_keys(value: Any, redact: Redact) -> Any:
-    """A part of a message without keys in any of its texts."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, tuple):
-        return tuple(_without_keys(each, redact) for each in value)
-    if has(type(value)) and not isinstance(value, Role):
-        parts = {each.name: getattr(value, each.name) for each in fields(type(value))}
-        return evolve(value, **{name: _without_keys(part, redact) for name, part in parts.items()})
-    return value
+    Args:
+        properties: the properties.
+        redact: replaces the keys in a text.
+        is_reply: whether they are those of what a model said: an answer that is JSON stays JSON.
+    """
+    found: dict[str, Written] = {}
+    for key, value in properties.items():
+        if key in _OURS or isinstance(value, int | float):
+            found[key] = value
+        elif is_reply and key == "content" and isinstance(value, str):
+            found[key] = redacted_json(value, redact)
+        else:
+            found[key] = _redacted_property(key, value, redact, is_word_of_language)
+    return found

@@ -9,6 +9,7 @@ import os
 from base64 import b64encode
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import quote as percent, quote_plus
 
 import pytest
 from hypothesis import given, strategies as st
@@ -53,6 +54,14 @@ def test_a_key_is_redacted_in_the_repr_of_a_text(key: str, around: str) -> None:
                 assert form(key)[1:-1] not in redact(shown)
                 assert REDACTED in redact(shown)
     assert repr(kept) == "Hidden(1 value)"
+
+
+@given(KEYS, strategies.texts())
+def test_a_key_is_redacted_in_an_address(key: str, around: str) -> None:
+    kept = hide(key)
+    for spelled in (percent(key), percent(key, safe=""), quote_plus(key)):
+        assert redact(f"{around}?k={spelled}&v=1") == redact(f"{around}?k={key}&v=1")
+    assert kept
 
 
 @given(strategies.texts())

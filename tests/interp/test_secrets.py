@@ -193,12 +193,13 @@ def test_a_key_that_is_a_word_of_what_is_written_spoils_no_json_and_no_xml(
     case = Case(name=key, input="go")
 
     report = ET.fromstring(junit_xml({"f": [case]}, [], repr))
-    show_json_line({"failures": 12345678, "testcase": [key]})
+    show_json_line({"failures": 12345678, "testcase": [key], "result": {key: 1}})
 
     assert hidden.values
     assert [each.get("name") for each in report.iter("testcase")] == [REDACTED]
     shown = json.loads(capsys.readouterr().out)
-    assert (set(shown), shown["testcase"]) == ({"failures", "testcase"}, [REDACTED])
+    assert set(shown) == {"failures", "testcase", "result"}
+    assert (shown["testcase"], shown["result"]) == ([REDACTED], {REDACTED: 1})
 
 
 class Structure(HTMLParser):

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gram import Source, dumps, loads_one
 from interp import (
+    ApprovalNeeded,
     ApprovalPolicy,
     ApprovalRule,
     Limits,
@@ -21,12 +22,18 @@ from interp import (
     Status,
     Tool,
     ToolLibrary,
+    allow_all,
     event_to_pattern,
+    fork_run,
+    load_context,
     load_run,
+    open_store,
     recorded,
+    response,
     resume,
     resume_run,
     run,
+    save_context,
     start,
     state_to_pattern,
     step,
@@ -90,7 +97,15 @@ LOOP = """
       (draft_text::Text {maxLength: 14})==>(::Text {enum: ["approved-by-me", "try-again"]})],
     (writer_agent)-->(critic_agent), (writer_agent)-->()]]
 """
-PROGRAMS = [loads_one(text) for text in (AGENT, CHOICE, EACH, LOOP)]
+TYPED = """
+[typed_flow:Workflow {description: "Types"} | (given_text::Text)==>(::Any),
+  [guess_it:Agent {description: "Guesses", instruction: "Guess", model: "OpenAI/x"} |
+    (given_text::Text)==>(::Integer {minimum: 10000000})],
+  [count_it:ToolSpecification {description: "Counts"} |
+    (number::Integer)==>(::Integer {minimum: 10000000})],
+  (guess_it)-->(count_it)]
+"""
+PROGRAMS = [loads_one(text) for text in (AGENT, CHOICE, EACH, LOOP, TYPED)]
 POLICY = ApprovalPolicy(
     [ApprovalRule("deny", "use*", {"secrettoken": "a*"}), ApprovalRule("ask", "lookup*")]
 )
@@ -147,6 +162,9 @@ def test_what_was_recorded_reads_again_whatever_is_a_key(drawn: tuple[RecordedRu
     ]
     if all(then.event.at == now.event.at for then, now in zip(again.steps, run.steps, strict=True)):
         assert replayed(run, again).status is run.state.status  # no name of a node was a key
+    if run.state.status is Status.DONE:
+        assert response(again.state).is_typed is response(run.state).is_typed
+        assert repr(response(again.state).value)
     if run.state.status in (Status.LIMITED, Status.AWAITING_MODEL, Status.AWAITING_TOOLS):
         resume(again.state)
     assert len(hidden.values) < 2
@@ -230,3 +248,47 @@ def test_a_number_that_is_a_key_is_replaced_and_the_file_reads_again(
     assert [each.error is None for each in kept.tools_used] == [True, True, False, True]
     assert f"seed: {key}" not in path.read_text("utf-8")
     assert kept.first.limits.tokens == int(key)
+
+
+PICKY = loads_one(
+    """
+    [picky:Agent {instruction: "x", model: "A/b"} |
+      [:Answer:Object | (token::Text {pattern: "^s", maxLength: 20})],
+      [use:Tool {description: "Uses."} |
+        (token::Text {maxLength: 16, pattern: "^s"})==>(::Text {pattern: "^s"})]]
+    """
+)
+ASKS = ApprovalPolicy([ApprovalRule("ask", "use", {"token": "s*"})])
+
+
+@tool
+def use(token: str) -> str:
+    """Uses."""
+    return token
+
+
+@pytest.mark.parametrize("key", [LETTERS, 'sk-"zQm2\\/=9 x'])
+def test_what_was_kept_of_a_run_with_a_key_can_be_forked_asked_about_and_resumed(
+    key: str, tmp_path: Path
+) -> None:
+    hidden, library = hide(key), ToolLibrary.of(use)
+    call = {"id": "1", "function": {"name": "use", "arguments": json.dumps({"token": key})}}
+    answer = json.dumps({"token": key})
+    replies = [{"role": "assistant", "tool_calls": [call]}, answer]
+    options: Any = {"match": "name"}
+
+    with open_store(str(tmp_path / "runs.db")) as store:
+        run(PICKY, key, library, model=ScriptedModel(replies), store=store, **options)
+        (row,) = store.rows()
+        store.recorded(fork_run(store, row.id)).check()
+    for name, more in (("a", {"policy": allow_all}), ("b", {"approve": lambda _: True})):
+        path = tmp_path / f"{name}.run.gram"
+        first = {"model": ScriptedModel(replies), "policy": ASKS, "record": path}
+        with pytest.raises(ApprovalNeeded) as caught:
+            run(PICKY, key, library, **options, **first)
+        assert key not in str(caught.value)
+        resume_run(path, library, model=ScriptedModel([answer]), **options, **more)
+        load_run(path).check()
+    save_context(tmp_path / "s.gram", load_run(path).state.context)
+    assert hidden.values
+    assert load_context(tmp_path / "s.gram") == load_run(path).state.context
