@@ -190,9 +190,7 @@ def redacted_names(
     """Each name and what is written for it; those that would become the same are numbered."""
     found: dict[str, str] = {}
     for name in sorted(names):
-        clean = redact(name)
-        if clean != name and keeps(name):
-            clean = name
+        clean = name if keeps(name) else redact(name)
         is_taken = clean != name and clean in found.values()
         found[name] = f"{clean} {len(found)}" if is_taken else clean
     return found

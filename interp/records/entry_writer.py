@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
-from gram import Pattern, Subject, TaggedString, Value, dumps, origin
+from gram import GramError, Pattern, Subject, TaggedString, Value, dumps, origin
 
 from ..json_text import write_json
 from ..machine import State, pending, with_verdicts
 from ..redaction import redact, redactor
 from ..tools import Tool
-from .event_pattern import event_node
+from .event_pattern import event_from_pattern, event_node
 from .fingerprints import Fingerprints
 from .nodes import Node, pattern_line
 from .pattern_parts import Written, without_empty, write_text
 from .recorded_run import BUILT_IN, FORMAT, RUN, RecordedRun, hash_of
 from .run_notes import Note, note_node, now, write_time
 from .seals import VERIFY, Folded, seal_of_entry, seal_of_rest
-from .state_pattern import state_to_pattern
+from .state_pattern import state_from_pattern, state_to_pattern
 
 
 class Head(NamedTuple):
@@ -72,15 +73,16 @@ class EntryWriter:
     def __init__(self, seal: str = "") -> None:
         self.seal = seal
         self._redacted = redactor()
-        self._fingerprints = Fingerprints(self._redacted)
+        self._fingerprints = Fingerprints()
         self._had_keys = False
+        self._as_read: State | None = None
 
     def anew(self) -> EntryWriter:
         """A writer of the entries behind those of this one, with the keys that are known now."""
         writer = EntryWriter(self.seal)
         writer._had_keys = self._had_keys
-        if writer._redacted is self._redacted:
-            writer._fingerprints = self._fingerprints  # so that each message is read once
+        writer._as_read = self._as_read
+        writer._fingerprints = self._fingerprints  # so that each message is read once
         return writer
 
     def head(
@@ -121,6 +123,10 @@ class EntryWriter:
         library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
         entry = Node(RUN, properties, (state_to_pattern(state), library))
         entry = self._without_keys(entry)
+        first = entry.elements[0]
+        if self._had_keys and isinstance(first, Pattern):
+            with suppress(GramError):  # a program that is none without its keys
+                state = self._as_read = state_from_pattern(first)
         rest = seal_of_rest(state, pending(state), self._fingerprints)
         self.seal = seal_of_entry(entry.line()) + rest
         entry = entry._replace(properties={**entry.properties, VERIFY: self.seal})
@@ -132,6 +138,11 @@ class EntryWriter:
         if self._had_keys and folded.before is not None:  # since one key leads to what others say
             judged = with_verdicts(folded.before, folded.event)
             entry = self._without_keys(event_node(judged, seconds))
+            with suppress(GramError):  # the run goes on, whatever becomes of its record
+                # sealed as it is read: of what the run itself says, no key was replaced
+                event, _ = event_from_pattern(entry.pattern())
+                folded = Folded.of(self._as_read or folded.before, event)
+                self._as_read = folded.state
 
         def seal(line: str) -> str:
             rest = seal_of_rest(folded.state, folded.new, self._fingerprints)

@@ -141,7 +141,8 @@ def asks_the_same(recorded: Effect, now: Effect) -> bool:
     if redact is str or type(recorded) is not type(now) or recorded.at != now.at:
         return False
     if isinstance(recorded, CallModel) and isinstance(now, CallModel):
-        return Fingerprints().of(recorded.request) == Fingerprints(redact).of(now.request)
+        said = Fingerprints(redact)
+        return said.of(recorded.request) == said.of(now.request)
     assert isinstance(recorded, ToolEffect)
     assert isinstance(now, ToolEffect)
     arguments = redacted_json(now.arguments, redact)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from gram import Source, dumps, loads_one
+from gram import Pattern, Source, dumps, loads_one
 from interp import (
     ApprovalNeeded,
     ApprovalPolicy,
@@ -34,7 +34,6 @@ from interp import (
     resume_run,
     run,
     save_context,
-    start,
     state_to_pattern,
     step,
     tool,
@@ -120,11 +119,15 @@ def recorded_lines(run: RecordedRun) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def runs_of(program: Pattern) -> st.SearchStrategy[RecordedRun]:
+    """Runs of a program, in which models and tools misbehave."""
+    return runs(program, inputs=INPUTS, policy=POLICY, limits=Limits(iterations=3))
+
+
 @st.composite
 def runs_and_keys(draw: st.DrawFn) -> tuple[RecordedRun, str]:
     """A run, and a key that is a part of what its program, its user, models or tools say."""
-    program = draw(st.sampled_from(PROGRAMS))
-    run = draw(runs(program, inputs=INPUTS, policy=POLICY, limits=Limits(iterations=3)))
+    run = draw(st.sampled_from(PROGRAMS).flatmap(runs_of))
     entries = state_to_pattern(run.first), *(event_to_pattern(each.event) for each in run.steps)
     texts = sorted(set(re.findall(r"[\w .:,/^*$-]{8,}", dumps(entries))))
     text = draw(st.sampled_from(texts))
@@ -202,19 +205,24 @@ def test_a_key_of_letters_alone_is_in_no_label_and_no_name(tmp_path: Path) -> No
     assert resume_run(path, match="name").content == again.content
 
 
-def test_keys_that_are_words_of_programs_and_of_records_spoil_no_file() -> None:
-    """All of them at once."""
-    records = "Conversation WorkflowFrame Invocations ToolInvocation ModelReplied awaiting_tools"
-    more = "arguments iterations input_tokens tool_seconds unlimited otherwise ApprovalPolicy"
-    hidden = hide(*WORDS, *records.split(), *more.split(), "awaiting_model", "tool_calls")
+OUR_WORDS = [
+    *("Conversation", "WorkflowFrame", "Invocations", "ToolInvocation", "ModelReplied"),
+    *("ToolReturned", "ApprovalPolicy", "awaiting_tools", "awaiting_model", "awaiting_steps"),
+    *("arguments", "iterations", "input_tokens", "tool_seconds", "unlimited", "otherwise"),
+    *("mayHaveRun", "verdicts", "withoutResultChecks"),
+]
 
-    for program in PROGRAMS:
-        first, _ = start(program, "please-use-it", policy=POLICY)
-        written = recorded_lines(RecordedRun(first, (), dumps(program), None, ()))
-        again = read_run(Source(written, "x.run.gram"))
-        again.check()
-        assert again.state.status is first.status
 
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(PROGRAMS).flatmap(runs_of))
+def test_keys_that_are_words_of_programs_and_of_records_change_nothing(drawn: RecordedRun) -> None:
+    """All of them at once: who says such a word loses it, and here nobody does."""
+    hidden = hide(*WORDS, *OUR_WORDS)
+
+    again = read_run(Source(recorded_lines(drawn), "x.run.gram"))
+
+    again.check()
+    assert (again.first, again.events) == (drawn.first, drawn.events)
     assert len(hidden.values) > 40
 
 
