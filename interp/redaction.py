@@ -103,6 +103,11 @@ def redact_error(text: str) -> str:
     return re.sub(_PASSWORD, rf"\1{REDACTED}@", text, flags=re.IGNORECASE)
 
 
+def redact_cut(text: str) -> str:
+    """Replace known keys, and parts of them with at least 8 characters, in what was cut."""
+    return _without_parts(redact(text), _spellings_of(_secrets()))
+
+
 def redactor() -> Callable[[str], str]:
     """`redact` with the keys that are known now, for those who redact many texts."""
     keys = _known_keys()

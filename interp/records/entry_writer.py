@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
+from attrs import evolve
+
 from gram import GramError, Pattern, Subject, TaggedString, Value, dumps, origin
 
 from ..json_text import write_json
-from ..machine import State, pending, with_verdicts
-from ..redaction import redact, redactor
+from ..machine import Event, State, TimeUp, pending, with_verdicts
+from ..redaction import redact, redact_cut, redactor
 from ..tools import Tool
 from .event_pattern import event_from_pattern, event_node
 from .fingerprints import Fingerprints
@@ -136,7 +138,7 @@ class EntryWriter:
         """An event, see `RunLog.append`."""
         entry = self._without_keys(event_node(folded.event, seconds))
         if self._had_keys and folded.before is not None:  # since one key leads to what others say
-            judged = with_verdicts(folded.before, folded.event)
+            judged = _without_parts_of_keys(with_verdicts(folded.before, folded.event))
             entry = self._without_keys(event_node(judged, seconds))
             with suppress(GramError):  # the run goes on, whatever becomes of its record
                 # sealed as it is read: of what the run itself says, no key was replaced
@@ -167,6 +169,14 @@ class EntryWriter:
             return clean
 
         return entry.redacted(noticed)
+
+
+def _without_parts_of_keys(event: Event) -> Event:
+    """An event whose verdicts, which quote the beginnings of values, have no parts of keys."""
+    if isinstance(event, TimeUp):
+        return event
+    verdicts = (each._replace(said=redact_cut(each.said)) for each in event.verdicts)
+    return evolve(event, verdicts=tuple(verdicts))
 
 
 def _tool_pattern(tool: Tool | Pattern) -> Pattern:

@@ -22,6 +22,7 @@ from interp import (
     Status,
     Tool,
     ToolLibrary,
+    WorkflowError,
     allow_all,
     event_to_pattern,
     fork_run,
@@ -300,3 +301,23 @@ def test_what_was_kept_of_a_run_with_a_key_can_be_forked_asked_about_and_resumed
     save_context(tmp_path / "s.gram", load_run(path).state.context)
     assert hidden.values
     assert load_context(tmp_path / "s.gram") == load_run(path).state.context
+
+
+CUTTING = """
+[cutting:Workflow | (given::Text)==>(::Any),
+  [use:Tool {description: "Uses."} | (token::Text)==>(::Any)],
+  [more:Tool {description: "Uses."} | (a::Text)==>(b::Text)==>(::Any)],
+  (use)-->(more)]
+"""
+
+
+def test_no_part_of_a_key_is_left_where_a_value_was_cut_to_be_quoted(tmp_path: Path) -> None:
+    hidden, path = hide(LETTERS), tmp_path / "run.gram"
+    library = ToolLibrary.of([use, Tool("more", "Uses.", {"type": "object"}, lambda given: given)])
+
+    with pytest.raises(WorkflowError):
+        run(loads_one(CUTTING), f"{'x' * 66}{LETTERS}", library, match="name", record=path)
+
+    assert hidden.values
+    assert LETTERS[:8] not in path.read_text("utf-8")
+    load_run(path).check()
