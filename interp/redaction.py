@@ -299,7 +299,7 @@ def _in_markup(said: str) -> Iterator[str]:
 
 def _in_addresses(secret: str) -> Iterator[str]:
     """A secret as it is in the query, or in the path, of an address."""
-    if not secret.isalnum():
+    if not (secret.isascii() and secret.isalnum()):
         from urllib.parse import quote as percent, quote_plus  # imported late: most are
 
         text = secret.encode(errors="replace")
