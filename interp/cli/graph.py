@@ -8,13 +8,13 @@ import click
 
 from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
 
-from ..records import source_of_run
 from ..views import with_counts, without_keys
 from .completing import complete_files
 from .file_options import agent_option
-from .inputs import read_document
+from .inputs import read_document, read_record
 from .output import note, show, tell
 from .output_files import expect_a_name, expect_other_file, write_result
+from .program_files import STDIN
 
 _FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
 _SUFFIXES = {".svg": "svg", ".dot": "dot", ".gv": "dot"}
@@ -48,6 +48,8 @@ def command(
     """
     expect_a_name(out, "-o")
     expect_other_file(out)
+    if file == recorded == STDIN:
+        raise click.UsageError("standard input cannot be both the program and the run")
     suffix = Path(out or "").suffix.lower()
     if form is None and suffix in _PICTURES:
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
@@ -55,7 +57,7 @@ def command(
     if recorded is not None:
         from ..replaying import ShownRun  # imported late: only runs need it
 
-        run = ShownRun(source_of_run(recorded), has_prices=False).timeline()
+        run = ShownRun(read_record(recorded), has_prices=False).timeline()
         drawing = with_counts(drawing, run)
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):
             tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")

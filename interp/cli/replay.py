@@ -13,15 +13,22 @@ from ..errors import ReplayError
 from ..execution import LiveWorld, Run, World
 from ..machine import begun_with
 from ..programs import the_agent
-from ..records import RecordedRun, load_run
+from ..records import RecordedRun, read_run
 from ..replaying import Replay, recorded
 from .completing import complete_files
 from .failures import Refused
 from .file_options import agent_option, mcp_option, openapi_option
-from .inputs import hint_at_tools, library_for, read_document, read_libraries
+from .inputs import (
+    hint_at_tools,
+    library_for,
+    read_document,
+    read_libraries,
+    read_record,
+)
 from .json_answers import JsonAnswers
 from .options import tools_option
 from .process import interruptible
+from .program_files import STDIN
 from .store_option import of_store_instead
 from .terminal import Terminal
 
@@ -60,11 +67,15 @@ def replay_options(command: Callable[..., None]) -> Callable[..., None]:
 def command(file: str, **options: Any) -> None:
     """Show the run that FILE records, as it was shown: no model, key or tool is needed.
 
+    FILE may be - for standard input.
+
     With --program, a changed program gets the recorded answers up to the first request that
     differs. The difference is shown, unless --live says who answers from there on. Exits with 1 if
     something differs, or if the recording ends before the run does.
     """
-    show_again(load_run(file), **options)
+    if file == options["program"] == STDIN:
+        raise click.UsageError("standard input cannot be both the run and the program")
+    show_again(read_run(read_record(file)), **options)
 
 
 def show_again(

@@ -13,13 +13,14 @@ from ..call_text import call_text, shortened
 from ..json_text import read_json, write_json
 from ..messages import Usage
 from ..prices import shown_price
-from ..records import source_of_run
 from ..redaction import redact, redactor
 from ..replaying import Entry, ShownRun, Timeline, follow, round_name
 from .completing import complete_files
 from .file_options import json_option
+from .inputs import read_record
 from .output import Styled, note, show, show_json, show_json_line
 from .output_files import expect_a_name, expect_other_file, write_result
+from .program_files import STDIN
 from .store_option import of_store_instead
 
 follow_option = click.option(
@@ -45,21 +46,23 @@ _WIDEST = 30  # characters of a position that others are aligned with
 def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> None:
     """Show the run that FILE records: who was asked, what was called, how long it took.
 
-    FILE is written by gram run --record. A run that is still going on is shown as far as it is;
-    with --follow each step is shown as it ends (with --json on a line of its own), and at the end
-    what the run came to and waits for.
+    FILE is written by gram run --record, and may be - for standard input. A run that is still going
+    on is shown as far as it is; with --follow each step is shown as it ends (with --json on a line
+    of its own), and at the end what the run came to and waits for.
 
     A line has the position, the seconds after the run began, the seconds it took, and what it was.
     What happens inside an agent or a workflow stands below it; with --follow it stands before it.
     """
     if out is not None:
         expect_only_html(out, is_followed=is_followed, as_json=as_json)
-        write_page(ShownRun(source_of_run(file)), out)
+        write_page(ShownRun(read_record(file)), out)
         return
     if is_followed:
+        if file == STDIN:
+            raise click.UsageError("--follow needs the name of a file, and - is standard input")
         show_followed(follow(file), as_json=as_json)
         return
-    found = ShownRun(source_of_run(file)).timeline()
+    found = ShownRun(read_record(file)).timeline()
     if as_json:
         show_json(found.to_json())
         return

@@ -461,6 +461,18 @@ def test_trace_says_why_a_run_stopped_on_one_line(
     assert "answered 400: bad thing) · 0 requests" in summary
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["replay", "{}"], ["trace", "{}"], ["graph", str(HELLO), "--run", "{}"]],
+)
+def test_a_run_is_read_from_standard_input(file: Path, words: list[str]) -> None:
+    named = gram(*(each.format(file) for each in words))
+    piped = gram(*(each.format("-") for each in words), stdin=file.read_text())
+
+    assert named.stdout
+    assert (piped.returncode, piped.stdout) == (0, named.stdout)
+
+
 def test_a_record_that_was_edited_is_shown_as_such(file: Path) -> None:
     file.write_text(file.read_text().replace("Hello, Al! Nice", "Bye, Al! Nice"))
 
