@@ -60,7 +60,8 @@ def command(
     What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
     expect_a_file(record, "--record")
-    expect_other_file(record, *([f"{options.session}{TURN}"] if options.session else []))
+    if options.session:
+        expect_other_file(record, f"{options.session}{TURN}")
     said = said_to(file, messages, given, reads_stdin=not no_stdin)
     if record is not None and len(said) > 1:
         raise click.UsageError("--record writes one run: give it one message")
