@@ -114,13 +114,12 @@ def sayHello(personName: str = "world") -> str:
     assert refused.returncode == 2
     assert "the last turn of this conversation is unfinished" in refused.stderr
     assert len(model_server.requests) == 1
-    done = gram("resume", f"{session}.run.gram", **at(model_server))
+    tools.write_text(tools.read_text().replace("os.kill(os.getpid(), 9)", "pass"))
+    words = ["resume", f"{session}.run.gram", "--tools", str(tools)]
+    done = gram(*words, **at(model_server))
 
     assert done.stdout == "Done.\n"
-    assert [each.content for each in load_context(session)][2:4] == [
-        "Hello, Al",
-        "Hello, Zoe! Nice to meet you.",
-    ]
+    assert [each.content for each in load_context(session)][2:4] == ["Hello, Al", "Hello, Zoe"]
 
 
 def test_a_session_that_went_on_meanwhile_is_not_overwritten(
