@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
@@ -225,14 +226,21 @@ class Server:
 
 @contextmanager
 def _collecting_nothing() -> Iterator[None]:
-    """Do without the garbage collector: what importing makes stays, and it takes a tenth longer."""
-    was_enabled = gc.isenabled()
+    """Do without the garbage collector while ``openai`` is imported: what importing makes stays.
+
+    All of it counts as old afterwards, else the next collection of what is new walks through it.
+    """
+    if "openai" in sys.modules or not gc.isenabled():
+        yield
+        return
     gc.disable()
     try:
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        if not gc.get_freeze_count():
+            gc.freeze()  # moves all objects, and walks through none
+            gc.unfreeze()
+        gc.enable()
 
 
 def _environment() -> tuple[str | None, ...]:

@@ -181,6 +181,21 @@ print(*(name for name in sys.modules if name.startswith(("interp.", "jsonschema_
     assert not [name for name in loaded if name.startswith(unneeded)]
 
 
+def test_no_collection_walks_through_what_was_imported_for_the_network() -> None:
+    code = """
+import gc
+from interp.models.server import Server
+server = Server.at("http://127.0.0.1:1", "key", timeout=1, connect_timeout=1, max_bytes=1)
+with server.client():
+    print(len(gc.get_objects(generation=0)), gc.isenabled(), gc.get_freeze_count())
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    young, *others = done.stdout.split()
+
+    assert int(young) < 5_000
+    assert others == ["True", "0"]
+
+
 def test_no_certificates_are_read_where_nothing_is_secured(
     model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
