@@ -324,11 +324,13 @@ class _Values:
 
     def record(self, properties: Mapping[str, Any]) -> str:
         writer_of = self.by_class.get
-        entries = [
-            f"{write_key(key)}: {(writer_of(type(value)) or self.of_base(value))(value)}"
-            for key, value in sorted_items(properties)
-        ]
-        return "{" + ", ".join(entries) + "}"
+        found = properties if type(properties) is dict else dict(properties.items())
+        entries = []
+        for key in sorted(found):  # keys alone are sorted faster than entries
+            value = found[key]
+            write = writer_of(type(value)) or self.of_base(value)
+            entries.append(f"{write_key(key)}: {write(value)}")
+        return f"{{{', '.join(entries)}}}"
 
 
 def _write_range(value: Range) -> str:
