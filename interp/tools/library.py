@@ -17,11 +17,6 @@ from .implementation import Tool
 ToolLike: TypeAlias = Union[Tool, Pattern, Callable[..., Any]]
 """A tool, or a function or an agent that can be made into one."""
 
-LibraryLike: TypeAlias = Union[
-    "ToolLibrary", ToolLike, Iterable[ToolLike], Mapping[str, Tool], None
-]
-"""A library; or what `ToolLibrary.of` makes one of, such as a list of tools; or None."""
-
 
 _MOST_SHOWN = 12  # names of tools, in a repr
 
@@ -170,6 +165,10 @@ class ToolLibrary(Mapping[str, Tool]):
         names = [*self]
         more = [f"… {len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
         return f"ToolLibrary({', '.join([*names[:_MOST_SHOWN], *more])})"
+
+
+LibraryLike: TypeAlias = Union[ToolLibrary, ToolLike, Iterable[ToolLike], Mapping[str, Tool], None]
+"""A library; or what `ToolLibrary.of` makes one of, such as a list of tools; or None."""
 
 
 def library_of(given: LibraryLike, *, by: str, name: str = "library") -> ToolLibrary:

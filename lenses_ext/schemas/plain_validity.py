@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from gram import expect
+
 from .keywords import ANNOTATIONS
+from .schema_parts import Schema
 
 Judge: TypeAlias = Callable[[Any], bool]
 """Whether a JSON value is valid."""
@@ -42,7 +45,7 @@ _OF_OBJECTS: Final = frozenset({"properties", "required", "additionalProperties"
 _JUDGED: Final = ANNOTATIONS | _OF_OBJECTS | {"type", "items"}
 
 
-def plain_judge(schema: object) -> Judge | None:
+def plain_judge(schema: Schema) -> Judge | None:
     """What judges values by a schema that says no more than types, properties and items.
 
     Args:
@@ -56,6 +59,11 @@ def plain_judge(schema: object) -> Judge | None:
     (True, False, True, False)
     >>> plain_judge({"type": "string", "pattern": "a"})
     """
+    expect(schema, (dict, bool), "schema", by="plain_judge")
+    return _judge_of(schema)
+
+
+def _judge_of(schema: object) -> Judge | None:
     if schema is True:
         return _everything
     if not isinstance(schema, dict) or not _JUDGED.issuperset(schema):
@@ -65,7 +73,7 @@ def plain_judge(schema: object) -> Judge | None:
     if "type" in schema and not is_object:
         judges.append(_of_types(schema["type"]))
     if "items" in schema:
-        of_item = plain_judge(schema["items"])
+        of_item = _judge_of(schema["items"])
         if of_item is None:
             return None
         judges.append(_of_items(of_item))
@@ -96,7 +104,7 @@ def _of_items(judge: Judge) -> Judge:
 
 def _of_object(schema: Mapping[str, Any], *, others: bool) -> Judge | None:
     """The judge of objects; ``others`` says whether values that are none are valid."""
-    judges = {name: plain_judge(below) for name, below in schema.get("properties", {}).items()}
+    judges = {name: _judge_of(below) for name, below in schema.get("properties", {}).items()}
     required = frozenset(schema.get("required", ()))
     may_have_more = schema.get("additionalProperties", True)
     known = {name: judge for name, judge in judges.items() if judge is not None}

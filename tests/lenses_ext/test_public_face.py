@@ -95,6 +95,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "program_scopes": (AGENT,),
     "put": (lenses_ext.agent_name, "b", AGENT),
     "is_plainly_valid": (SCHEMA,),
+    "plain_judge": (SCHEMA,),
     "read_path": ("a.b",),
     "remove_places": (PROGRAM, [PLACE]),
     "remove_tool": (AGENT, "t"),
