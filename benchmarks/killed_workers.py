@@ -107,14 +107,18 @@ class Report:
     called_again: int = 0
 
     def __str__(self) -> str:
-        longest, again = (max(each, default=0.0) for each in (self.takeovers, self.again))
+        longest = max(self.takeovers, default=0.0)
+        told = (
+            f"runs whose next worker was killed, too, before it had claimed them: {len(self.again)}"
+        )
+        if self.again:
+            told += f"; longest takeover {max(self.again):.1f} s after the first of these kills"
         return (
             f"{self.runs} runs submitted in {self.submitting:.0f} s, ended in {self.seconds:.0f} s "
             f"({self.runs / self.seconds:.0f}/s)\n"
             f"{self.kills} workers killed, with {self.caught} runs under way; longest takeover "
             f"{longest:.1f} s after the kill of the last worker that had the run\n"
-            f"runs whose next worker was killed, too, before it had claimed them: "
-            f"{len(self.again)}; longest takeover {again:.1f} s after the first of these kills\n"
+            f"{told}\n"
             f"lost: {len(self.lost)}; recorded twice: {len(self.repeated)}; "
             f"tool calls made again: {self.called_again}"
         )

@@ -3,12 +3,14 @@
 Run it with ``python -m benchmarks.runs``, or with the names of some cases, some contenders or both.
 The contenders are installed in environments of their own (see `benchmarks.environments`), talk to
 one local server in a process of its own, and take turns. What counts is the CPU time of their
-processes, with Python's garbage collector on. A contender that fails, or gives no answer for
-long, is ended and reported in its table, as is what one cannot do; the others go on without it. One
-that cannot be installed is left out, and pip says why. All cases take about ten minutes, unless the
-machine is very busy: a case that has taken `ENOUGH` seconds begins no further turn but for the
-first three, and none at all after `MOST`; its tables say how many turns there were. What is being
-measured is printed to standard error.
+processes, with Python's garbage collector on. A contender that fails, or gives no answer for long,
+is ended and reported in its table, as is what one cannot do; the others go on without it. A machine
+changes its speed while it measures, so the last column compares what belongs together: it is the
+median of what a contender took beside what the loop took in the same turn. A contender that cannot
+be installed is left out, and pip says why. All cases take about ten minutes, unless the machine is
+very busy: a case that has taken `ENOUGH` seconds begins no further turn but for the first three,
+and none at all after `MOST`; its tables say how many turns there were. What is being measured is
+printed to standard error.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ ENOUGH: Final = 30
 """After how many seconds no further turn of a case begins, but for the first three."""
 MOST: Final = 90
 """After how many seconds no further turn of a case begins, but for the first."""
+STARTS: Final = 15
+"""The most turns of whole processes, each of which is run once a turn."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +252,7 @@ def _compare_processes(title: str, code: str, pythons: Mapping[str, str], url: s
     memory: Figures = {}
     lost: dict[str, str] = {}
     turns, begun = -1, time.monotonic()
-    while turns < 5 and not _is_enough(turns, begun):
+    while turns < STARTS and not _is_enough(turns, begun):
         turns += 1
         for name, python in pythons.items():
             if name in lost:
@@ -296,18 +300,21 @@ def _print_lost(lost: Mapping[str, str]) -> None:
 
 
 def _print(title: str, figures: Figures, factor: float, unit: str) -> None:
-    """Print a table: the minimum and the median of each, and how many times the loop's they are."""
+    """Print a table: the minimum and the median of each, and how many times the loop's they are.
+
+    The last column is the median of how many times the loop's it is turn by turn.
+    """
     base = next((name for name in (LOOP, OURS, *figures) if name in figures), LOOP)
-    print(f"\n{title}\n{'':16} {'minimum':>12} {'median':>12}   beside {base}")
+    print(f"\n{title}\n{'':16} {'minimum':>12} {'median':>12}   beside {base} … turn by turn")
     for name in CONTENDERS:
         if name not in figures:
             continue
         least, middle = min(figures[name]), median(figures[name])
-        ratios = [
-            f"{each / f(figures[base]):.2f} x" for each, f in ((least, min), (middle, median))
-        ]
+        turns = [ours / theirs for ours, theirs in zip(figures[name], figures[base], strict=False)]
+        ratios = [least / min(figures[base]), middle / median(figures[base]), median(turns)]
         shown = [f"{each * factor:,.3g} {unit}" for each in (least, middle)]
-        print(f"{name:16} {shown[0]:>12} {shown[1]:>12}   {' … '.join(ratios)}")
+        beside = " … ".join(f"{each:.{2 if each >= 0.1 else 3}f} x" for each in ratios)
+        print(f"{name:16} {shown[0]:>12} {shown[1]:>12}   {beside}")
 
 
 if __name__ == "__main__":
