@@ -83,4 +83,4 @@ class Course:
         self.state, new, endings = step_with_endings(before, event)
         effect = self._waiting.pop(event.at, None)
         self._waiting.update((each.at, each) for each in new)
-        return Step(before, effect, event, self.state, new, endings, seconds, request, start)
+        return Step(before, effect, event, self.state, new, tuple(endings), seconds, request, start)
