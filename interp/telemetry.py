@@ -119,7 +119,7 @@ class Telemetry:
         """The span of a run while it goes on; gives what puts a world inside it.
 
         Args:
-            state: where the run stands when it is asked.
+            state: the State of the run when it is asked.
         """
         first = state()
         span = self.invoking(first.agent, first.model)

@@ -93,7 +93,7 @@ class JsonAnswers(Terminal):
         An answer that could not be saved has been printed already.
 
         Args:
-            state: where the run stands.
+            state: the last State of the run.
             failure: what failed.
             named: the type of error that is told, if it is not that of the failure.
         """

@@ -73,7 +73,7 @@ def how_to_resume(
 
     Args:
         file: the file, or "".
-        state: how the run stands.
+        state: the last State of the run.
         options: how it was run; what it does not keep of them is written again to go on.
         store: the store, or None.
     """

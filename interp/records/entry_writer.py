@@ -127,7 +127,7 @@ class EntryWriter:
         entry = self._without_keys(entry)
         first = entry.elements[0]
         if self._had_keys and isinstance(first, Pattern):
-            with suppress(GramError):  # a program that is none without its keys
+            with suppress(GramError):  # without its keys the program may not be valid
                 state = self._as_read = state_from_pattern(first)
         rest = seal_of_rest(state, pending(state), self._fingerprints)
         self.seal = seal_of_entry(entry.line()) + rest

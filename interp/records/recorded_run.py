@@ -159,7 +159,7 @@ class RecordedRun:
     def edited(self) -> str | None:
         """The first entry that is not as it was recorded, with its place; None without one.
 
-        Entries are compared with their seals alone; `check` folds them as well.
+        Entries are compared with their seals alone; `check` also compares what they led to.
         """
         if self.seals and not self.seals[0].is_whole:
             return self._placed_first(_FIRST_EDITED)

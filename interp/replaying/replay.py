@@ -24,7 +24,7 @@ class Replay:
 
     @property
     def state(self) -> State:
-        """Where the run stands."""
+        """The State of the run after what was shown."""
         return self.run.state
 
     def stream(self, *, words: bool = True) -> Iterator[Observation]:
@@ -34,10 +34,10 @@ class Replay:
             ReplayError: the recording was changed after the run, or ends before the run does.
             LimitError, ApprovalNeeded, ModelError: the run ended so.
         """
-        # all steps are checked before any is seen, and looked at once, since that folds them
-        seen = [each for step in self.run.checked_steps() for each in _seen(step)]
+        self.run.check()  # all of it, before anything is seen
         yield from under_way(self.run.first)
-        yield from seen
+        for step in self.run.steps:
+            yield from _seen(step)
         if pending(self.state) and not self.state.asks:
             waits, steps = self.state.status.value, self.run.steps
             told = f"the recording ends here: the run is {waits}; gram resume goes on"

@@ -19,8 +19,8 @@ from .database import Database
 RunStatus: TypeAlias = Literal[
     "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
 ]
-"""How a run stands: submitted and not begun; claimed by somebody; claimed by nobody, so that it can
-be resumed; waiting for approval; at a limit; failed or done or cancelled, for good."""
+"""The status of a run: submitted and not begun; claimed by somebody; claimed by nobody, so that it
+can be resumed; waiting for approval; at a limit; failed or done or cancelled, for good."""
 
 ENDED: Final = ("failed", "done", "cancelled")
 """The statuses of runs that nothing goes on with."""

@@ -32,7 +32,7 @@ class StoredRun:
         store: the store.
         run: the id of the run.
         facts: what a list shows of a new run, beside what its State says.
-        status: how a new run stands until somebody goes on with it.
+        status: the status of a new run until somebody goes on with it.
         closes_store: whether the store is closed whenever nothing is done in it.
 
     Attributes:
@@ -201,7 +201,7 @@ class StoredRun:
                 raise  # else the entries say what the status is
 
     def _let_go(self, claim: Claim, standing: Callable[[], State] | None) -> None:
-        """Let the run go as it stands; it stands where it is recorded."""
+        """Let go of the run; its status is kept with it."""
         self._claim, self._size = None, claim.size
         state = None if standing is None or self._unwritten else standing()
         usage = state.usage if state else Usage(None, None)
@@ -262,7 +262,7 @@ def _kept(text: str) -> str:
 
 
 def status_of(state: State) -> RunStatus:
-    """How a run stands that nobody goes on with."""
+    """The status of a run that nobody goes on with."""
     return _STATUSES.get(state.status) or ("waiting" if state.asks else "stopped")
 
 

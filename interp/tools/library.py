@@ -251,7 +251,7 @@ def _is_of_others(value: object) -> bool:
 
 
 def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
-    """The tools that were given, made of functions where they are none.
+    """The tools that were given, by name; functions are made into tools.
 
     Args:
         given: tools, functions, and iterables of them.

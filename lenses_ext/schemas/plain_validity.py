@@ -103,7 +103,7 @@ def _of_items(judge: Judge) -> Judge:
 
 
 def _of_object(schema: Mapping[str, Any], *, others: bool) -> Judge | None:
-    """The judge of objects; ``others`` says whether values that are none are valid."""
+    """The judge of objects; ``others`` says whether all other values are valid."""
     judges = {name: _judge_of(below) for name, below in schema.get("properties", {}).items()}
     required = frozenset(schema.get("required", ()))
     may_have_more = schema.get("additionalProperties", True)
