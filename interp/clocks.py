@@ -20,6 +20,9 @@ GRACE: Final = 0.05
 class TookTooLongError(TimeoutError):
     """Something did not end in its time."""
 
+    def __str__(self) -> str:
+        return "it took too long"
+
 
 class TimeLimit(Protocol):
     """Anything that says how much time is left."""

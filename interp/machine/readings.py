@@ -19,10 +19,15 @@ from .state import State
 from .workflow_frame import answered_call
 
 
-def pending(state: State) -> tuple[Effect, ...]:
-    """The effects that a state still needs, such as after it was loaded to go on."""
+def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:
+    """The effects that a state still needs, such as after it was loaded to go on.
+
+    Args:
+        state: the state.
+        past_limit: also those that a run at a limit needs once it goes on past it.
+    """
     expect(state, State, "state", by="pending")
-    if state.status is Status.LIMITED:
+    if state.status is Status.LIMITED and not past_limit:
         return ()
     return tuple(_pending(state.shared, state.frame))
 

@@ -141,7 +141,8 @@ class RecordedRun:
                 begun.add(entry.at)
             elif isinstance(entry, Step):
                 begun.discard(entry.event.at)
-        return frozenset(each.at for each in pending(self.state) if each.at in begun)
+        needed = pending(self.state, past_limit=True)
+        return frozenset(each.at for each in needed if each.at in begun)
 
     def placed(self, told: str, step: Step | None = None) -> str:
         """What is said of a step, after ``file:line:col`` of its entry as far as that is known."""

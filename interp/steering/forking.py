@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from gram import GramError, expect
 from lenses_ext import ProgramLike
 
-from ..machine import At, Effect, State, begun_with, pending
+from ..machine import At, Decided, Effect, State, begun_with, pending
 from ..programs import the_agent
 from ..records import Begun, EntryWriter, Folded, RecordedRun
 from ..stores import RunFacts, RunStore, StoredRun
+
+_Taken: TypeAlias = tuple[Folded, float | None]
+"""A step, and how long it took in the other run."""
 
 
 def fork_run(
@@ -28,7 +32,8 @@ def fork_run(
     Returns:
         The id of the new run. It has what is recorded of the other up to the first request or call
         that differs, or the first entry that is not as it was recorded. A call that had begun in
-        the other, and has no answer, is one that may have been made.
+        the other, and has no answer, is one that may have been made. A call that was allowed in
+        the other, and has not begun, waits for approval in the new run.
 
     Raises:
         ValidationError: the program is invalid, or the input does not fit it.
@@ -44,29 +49,63 @@ def fork_run(
     new = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
     log = StoredRun(store, first.run_id, facts=new)
     of = kept if program is None else None
-    writer, entries, state = EntryWriter(), list[str](), first
+    steps, begun = _taken(kept, first)
+    writer = EntryWriter()
     head = writer.head(first, kept.library, of=of)
-    for each, seconds in _same(kept, first):
-        entries.append(writer.event(each, seconds))
-        state = each.state
-    entries += [writer.note(each) for each in _begun(kept, state)]
-    log.begin_with(head, first, entries, state)
+    entries = [writer.event(each, seconds) for each, seconds in steps]
+    entries += [writer.note(each) for each in begun]
+    log.begin_with(head, first, entries, steps[-1][0].state if steps else first)
     return first.run_id
+
+
+def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:
+    """What a new run takes of another: its steps, and the notes of what had begun.
+
+    A call is allowed for one run: the answer that allows it is taken only with what came of it.
+    """
+    unused: list[Decided] = []
+    while True:
+        steps = list(_same(kept, first, unused))
+        begun = list(_begun(kept, steps[-1][0].state if steps else first))
+        found = _unused(steps, begun)
+        if not found:
+            return steps, begun
+        unused += found
+
+
+def _unused(steps: list[_Taken], begun: list[Begun]) -> list[Decided]:
+    """The answers that allow a call which has not begun."""
+    found, used = list[Decided](), {part for note in begun for part in _beginnings(note.at)}
+    for each, _ in reversed(steps):
+        event = each.event
+        if isinstance(event, Decided) and event.allowed and event.at not in used:
+            found.append(event)
+        used.update(_beginnings(event.at))
+    return found
+
+
+def _beginnings(at: At) -> Iterator[At]:
+    """A position, and those of the calls around it."""
+    return (at[:length] for length in range(1, len(at) + 1))
 
 
 def _begun(kept: RecordedRun, state: State) -> Iterator[Begun]:
     """The notes of what had begun, has no answer, and is waited for by another run, too."""
-    asked = {each.at: each for each in pending(kept.state) if each.at in kept.unanswered}
-    shared = {each.at for each in pending(state) if asked.get(each.at) == each}
+    unanswered, needed = kept.unanswered, pending(kept.state, past_limit=True)
+    asked = {each.at: each for each in needed if each.at in unanswered}
+    waiting = pending(state, past_limit=True)
+    shared = {each.at for each in waiting if asked.get(each.at) == each}
     for note in kept.notes:
         if isinstance(note, Begun) and note.at in shared:
             yield note
 
 
-def _same(kept: RecordedRun, state: State) -> Iterator[tuple[Folded, float | None]]:
-    """The steps that another run takes, too, and how long they took."""
+def _same(kept: RecordedRun, state: State, without: list[Decided]) -> Iterator[_Taken]:
+    """The steps that another run takes, too, without some answers."""
     waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
     for each in kept.fitting:
+        if any(each.event is answer for answer in without):
+            continue
         if each.effect is not None and waiting.pop(each.effect.at, None) != each.effect:
             return
         try:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event as Flag
 
 import pytest
 
@@ -514,6 +515,29 @@ def test_the_model_is_told_of_a_call_that_may_have_run_and_is_not_run_again(kill
     assert done == [1]
     assert "it may have run; not run again: it did" in str(response.tools_used[0].error)
     assert run(AGENT, "go", world=recorded(killed)) == response
+
+
+def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Path) -> None:
+    done, may_end = list[int](), Flag()
+
+    @tool(once=True)
+    def add(x: int) -> int:
+        """Adds one."""
+        done.append(x)
+        may_end.wait(10)
+        return x + 1
+
+    tools, short = ToolLibrary.of(add), Limits(run_seconds=0.05)
+    with pytest.raises(LimitError):
+        run(AGENT, "go", tools, model=ScriptedModel([CALLS]), record=file, limits=short)
+    may_end.set()
+    assert (done, load_run(file).unanswered) == ([0], {(0, 0)})
+
+    with pytest.raises(ApprovalNeeded):
+        resume_run(file, once(done), model=ScriptedModel([]), limits=Limits())
+
+    assert [(ask.at, ask.may_have_run) for ask in load_run(file).state.asks] == [((0, 0), True)]
+    assert done == [0, 1]
 
 
 def test_async_runs_ask_about_such_a_call_too(killed: Path) -> None:

@@ -205,6 +205,49 @@ def test_a_fork_asks_about_what_had_begun_in_the_other_run(store: RunStore) -> N
     assert done == [1]
 
 
+def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(
+    store: RunStore,
+) -> None:
+    run, done = waiting_run(store, 1, 2, 3), list[int]()
+    decide_run(store, run, {(0, 0): True, (0, 1): "too much", (0, 2): Result(7)})
+
+    fork = fork_run(store, run)
+
+    assert [ask.at for ask in store.recorded(fork).state.asks] == [(0, 0)]
+    assert store.row(fork).status == "waiting"
+    store.recorded(fork).check()
+    decide_run(store, fork, False)
+    model = ScriptedModel(["done"])
+    response = resume_run(fork, counting(done), model=model, store=store)
+    assert ([each.result for each in response.tools_used], done) == ([None, None, 7], [])
+    resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+    assert done == [1]
+    both = store.recorded(fork_run(store, run))
+    assert (both.events, both.state.asks) == (store.recorded(run).events, ())
+
+
+def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
+    run = stopped_in_its_tool(store)
+    with pytest.raises(ApprovalNeeded):
+        resume_run(run, counting([]), model=ScriptedModel([]), store=store)
+    decide_run(store, run, True)
+
+    (asked,) = store.recorded(fork_run(store, run)).state.asks
+
+    assert asked.may_have_run
+
+
+def test_a_fork_of_a_run_at_a_limit_asks_again_about_what_was_allowed(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    decide_run(store, run, True)
+    log, kept = StoredRun.of(store, run)
+    out_of_time = Folded.of(kept.state, TimeUp())
+    with log.held(lambda: out_of_time.state):
+        log.append(out_of_time)
+
+    assert len(store.recorded(fork_run(store, run)).state.asks) == 1
+
+
 def test_a_fork_goes_on_from_where_requests_first_differ(store: RunStore) -> None:
     greeter = """
     [pair:Workflow | first, second, (first)-->(second)]
