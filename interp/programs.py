@@ -109,6 +109,17 @@ def tools_to_bind(program: Pattern) -> tuple[Pattern, ...]:
     return tuple(dict.fromkeys(each for _, each in walk(program) if is_tool(each)))
 
 
+def callable_in(program: Pattern) -> tuple[str, ...]:
+    """The names of what a run of an agent or workflow may call: tools, agents and workflows.
+
+    >>> from gram import loads_one
+    >>> callable_in(loads_one("[a:Agent | [b:Agent | (c:Tool)], (d:Tool)]"))
+    ('b', 'c', 'd')
+    """
+    inside = (each for _, each in walk(program) if each is not program and _is_offered(each))
+    return tuple(dict.fromkeys(each.value.identity for each in inside))
+
+
 def tools_in(program: Pattern) -> tuple[Pattern, ...]:
     """The tools of an agent, or the nodes of a workflow: agents and workflows as what they are.
 

@@ -1,7 +1,7 @@
 """Cases: what is said to an agent and what is expected of its run, from files."""
 
 from .case import Case, ExpectedCall
-from .judging import Check, Checks, Failure, judge, require_checks
+from .judging import Check, Checks, Failure, judge, require_checks, require_tools
 from .reading import read_cases
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "judge",
     "read_cases",
     "require_checks",
+    "require_tools",
 ]

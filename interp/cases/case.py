@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from attrs import field, frozen
 
@@ -11,8 +12,10 @@ from lenses_ext import written_signature
 
 from ..call_text import call_text
 from ..json_text import Json, write_json
-from ..reprs import repr_without_keys
+from ..reprs import hidden, repr_without_keys, short_repr
 from .row import Row
+
+_MOST_SHOWN: Final = 100  # characters of the calls in a repr
 
 
 @repr_without_keys
@@ -33,7 +36,7 @@ class ExpectedCall:
 
 
 @repr_without_keys
-@frozen(kw_only=True)
+@frozen(kw_only=True, repr=False)
 class Case:
     """One input for an agent, and what is expected of the run; `judge` compares them.
 
@@ -59,7 +62,18 @@ class Case:
     columns: Mapping[str, Json] = field(factory=dict)
     program: str | None = None
     agent: str | None = None
-    row: Row | None = field(default=None, eq=False, repr=False)
+    row: Row | None = field(default=None, eq=False)
+
+    def __repr__(self) -> str:
+        said = [short_repr(self.input)]
+        if self.has_expected:
+            said.append(f"expects {short_repr(self.expected)}")
+        if self.calls is not None:
+            calls = ", ".join(map(str, self.calls)) or "nothing"
+            said.append(f"calls {hidden(calls, _MOST_SHOWN)}")
+        if self.checks:
+            said.append(f"checks {', '.join(self.checks)}")
+        return f"<Case {self.name}: {'; '.join(said)}>"
 
     @property
     def message(self) -> str:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import inspect
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
 
-from gram import ArgumentError, Fault, did_you_mean, expect
+from gram import ArgumentError, Fault, Pattern, did_you_mean, expect
 from lenses_ext import same_json
 
 from ..call_text import call_text
 from ..errors import ValidationError, said_by
 from ..json_text import Json, read_json, write_json
 from ..messages import AgentResponse, ToolInvocation
+from ..programs import callable_in
 from ..reprs import repr_without_keys
 from ..users_code import is_from_outside, returned_unfinished
 from .case import Case, ExpectedCall
@@ -103,6 +104,29 @@ def require_checks(cases: Iterable[Case], checks: Checks) -> None:
                 hint = did_you_mean(name, checks) or known or "no checks were given"
                 message = f"there is no check {name}"
                 faults.append(case.fault("unknown-check", message, "checks", hint))
+    if faults:
+        raise ValidationError.of(faults)
+
+
+def require_tools(cases: Iterable[tuple[Case, Sequence[Pattern]]]) -> None:
+    """Make sure that every tool that cases name can be called, before they are run.
+
+    Args:
+        cases: the cases, each with the programs that it is run with; one has to have the tool.
+
+    Raises:
+        ValidationError: no program has a tool; ``faults`` has all of them, with places.
+    """
+    faults: list[Fault] = []
+    for case, programs in cases:
+        known = dict.fromkeys(name for each in programs for name in callable_in(each))
+        for name in dict.fromkeys(call.name for call in case.calls or ()):
+            if name not in known:
+                tools = f"the tools are {', '.join(known)}" if known else "there are no tools"
+                hint = did_you_mean(name, known) or tools
+                agents = " or ".join(dict.fromkeys(each.value.identity for each in programs))
+                message = f"there is no tool {name} in {agents}"
+                faults.append(case.fault("unknown-tool", message, "calls", hint))
     if faults:
         raise ValidationError.of(faults)
 

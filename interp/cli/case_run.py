@@ -16,13 +16,13 @@ from attrs import define, field, frozen
 from gram import Pattern
 from lenses_ext import Model
 
-from ..cases import Case, Checks, read_cases, require_checks
+from ..cases import Case, Checks, read_cases, require_checks, require_tools
 from ..errors import ValidationError
 from ..models import connect_model
 from ..pools import work_on
 from ..programs import models_of, the_agent
 from ..testing import SUFFIX, Mode, Recording, file_name, run_case
-from ..tools import ToolLibrary, bind_agent_tools
+from ..tools import ToolLibrary, bind_agent_tools, with_agents
 from .case_report import Report
 from .each_file import each_file
 from .inputs import hint_at_tools, read_checks, read_document
@@ -120,6 +120,7 @@ class CaseRun:
         self._require_recordings_apart()
         for planned in self._all():
             self._make_ready(planned)
+        require_tools((each.case, [self._run_with(each.agent)]) for each in self._all())
 
     def unused(self) -> list[Path]:
         """The recordings that no case of their file uses, such as those of cases renamed."""
@@ -207,6 +208,10 @@ class CaseRun:
         paths = [each.recording.path for each in self._all() if each.recording.path]
         if len(set(paths)) < len(paths):
             raise click.UsageError("two files of the same name need --recordings of their own")
+
+    def _run_with(self, agent: Pattern) -> Pattern:
+        """An agent as it is run: agents of the library stand in for its tools."""
+        return with_agents(agent, self.library, match=self.options.match)
 
     def _make_ready(self, planned: Planned) -> None:
         """Find what would break off a run, before any runs: a key, a tool, a folder."""

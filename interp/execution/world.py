@@ -41,6 +41,7 @@ from ..machine import (
 )
 from ..models import AnyModel, connect_model, one_of, read_reply
 from ..programs import models_of
+from ..reprs import hidden
 from ..threads import call_in_thread
 from ..tools import LibraryLike, Tool, acall_tool, bind_agent_tools, call_tool
 from .logs import log_effect
@@ -119,6 +120,9 @@ class LiveWorld(ByValue):
             options.get("on_tool_error", "tell"),
             is_connected_here,
         )
+
+    def __repr__(self) -> str:
+        return hidden(f"<LiveWorld of {self.model!r}: {', '.join(self.tools) or 'no tools'}>")
 
     def perform(self, effect: Effect, report: Report | None) -> Event:
         """Perform an effect; a tool that is a coroutine runs in one event loop for the run."""

@@ -27,7 +27,8 @@ from ..limits import Limits
 from ..machine import ApprovalPolicy, State, answer_schema_of
 from ..models import LanguageModel, ScriptedModel, connect_model
 from ..programs import the_agent
-from ..tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of
+from ..reprs import repr_without_keys, short_repr
+from ..tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of, with_agents
 
 Program: TypeAlias = Union[ProgramLike, str, "os.PathLike[str]"]
 """A program, or the path of its file."""
@@ -58,7 +59,8 @@ def _edits(given: Any) -> tuple[Edit, ...]:
     return found
 
 
-@frozen
+@repr_without_keys
+@frozen(repr=False)
 class Arm:
     """What is compared: a program, a library, a model, settings and edits, any of them.
 
@@ -90,6 +92,11 @@ class Arm:
     match: Match | None = None
     policy: ApprovalPolicy | None = None
     check_results: bool | None = None
+
+    def __repr__(self) -> str:
+        given = ((each.name, getattr(self, each.name)) for each in fields(Arm))
+        parts = (f"{name}={short_repr(value)}" for name, value in given if value not in (None, ()))
+        return f"Arm({', '.join(parts)})"
 
     def over(self, base: Arm) -> Arm:
         """This arm with what it leaves out from another; the edits of both, the base's first."""
@@ -128,6 +135,11 @@ class ReadyArm:
         if isinstance(given, Model | str):
             return given if isinstance(given, Model) else Model.parse(given)
         return view(agent_model, self.agent)
+
+    @property
+    def program(self) -> Pattern:
+        """The agent as it is run: agents of the library stand in for its tools."""
+        return with_agents(self.agent, self.library, match=self.arm.match or "full")
 
     @property
     def options(self) -> RunOptions:

@@ -14,7 +14,7 @@ from attrs import evolve
 
 from gram import ArgumentError, counted, did_you_mean, expect, expect_all
 
-from ..cases import Case, Checks, read_cases, require_checks
+from ..cases import Case, Checks, read_cases, require_checks, require_tools
 from ..errors import ConfigurationError, ValidationError
 from ..redaction import redact
 from .arms import Arm, Program, ReadyArm, declared_answer, read_arms, ready
@@ -106,6 +106,8 @@ def ab(
             f"ab: a difference in {decisive} is at most 1, got {difference:g}; 0.1 is ten points"
         )
     prepared = made_ready()
+    programs = [each.program for each in prepared]
+    require_tools((each, programs) for each in given)
     folder = None if out is None else folder_of(out)
     old = folder.read_plan() if folder and folder.has_plan else None
     plan = make_plan(

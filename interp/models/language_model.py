@@ -43,6 +43,9 @@ class AnyModel:
             raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
         self._model: Any = model
 
+    def __repr__(self) -> str:
+        return repr(self._model)
+
     def _has(self, name: str) -> bool:
         return callable(getattr(self._model, name, None))
 

@@ -27,6 +27,9 @@ class SeveralModels(LanguageModel):
     def __init__(self, models: Mapping[Model, LanguageModel]) -> None:
         self._models = {name: AnyModel(model) for name, model in models.items()}
 
+    def __repr__(self) -> str:
+        return f"SeveralModels({', '.join(map(str, self._models))})"
+
     def _named(self, request: Request) -> AnyModel:
         return self._models[request.model]
 

@@ -9,11 +9,11 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from attrs import field, frozen
 
-from gram import did_you_mean, expect, expect_all
+from gram import counted, did_you_mean, expect, expect_all
 
 from ..errors import StoreError, ValidationError
 from ..messages import Usage
-from ..reprs import repr_without_keys
+from ..reprs import hidden, repr_without_keys
 from .database import Database
 
 RunStatus: TypeAlias = Literal[
@@ -31,6 +31,7 @@ _COLUMNS: Final = (
     "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
 )
 _A_PAGE: Final = 100
+_MOST_SHOWN: Final = 100  # characters of a reason in a repr
 
 
 def expect_name(name: object, what: str) -> None:
@@ -103,7 +104,7 @@ class RunFacts:
 
 
 @repr_without_keys
-@frozen
+@frozen(repr=False)
 class RunRow:
     """A run as a list shows it.
 
@@ -126,6 +127,14 @@ class RunRow:
     usage: Usage = field(factory=lambda: Usage(0, 0))
     reason: str | None = None
     entries: int = 0
+
+    def __repr__(self) -> str:
+        said = [f"{self.status}, {self.facts.agent}, {self.created:%Y-%m-%d %H:%M:%S %Z}"]
+        if self.usage.total_tokens is not None:
+            said.append(counted(self.usage.total_tokens, "token"))
+        if self.reason:
+            said.append(hidden(self.reason.splitlines()[0], _MOST_SHOWN))
+        return f"<RunRow {self.id}: {', '.join(said)}>"
 
 
 def name_of(database: Database, run: str) -> str:

@@ -12,7 +12,10 @@ from gram import Pattern, dumps, loads_one
 from interp import (
     ApprovalPolicy,
     ApprovalRule,
+    Arm,
     Case,
+    ExpectedCall,
+    LiveWorld,
     ScriptedModel,
     ToolLibrary,
     ValidationError,
@@ -20,6 +23,7 @@ from interp import (
     begin,
     judge,
     load_run,
+    open_store,
     response,
     timeline,
     tool,
@@ -83,6 +87,26 @@ def test_no_repr_of_what_is_given_back_has_a_key(tmp_path: Path) -> None:
     assert len({type(each) for each in parts}) > 25
     assert not [text for text in texts for part in (KEY, repr(KEY)[1:-1], KEY[:8]) if part in text]
     assert [text for text in texts if REDACTED in text]
+
+
+def test_reprs_are_short_and_say_what_was_given(tmp_path: Path) -> None:
+    long = "x" * 1000
+    case = Case(name="greets", input=long, calls=(ExpectedCall("add", {"x": 1}),), checks=("kind",))
+    run = begin(BARE, "go", model=ScriptedModel(["hi"]), store=tmp_path / "runs.db")
+    run.finish()
+    with open_store(tmp_path / "runs.db") as store:
+        (row,) = store.rows()
+    world = LiveWorld.of(run.state, None, {"model": ScriptedModel([])})
+    changed = Arm(AGENT, model="A/b", settings={"note": long})
+
+    assert repr(Case(name="two", input="1 + 1?", has_expected=True, expected=2, calls=())) == (
+        "<Case two: '1 + 1?'; expects 2; calls nothing>"
+    )
+    assert repr(case).endswith("x…; calls add(x: 1); checks kind>")
+    assert repr(row) == f"<RunRow {row.id}: done, bare, {row.created:%Y-%m-%d %H:%M:%S} UTC>"
+    assert repr(world) == "<LiveWorld of <ScriptedModel, 0 requests, 0 replies left>: no tools>"
+    assert repr(Arm(model="A/b", agent="one")) == "Arm(model='A/b', agent='one')"
+    assert max(len(repr(each)) for each in (case, row, world, changed)) < 400
 
 
 def test_what_is_read_of_an_answer_has_its_key() -> None:

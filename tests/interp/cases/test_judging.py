@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from gram import ArgumentError
+from gram import ArgumentError, loads_one
 from interp import AgentResponse, Case, ExpectedCall, ToolInvocation, ValidationError, judge
-from interp.cases import require_checks
+from interp.cases import require_checks, require_tools
 
 
 def case(**given: Any) -> Case:
@@ -145,6 +145,22 @@ def test_everything_that_fails_is_told() -> None:
 def test_a_check_that_nobody_gave_is_refused_before_anything_runs() -> None:
     with pytest.raises(ValidationError, match=r"there is no check polit\n.*did you mean polite"):
         require_checks([case(checks=("polit",))], {"polite": bool})
+
+
+AGENT = loads_one("[greeter:Agent | (greet:Tool), [helper:Agent | (look:Tool)]]")
+BARE = loads_one("(bare:Agent)")
+
+
+def test_a_tool_that_no_program_has_is_refused_before_anything_runs() -> None:
+    named = case(calls=tuple(map(ExpectedCall, ("greet", "helper", "look"))))
+    require_tools([(named, [AGENT]), (case(calls=()), [BARE]), (case(), [BARE])])
+    require_tools([(named, [BARE, AGENT])])
+
+    wrong = case(calls=(ExpectedCall("great"),))
+    with pytest.raises(ValidationError, match=r"no tool great in greeter\n.*did you mean greet"):
+        require_tools([(wrong, [AGENT])])
+    with pytest.raises(ValidationError, match=r"no tool great in bare\n.*there are no tools"):
+        require_tools([(wrong, [BARE])])
 
 
 async def later(_: AgentResponse) -> bool:

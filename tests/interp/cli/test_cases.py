@@ -220,6 +220,15 @@ def test_an_unknown_check_is_told_with_its_place(folder: Path, model_server: Mod
     assert "cases.jsonl:3:48: error[unknown-check] there is no check short" in done.stderr
 
 
+def test_an_unknown_tool_is_told_with_its_place(folder: Path, model_server: ModelServer) -> None:
+    (folder / "cases.jsonl").write_text(CASES.replace('"sayHello"', '"sayHallo"'))
+    done = run_cases(folder, model_server)
+
+    assert (done.returncode, model_server.requests) == (3, [])
+    assert "cases.jsonl:2:" in done.stderr
+    assert "error[unknown-tool] there is no tool sayHallo in hello_world_agent" in done.stderr
+
+
 def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelServer) -> None:
     missing = run_cases(folder, model_server, "--record", "none")
     model_server.will_say(GREETING, "Hello, Al!", "Bye!")

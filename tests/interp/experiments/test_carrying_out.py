@@ -17,6 +17,7 @@ from interp import (
     Arm,
     Case,
     ConfigurationError,
+    ExpectedCall,
     Experiment,
     Metric,
     ToolBindingError,
@@ -308,6 +309,10 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ({"arms": {"a": Arm(base_program(), model=3)}}, "arm a: 3 is not a model"),  # type: ignore[arg-type]  # wrong on purpose
         ({"arms": {"a": arm(right, settings={"nope": 1})}}, 'arm a: there is no setting "nope"'),
         ({"cases": [Case(name="c", input=" ")]}, "arm a: "),
+        (
+            {"cases": [Case(name="c", input="x", calls=(ExpectedCall("add"),))]},
+            "case c: there is no tool add in greeter",
+        ),
         ({"arms": {"a": arm(right, edits=[lambda agent: None])}}, "an edit must return"),
         ({"arms": {"a": arm(right, edits=[lambda agent: 1 / 0])}}, "ZeroDivisionError"),
         ({"arms": {"a": arm(right, library=lambda: 1 / 0)}}, "making the library failed"),
