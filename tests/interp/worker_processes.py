@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,8 @@ from pathlib import Path
 
 from gram import loads_one
 from interp import RunStore
-from tests.interp.cli.process import COMMAND, at, without_keys
+from tests.interp.cli.forked import Forked
+from tests.interp.cli.process import at, without_keys
 from tests.interp.model_server import ModelServer
 from tests.paths import ROOT
 
@@ -54,7 +54,7 @@ class WorkerProcess:
         process: the process.
     """
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: Forked) -> None:
         self.process = process
 
     def stop(self, seconds: float = 20) -> int:
@@ -83,17 +83,18 @@ def worker(
     environment = {**without_keys(), "PYTHONPATH": str(ROOT), **(at(server) if server else {})}
     if log is not None:
         environment["WORK_LOG"] = str(log)
-    with subprocess.Popen(
-        [*COMMAND, "worker", "--store", database, *options],
-        env=environment,
-        cwd=ROOT,
-        stderr=subprocess.DEVNULL if "SHOW_WORKERS" not in os.environ else None,
-        text=True,
-    ) as process:
-        try:
-            yield WorkerProcess(process)
-        finally:
-            process.kill()
+    with Path(os.devnull).open("r+b") as nothing:
+        process = Forked(
+            ["worker", "--store", database, *options],
+            environment=environment,
+            cwd=ROOT,
+            streams=(nothing, nothing, nothing if "SHOW_WORKERS" not in os.environ else 2),
+        )
+    try:
+        yield WorkerProcess(process)
+    finally:
+        process.kill()
+        process.wait(10)
 
 
 def until(holds: Callable[[], bool], seconds: float = 60) -> float:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.interp.cli.forked import communicate
 from tests.interp.model_server import ModelServer
 from tests.paths import ROOT
 
@@ -17,18 +18,35 @@ KEY = "sk-known-key-0123456789"
 def gram(
     *arguments: str, stdin: str = "", cwd: Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command and give what it printed; the environment has no keys."""
+    """Run the command without a terminal and give what it printed; the environment has no keys.
+
+    Bytes that are not UTF-8 can be given and are printed as surrogates.
+    """
+    code, printed, told = communicate(
+        arguments,
+        given=stdin.encode("utf-8", "surrogateescape"),
+        environment={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
+        cwd=cwd,
+        timeout=60,
+    )
+    answers, messages = (each.decode("utf-8", "surrogateescape") for each in (printed, told))
+    return subprocess.CompletedProcess(arguments, code, answers, messages)
+
+
+def gram_from_its_start(
+    *arguments: str, stdin: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command as `gram` does, in a Python that is started for it."""
     return subprocess.run(
         [*COMMAND, *arguments],
         input=stdin,
         capture_output=True,
         encoding="utf-8",
-        errors="surrogateescape",  # so that a test can give bytes that are not UTF-8
-        cwd=cwd,
+        cwd=ROOT,
         env={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
         timeout=60,
         check=False,
-        start_new_session=True,  # without a terminal to ask at
+        start_new_session=True,
     )
 
 

@@ -6,20 +6,14 @@ import os
 import pty
 import re
 import select
-import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
+from tests.interp.cli.forked import Forked
 from tests.interp.cli.process import without_keys
 from tests.paths import ROOT
 
-_AT_TERMINAL = (
-    "import fcntl, termios, os; tty = next(n for n in (0, 1, 2) if os.isatty(n)); "
-    "fcntl.ioctl(tty, termios.TIOCSCTTY, 0); "
-    "from interp.cli import main; main()"
-)
 _CONTROL = re.compile(r"\x1b\[[?0-9;]*[a-zA-Z]|\r")
 
 
@@ -46,14 +40,16 @@ class Terminal:
         files = (answers or Path(os.devnull), told or Path(os.devnull))
         given = fed or Path(os.devnull)
         with files[0].open("wb") as out, files[1].open("wb") as err, given.open("rb") as said:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _AT_TERMINAL, *arguments],
-                stdin=said if fed else theirs,
-                stdout=out if answers else theirs,
-                stderr=err if told else theirs,
+            self._process = Forked(
+                arguments,
+                environment=without_keys() | {"TERM": "dumb"} | environment,
                 cwd=ROOT,
-                env=without_keys() | {"TERM": "dumb"} | environment,
-                start_new_session=True,
+                streams=(
+                    said if fed else theirs,
+                    out if answers else theirs,
+                    err if told else theirs,
+                ),
+                at_terminal=True,
             )
         os.close(theirs)
         self.seen = ""

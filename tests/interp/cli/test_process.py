@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, gram, without_keys
+from tests.interp.cli.process import COMMAND, gram_from_its_start as gram, without_keys
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
