@@ -206,9 +206,8 @@ def library_for(
             and no tools are named.
     """
     library = read()
-    if names or not (replaced := sorted(run.own_tools & library.keys())):
+    if names or not (told := run.why_not_with(library)):
         return library
-    told = f"the run was recorded with its own {', '.join(replaced)}, not the built-in one"
     hint = "hint: name the tools that it ran with: --tools FILE.py, --mcp or --openapi"
     raise ToolBindingError([run.placed(told), hint])
 

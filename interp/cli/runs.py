@@ -12,7 +12,7 @@ from attrs import evolve
 from gram import Json, counted
 
 from ..redaction import redact
-from ..stores import ENDED, RunStatus, RunStore, open_store
+from ..stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
 from . import steering
 from .completing import complete_agent, complete_files
 from .each_file import each_file
@@ -89,13 +89,13 @@ def list_runs(store: str, as_json: bool, limit: int | None, **filters: Any) -> N
 
 
 def _with_reasons(store: RunStore, rows: list[RunRow]) -> list[RunRow]:
-    """Runs that also say why they are queued."""
-    queued = [row.id for row in rows if row.status == "queued"]
-    if not queued:
+    """Runs that also say why no worker goes on with them."""
+    left = [row.id for row in rows if row.status in ("queued", "stopped")]
+    if not left or not isinstance(store.database, PostgresDatabase):
         return rows
     from ..workers import why_queued  # imported late: most stores have no workers
 
-    reasons = why_queued(store, queued)
+    reasons = why_queued(store, left)
     return [evolve(row, reason=reasons[row.id]) if row.id in reasons else row for row in rows]
 
 

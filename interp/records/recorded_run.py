@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from hashlib import sha256
 from itertools import chain, repeat, takewhile
@@ -31,6 +31,7 @@ from ..machine import (
 )
 from ..messages import AssistantRole, ToolInvocation, Usage
 from ..reprs import repr_without_keys
+from ..tools import Tool
 from .fingerprints import Fingerprints
 from .run_notes import Begun, Note
 from .seals import UNSEALED, Seal
@@ -131,6 +132,17 @@ class RecordedRun:
         """The names of the tools that it had, but for the built-in ones."""
         tools = (each.value for each in self.library)
         return frozenset(each.identity for each in tools if BUILT_IN not in each.properties)
+
+    def why_not_with(self, library: Mapping[str, Tool]) -> str | None:
+        """Why it is not gone on with by the tools of a library; None if it may be.
+
+        A built-in tool is never run in place of its own.
+        """
+        built_in = {name for name, tool in library.items() if tool.is_built_in}
+        replaced = sorted(self.own_tools & built_in)
+        if not replaced:
+            return None
+        return f"the run was recorded with its own {', '.join(replaced)}, not the built-in one"
 
     @property
     def unanswered(self) -> frozenset[At]:

@@ -26,7 +26,9 @@ from ..redaction import redact_error
 from ..stores import RunRow, RunStatus, RunStore, StoredRun
 from ..tools import ToolLibrary
 from .database_errors import is_of_database
-from .limited_world import LaterError, LimitedWorld
+from .later import ElsewhereError, LaterError
+from .limited_world import LimitedWorld
+from .needs import why_not_with
 from .queue import RunQueue
 from .shared_limits import SharedLimits
 
@@ -81,6 +83,7 @@ class Driver:
         """Go on with a run, unless it has ended, or it is another's turn.
 
         Raises:
+            ElsewhereError: it cannot be driven here.
             LaterError: it is to go on later.
         """
         try:
@@ -115,6 +118,9 @@ class Driver:
 
     async def _drive(self, row: RunRow, limits: SharedLimits) -> None:
         log, kept = self._read(row)
+        if reason := why_not_with(kept, self._library, self._match):
+            self._say_why(row.id, reason)
+            raise ElsewhereError(reason)
         deaths = self._queue.deaths(row.id, len(kept.steps)) if row.status == "stopped" else 0
         if deaths >= _DEATHS:
             place = _under_way(kept)
@@ -208,7 +214,7 @@ def reason_of(error: Exception) -> str:
 
 
 def _is_of_here(error: Exception) -> bool:
-    """Whether an error is of this worker rather than of the run, such as a key that is not set."""
+    """Whether an error is of this worker rather than of the run, such as a file it cannot read."""
     return isinstance(error, ConfigurationError) or not isinstance(error, GramError)
 
 

@@ -11,7 +11,7 @@ from procrastinate import BaseRetryStrategy, PsycopgConnector, RetryDecision
 from procrastinate.connector import Notify
 from procrastinate.jobs import Job
 
-from .limited_world import LaterError
+from .later import LaterError
 
 _SOON: Final = 5.0  # seconds
 

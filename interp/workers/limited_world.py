@@ -15,25 +15,14 @@ from ..execution import AsyncReport, Report, World
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
 from .kept_limits import limit_name
-from .shared_limits import LONGEST_WAIT, TENANT, Permission, SharedLimits
+from .later import LaterError
+from .shared_limits import TENANT, Permission, SharedLimits
 
 _PATIENCE: Final = 5.0
 """The seconds that a run waits in its worker; for longer it makes room for others."""
 
 _ATTEMPTS: Final = 3
 _TOO_MANY_REQUESTS: Final = 429
-
-
-class LaterError(Exception):
-    """A run is to go on later.
-
-    Attributes:
-        seconds: how much later, an hour at most.
-    """
-
-    def __init__(self, reason: str, seconds: float) -> None:
-        super().__init__(reason)
-        self.seconds = min(seconds, LONGEST_WAIT)
 
 
 @frozen

@@ -17,7 +17,7 @@ from time import time
 from typing import TYPE_CHECKING, Final
 
 from ..errors import RunTakenError, StoreError, said_by
-from ..machine import State
+from ..records import RecordedRun
 from ..redaction import redact_error
 from ..stores import RunStore
 from ..threads import call_in_thread
@@ -58,7 +58,7 @@ class Looks:
         name: str,
         store: RunStore,
         queue: RunQueue,
-        why_not: Callable[[State], str | None],
+        why_not: Callable[[RecordedRun], str | None],
         end: Callable[[str, str], None],
         schedules: Iterable[Schedule],
     ) -> None:
@@ -83,6 +83,19 @@ class Looks:
     def end(self) -> None:
         """Say that the worker has ended."""
         self._queue.left(self._name)
+
+    def leave(self, queue: str, run: str, reason: str) -> None:
+        """Leave the runs of a queue to other workers.
+
+        Args:
+            queue: the name of the queue.
+            run: one of its runs.
+            reason: why none of them can be driven here.
+        """
+        self._leaves[queue] = reason
+        if queue in self.queues:
+            self.queues.remove(queue)
+        LOGGER.info("leaves runs such as %s to others: %s", run, reason)
 
     async def keep_on(self, app: procrastinate.App, failed: Callable[[Exception], None]) -> None:
         """Look every few seconds, until this is cancelled.
@@ -117,11 +130,10 @@ class Looks:
         for number, name, run in self._queue.queues(self._known, self._unjudged):
             self._known = max(self._known, number)
             self._unjudged.add(name)
-            if run is not None and (state := self._begun(run)):
+            if run is not None and (found := self._read(run)):
                 self._unjudged.discard(name)
-                if reason := self._why_not(state):
-                    self._leaves[name] = reason
-                    LOGGER.info("leaves runs such as %s to others: %s", run, reason)
+                if reason := self._why_not(found):
+                    self.leave(name, run, reason)
                 else:
                     self.queues.append(name)
                     self._queue.tell(self.channel)
@@ -132,13 +144,13 @@ class Looks:
         for run in self._queue.without_jobs(begun=False):
             if self._queue.is_work(run):
                 self._queue.put([run])
-            elif state := self._begun(run):
-                self._queue.add(run, queue_of(state), None)
+            elif found := self._read(run):
+                self._queue.add(run, queue_of(found.first, found.own_tools), None)
 
-    def _begun(self, run: str) -> State | None:
-        """A run as it begins; one that cannot be read has failed, since no worker would take it."""
+    def _read(self, run: str) -> RecordedRun | None:
+        """A run; one that cannot be read has failed, since no worker would take it."""
         try:
-            return self._store.recorded(run).first
+            return self._store.recorded(run)
         except Exception as error:
             if is_of_database(error):
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 
 from gram import origin
@@ -21,6 +22,7 @@ from ..json_text import write_json
 from ..machine import State
 from ..models import connect_model
 from ..programs import models_of, tools_to_bind
+from ..records import RecordedRun
 from ..redaction import redact_error
 from ..tools import ToolLibrary, bind_agent_tools
 
@@ -30,10 +32,14 @@ def models_asked(state: State) -> tuple[Model, ...]:
     return (state.model,) if state.model else models_of(state.agent)
 
 
-def queue_of(state: State) -> str:
+def queue_of(state: State, own_tools: Iterable[str] = ()) -> str:
     """The name of the queue for the runs that need the same as a run.
 
     Tools are the same if binding cannot tell them apart, however they are written.
+
+    Args:
+        state: the run as it begins.
+        own_tools: the names of the tools of its own that it was recorded with.
     """
     tools = {  # agents may have different ones of the same name
         write_json(
@@ -47,34 +53,49 @@ def queue_of(state: State) -> str:
         for spec in tools_to_bind(state.agent)
     }
     providers = {model.provider.lower() for model in models_asked(state)}
-    needed = [*sorted(tools), *sorted(providers)]
+    needed = [*sorted(tools), *sorted(providers), *(f"own {each}" for each in sorted(own_tools))]
     return f"runs-{sha256(chr(10).join(needed).encode()).hexdigest()[:32]}"
 
 
-def why_not(state: State, library: ToolLibrary, match: Match) -> str | None:
+def why_not(run: RecordedRun, library: ToolLibrary, match: Match) -> str | None:
     """Why a run cannot be driven here, in one line; None if it can.
 
+    It is the same for all runs of a queue, see `queue_of`.
+
     Args:
-        state: the run as it begins.
+        run: the run.
         library: the implementations of tools that are here.
         match: how closely they have to match.
     """
+    if reason := why_not_with(run, library, match):
+        return reason
     try:
-        tools = bind_agent_tools(state.agent, library, match=match)
-        if agents := [each.name for each in tools if each.agent is not None]:
-            return (
-                f"{', '.join(agents)}: an agent of a library takes the place of a tool where a run "
-                "is begun, and this one was submitted without it: write it into the program"
-            )
-        for model in models_asked(state):
+        for model in models_asked(run.first):
             connect_model(model)
-    except (ToolBindingError, ConfigurationError) as error:
-        return _without_place(redact_error(str(error)).splitlines()[0], state)
+    except ConfigurationError as error:
+        return _in_one_line(error, run)
     return None
 
 
-def _without_place(reason: str, state: State) -> str:
-    """A reason without the place in a run, since it holds for all runs that need the same."""
-    place = origin(state.agent)
+def why_not_with(run: RecordedRun, library: ToolLibrary, match: Match) -> str | None:
+    """Why a run cannot be driven with the tools that are here; see `why_not`."""
+    try:
+        tools = bind_agent_tools(run.first.agent, library, match=match)
+    except (ToolBindingError, ConfigurationError) as error:
+        return _in_one_line(error, run)
+    if agents := [each.name for each in tools if each.agent is not None]:
+        return (
+            f"{', '.join(agents)}: an agent of a library takes the place of a tool where a run "
+            "is begun, and this one was submitted without it: write it into the program"
+        )
+    if told := run.why_not_with(library):
+        return f"{told}: start the worker with the tools that it ran with"
+    return None
+
+
+def _in_one_line(error: ToolBindingError | ConfigurationError, run: RecordedRun) -> str:
+    """An error without the place in the run, since it holds for all runs that need the same."""
+    reason = redact_error(str(error)).splitlines()[0]
+    place = origin(run.first.agent)
     name = place.filename if place else None
     return re.sub(rf"^{re.escape(name)}:\d+:\d+: ", "", reason) if name else reason

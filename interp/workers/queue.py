@@ -351,7 +351,7 @@ def with_workers(store: RunStore) -> PostgresDatabase | None:
 
 
 def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
-    """Why runs wait that are queued, by their ids; one that a worker will take has no reason.
+    """Why runs wait that workers are to take, by their ids; one that will be taken has no reason.
 
     Args:
         store: any store; only those on Postgres have queued runs.
@@ -369,7 +369,7 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
             f"(SELECT coalesce(bool_or(queue = ANY(queues)), FALSE) {_ALIVE}), "
             f"(SELECT count(*) {_ALIVE}), (SELECT array_agg(DISTINCT leaves ->> queue) {_ALIVE}) "
             "FROM gram_runs AS r JOIN gram_work ON run = r.id "
-            "WHERE r.id = ANY(%s) AND r.status = 'queued'",
+            "WHERE r.id = ANY(%s) AND r.status IN ('queued', 'stopped')",
             (list(runs),),
         ).fetchall()
     )

@@ -143,21 +143,29 @@ def postgres_of(store: RunStore) -> PostgresDatabase:
 def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | None) -> str:
     queue = RunQueue(postgres_of(store))
     run, due = state.run_id, None if at is None else at.timestamp()
+    own_tools = frozenset[str]()
     try:
         StoredRun(store, run, facts=facts, status="queued").begin(state, ())
     except RunExistsError:
-        _expect_same(store, queue, state, facts, due)
+        kept = store.recorded(run)
+        _expect_same(store, queue, kept.first, state, facts, due)
         if store.row(run).status in ENDED:
             return run
-    queue.add(run, queue_of(state), due)
+        own_tools = kept.own_tools
+    queue.add(run, queue_of(state, own_tools), due)
     return run
 
 
 def _expect_same(
-    store: RunStore, queue: RunQueue, state: State, facts: RunFacts, due: float | None
+    store: RunStore,
+    queue: RunQueue,
+    kept: State,
+    state: State,
+    facts: RunFacts,
+    due: float | None,
 ) -> None:
-    """Refuse to go on unless the store has just the run that is submitted."""
-    kept, row = store.recorded(state.run_id).first, store.row(state.run_id)
+    """Refuse to go on unless the run that the store has is the one that is submitted."""
+    row = store.row(state.run_id)
     when = queue.due(state.run_id)  # None where it does not matter any more
     same = {
         "the program, the input or an option": begun_with(kept, kept.agent, empty_context) == state,

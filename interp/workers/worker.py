@@ -23,6 +23,7 @@ from ..tools import LibraryLike, library_of
 from .database_errors import refusal, stays
 from .driving import Driver
 from .kept_limits import expect_limits, set_shared_limits
+from .later import ElsewhereError
 from .looking import Looks
 from .needs import why_not
 from .process import until_told
@@ -108,7 +109,7 @@ class Worker:
             self._name,
             self.store,
             RunQueue(self._database),
-            lambda state: why_not(state, tools, match),
+            lambda run: why_not(run, tools, match),
             self._driver.end,
             schedules,
         )
@@ -220,13 +221,16 @@ class Worker:
             await limits.begin()
             app = procrastinate.App(connector=Connector(self._looks.channel))
 
-            @app.task(name=GO_ON, retry=Again(self._looks.now))
-            async def go_on(run: str) -> None:
+            @app.task(name=GO_ON, retry=Again(self._looks.now), pass_context=True)
+            async def go_on(context: procrastinate.JobContext, run: str) -> None:
                 task = asyncio.current_task()
                 assert task is not None
                 self._driving.add(task)
                 try:
                     await self._driver.go_on(run, limits)
+                except ElsewhereError as error:
+                    self._looks.leave(context.job.queue, run, str(error))
+                    raise
                 except Exception as error:
                     self._look_at(error)
                     raise

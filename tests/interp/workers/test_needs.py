@@ -5,17 +5,37 @@ from __future__ import annotations
 import pytest
 
 from gram import loads_one
-from interp import RunStore, ToolLibrary, Worker, start, submit, tool
+from interp import (
+    ModelError,
+    RunStore,
+    ScriptedModel,
+    ToolLibrary,
+    Worker,
+    begin,
+    hello_world_tool_library,
+    start,
+    submit,
+    tool,
+)
+from interp.records import RecordedRun
 from interp.workers import looking, why_queued
 from interp.workers.needs import queue_of, why_not
 from lenses_ext import Model
 from tests.interp.model_server import ModelServer
-from tests.interp.worker_processes import TALKER, WORKING, ended, until
+from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until
 from tests.interp.worker_threads import at_work
 
 
 @tool(name="work", description="Works for long")
 def other_work(seconds: float) -> str:
+    return "worked"
+
+
+NO_TOOL = 'tool "work" is not in the library'
+
+
+@tool(name="work", description="Works for some time")
+def some_work(seconds: float) -> str:
     return "worked"
 
 
@@ -89,6 +109,48 @@ def test_runs_that_need_the_same_have_one_queue(monkeypatch: pytest.MonkeyPatch)
     queues = [queue_of(each) for each in (talking, again, elsewhere, nowhere, working)]
     assert queues[0] == queues[1]
     assert len(set(queues)) == 4
-    reasons = [why_not(each, ToolLibrary.of(other_work), "types") for each in (talking, working)]
-    assert reasons == [None, None]
-    assert 'unknown provider "No"' in (why_not(nowhere, ToolLibrary.of(), "full") or "")
+    runs = [RecordedRun(each, (), "", None, ()) for each in (talking, working, nowhere)]
+    reasons = [why_not(each, ToolLibrary.of(other_work), "types") for each in runs]
+    assert reasons[:2] == [None, None]
+    assert 'unknown provider "No"' in (reasons[2] or "")
+
+
+def test_runs_that_had_tools_of_their_own_have_a_queue_of_their_own() -> None:
+    working, _ = start(WORKING, "Hello")
+    assert queue_of(working, ["work"]) != queue_of(working)
+
+
+@tool(name="sayHello")
+def own_hello(personName: str = "world") -> str:  # noqa: N803  # the name in the program
+    """Returns a friendly greeting message for the given name"""
+    return f"Own hello, {personName}!"
+
+
+def test_a_built_in_tool_is_not_run_in_place_of_a_run_s_own(database: str, store: RunStore) -> None:
+    own, said = ToolLibrary.of(own_hello), "Hello, I am Alice"
+    by_hand = begin(GREETER, said, own, model=ScriptedModel([]), store=store)
+    with pytest.raises(ModelError):
+        by_hand.finish()
+    run = submit(GREETER, said, store=store, run_id=by_hand.state.run_id)
+    with at_work(Worker(database, hello_world_tool_library)):
+        until(lambda: "its own sayHello, not the built-in" in why_queued(store, [run]).get(run, ""))
+        with at_work(Worker(database, own)):
+            until(ended(store, run))
+
+    assert store.recorded(run).tools_used[0].result == "Own hello, Alice!"
+
+
+def test_a_run_that_cannot_be_driven_is_left_to_others(database: str, store: RunStore) -> None:
+    greets = submit(GREETER, "Hello, I am Alice", store=store)
+    works = submit(WORKING, "Work for 1 s.", store=store, model="Offline/rehearsal")
+    put = "UPDATE {} SET {} = (SELECT queue FROM gram_work WHERE run = ?) WHERE {} = ? RETURNING 1"
+    store.database.execute(put.format("gram_work", "queue", "run"), greets, works)
+    moved = put.format("procrastinate_jobs", "queue_name", "queueing_lock")
+    assert store.database.execute(moved, greets, works)
+    with at_work(Worker(database, hello_world_tool_library)):
+        until(lambda: NO_TOOL in why_queued(store, [works]).get(works, ""))
+        row = store.row(works)
+        assert (row.status, NO_TOOL in (row.reason or "")) == ("queued", True)
+        both = ToolLibrary.of(some_work) | hello_world_tool_library
+        with at_work(Worker(database, both)):
+            until(ended(store, greets, works))

@@ -19,7 +19,7 @@ from interp import (
     submit,
 )
 from interp.workers import RunQueue, postgres_of
-from interp.workers.limited_world import LaterError
+from interp.workers.later import LaterError
 from interp.workers.shared_limits import SharedLimits
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, completion

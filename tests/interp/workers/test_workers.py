@@ -31,7 +31,7 @@ from interp.records import Begun, EntryWriter
 from interp.stores import StoredRun
 from interp.workers import RunQueue, postgres_of, why_queued
 from interp.workers.jobs import Again
-from interp.workers.limited_world import LaterError
+from interp.workers.later import LaterError
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.postgres import PostgresServer
