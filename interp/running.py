@@ -104,7 +104,13 @@ def resume_run(
     """
     from .execution import resumed
 
-    return resumed(state, library, options)
+    store = options.get("store")
+    response = resumed(state, library, options)
+    if store is not None and isinstance(state, str):
+        from .steering import tell_workers  # imported late: most runs are in no store
+
+        tell_workers(store, state)
+    return response
 
 
 def execute_agent(

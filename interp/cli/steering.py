@@ -11,7 +11,7 @@ from gram import GramError, Json
 
 from ..json_text import read_json
 from ..redaction import redact
-from ..stores import PostgresDatabase, StoredRun, open_store
+from ..stores import StoredRun, open_store
 from .completing import complete_files
 from .file_options import agent_option, json_option
 from .options import RunningOptions, options_of
@@ -35,6 +35,7 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
 
     Nothing that is recorded is asked or run again. What the options do not change stays as it was.
     """
+    from ..steering import tell_workers
     from .resume import resumed, terminal_of
     from .unfinished_turn import how_to_resume, may_go_on
 
@@ -52,10 +53,7 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
                 address = shown_address(store)
                 tell(how_to_resume("", going_on.state, options, store=address))
             raise
-        if isinstance(opened.database, PostgresDatabase):  # others have no workers
-            from ..workers import tell_workers
-
-            tell_workers(opened, log.id)
+        tell_workers(opened, log.id)
 
 
 @click.command("replay")

@@ -3,6 +3,7 @@
 from .cancelling import cancel_run
 from .deciding import Decision, Result, decide_run
 from .forking import fork_run
+from .telling import tell_workers
 from .transfers import export_run, import_run, imported
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "fork_run",
     "import_run",
     "imported",
+    "tell_workers",
 ]

@@ -8,6 +8,7 @@ from ..errors import StoreError
 from ..messages import Usage
 from ..records import CANCELLED, EntryWriter, Stopped
 from ..stores import ENDED, RunStore
+from .telling import tell_workers
 
 
 def cancel_run(store: RunStore, run: str) -> None:
@@ -30,6 +31,4 @@ def cancel_run(store: RunStore, run: str) -> None:
     claim = store.take_over(run)
     store.append(claim, EntryWriter().note(Stopped(CANCELLED)))
     store.let_go(claim, "cancelled", Usage(None, None), CANCELLED)
-    from ..workers import tell_workers  # imported late: it loads what drives runs
-
     tell_workers(store, run)

@@ -14,6 +14,7 @@ from ..json_text import Json, write_json
 from ..machine import Ask, At, Decided, Event, State, ToolReturned
 from ..records import Folded
 from ..stores import RunStore, StoredRun
+from .telling import tell_workers
 
 
 @frozen
@@ -76,8 +77,6 @@ def decide_run(
     if answers:
         with log.held(lambda: state):
             log.append_all(answers)
-        from ..workers import tell_workers  # imported late: it loads what drives runs
-
         tell_workers(store, run)
     return state.asks
 

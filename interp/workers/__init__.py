@@ -5,7 +5,7 @@ from .queue import RunQueue, why_queued
 from .schedules import Schedule, read_schedules
 from .shared_limits import SharedLimit
 from .submission import KeptOptions, postgres_of, submit
-from .telling import tell_workers
+from .telling import put_again
 from .worker import Worker
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "Worker",
     "limit_name",
     "postgres_of",
+    "put_again",
     "read_schedules",
     "set_shared_limits",
     "shared_limits",
     "submit",
-    "tell_workers",
     "why_queued",
 ]

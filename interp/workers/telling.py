@@ -1,4 +1,4 @@
-"""Telling workers at once what others did with a run; without it they find it when they look."""
+"""Telling workers at once what others did with a run; else they find it when they look."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..stores import ENDED, RunStore
 from .queue import RunQueue, with_workers
 
 
-def tell_workers(store: RunStore, run: str) -> None:
-    """Have workers go on with a run that can go on, or with what waited for one that has ended.
+def put_again(store: RunStore, run: str) -> None:
+    """Put in a job for a run that can go on, or for the turn that waited for one that has ended.
 
     Nothing is done in a store that has no workers, or where Procrastinate is not installed.
 

@@ -21,7 +21,9 @@ from interp import (
     ask_all,
     cancel_run,
     decide_run,
+    hello_world_tool_library,
     open_store,
+    resume_run,
     run as run_agent,
     submit,
     tool,
@@ -357,6 +359,18 @@ def test_a_turn_follows_at_once_when_the_one_before_it_is_resumed_by_hand(
     done = gram("runs", "resume", first, "--store", database)
 
     assert done.returncode == 0, done.stderr
+    assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_turn_follows_at_once_when_the_one_before_it_is_resumed_in_python(
+    store: RunStore, database: str, is_open: bool
+) -> None:
+    first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
+    store.database.execute("DELETE FROM procrastinate_jobs")
+
+    resume_run(first, hello_world_tool_library, store=store if is_open else database)
+
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
 
 
