@@ -48,7 +48,7 @@ class _Work:
 
     def __init__(self, function: Callable[[_Give], Any], *, may_drop: bool = False) -> None:
         self._function = function
-        self._taken = self._offer if may_drop else self._give
+        self._may_drop = may_drop
         self._context = contextvars.copy_context()
         self._context.run(_inside.set, self)
         self._entries: SimpleQueue[tuple[Any, _Outcome | None]] = SimpleQueue()
@@ -68,12 +68,17 @@ class _Work:
         try:
             _idle.pop().put(self)
         except IndexError:
-            threading.Thread(target=_serve, args=(self,), daemon=True).start()
+            given: SimpleQueue[_Work] = SimpleQueue()
+            given.put(self)  # a thread keeps its arguments as long as it lives
+            threading.Thread(target=_serve, args=(given,), daemon=True).start()
 
     def run(self) -> None:
         """Run the function to its end; called in the thread."""
+        context, function = self._context, self._function
+        del self._context, self._function  # the context holds this work: a cycle is garbage later
         try:
-            self._outcome = self._context.run(self._function, self._taken), None
+            give = self._offer if self._may_drop else self._give
+            self._outcome = context.run(function, give), None
         except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
             self._outcome = None, error
 
@@ -154,19 +159,18 @@ _idle: list[SimpleQueue[_Work]] = []
 """Where threads that have nothing to do wait for work."""
 
 
-def _serve(work: _Work) -> None:
-    """Do one work after another; end when enough other threads are idle."""
-    others: SimpleQueue[_Work] = SimpleQueue()
+def _serve(given: SimpleQueue[_Work]) -> None:
+    """Do one given work after another; end when enough other threads are idle."""
     while True:
+        work = given.get()
         work.run()
         is_kept = len(_idle) < _MOST_IDLE
         if is_kept:
-            _idle.append(others)
+            _idle.append(given)
         work.end()
         del work  # nothing is kept while the thread waits
         if not is_kept:
             return
-        work = others.get()
 
 
 class _Turns:

@@ -1,6 +1,6 @@
 """Running a program: the world that performs effects, and the two pumps that drive a run."""
 
-from .beginning import begin, begin_for, first_state_of, resumed
+from .beginning import begin, begin_for, finish_for, first_state_of, resumed
 from .observations import (
     NOT_WAITED_FOR,
     AgentFinished,
@@ -43,6 +43,7 @@ __all__ = [
     "World",
     "begin",
     "begin_for",
+    "finish_for",
     "finished",
     "first_state_of",
     "named_model",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final, Unpack, cast
 
 from gram import ArgumentError, Document, Pattern, expect
@@ -15,8 +16,8 @@ from ..machine import Given, State, Status, allow_all, ask_all, first_state, res
 from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
 from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
-from .options import BeginOptions, RunOptions, check_options, named_model
-from .runs import Run
+from .options import BeginOptions, RunOptions, check_options, is_watched, named_model
+from .runs import Run, answer_of
 
 if TYPE_CHECKING:
     from ..records import RecordedRun, RunFile
@@ -70,6 +71,20 @@ def begin_for(
         del others["store"]
         others["record"] = new_run(store, state.run_id, conversation=str(conversation))
     return Run(state, library, **cast(RunOptions, others))
+
+
+def finish_for(
+    by: str,
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike,
+    context: ConversationContext | None,
+    options: BeginOptions,
+) -> AgentResponse:
+    """Begin a run for a function named ``by`` and go on to its end, see `begin_for`."""
+    limits = options.get("limits") or _LIMITS
+    begin = partial(begin_for, by, program, user_input, library, context, options)
+    return answer_of(begin, limits, is_watched=is_watched(options))
 
 
 def first_state_of(
@@ -145,7 +160,9 @@ def resumed(
     expect(state, (State, str, os.PathLike), "state", by="resume_run")
     check_options(options, by="resume_run")
     if isinstance(state, State):
-        return Run(state, library, **options).finish()
+        limits = options.get("limits") or state.limits
+        begin = partial(Run, state, library, **options)
+        return answer_of(begin, limits, is_watched=is_watched(options))
     if options.get("record"):
         raise ConfigurationError("a run that is resumed from its file is recorded there")
     if options.get("conversation"):

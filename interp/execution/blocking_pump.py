@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 
 from ..clocks import Clock, TookTooLongError
 from ..errors import ApprovalNeeded
-from ..machine import Ask, CallTool, Effect, Event, TimeUp, pending
+from ..machine import Ask, CallTool, Effect, Event, TimeUp
 from ..threads import read_from_thread
 from ..tools import providing
 from .observations import (
@@ -20,8 +20,6 @@ from .observations import (
 )
 from .progress import Progress
 from .scheduling import startable
-from .timing import too_late
-from .unattended import Unattended
 from .world import Report, World
 
 
@@ -33,17 +31,11 @@ def drive(run: Progress, *, words: bool, is_read: bool = True) -> Iterator[Obser
         words: whether to show the words of the model.
         is_read: whether somebody reads what is shown; the end is always shown.
     """
-    limits = run.state.limits
-    is_told = is_read or run.is_watched or limits.run_seconds is None
-    unattended_seconds = None if is_told else limits.tool_seconds
     with run.taken_up() as (clock, world, waiting):
         try:
             yield from under_way(run.state) if is_read else ()
             while effects := startable(waiting):
                 effect = effects[0]
-                if unattended_seconds and not isinstance(effect, Ask):
-                    _go_on_unattended(run, waiting, unattended_seconds, clock)
-                    continue
                 waiting.remove(effect)
                 if not run.is_wanted(effect):
                     continue
@@ -62,7 +54,7 @@ def drive(run: Progress, *, words: bool, is_read: bool = True) -> Iterator[Obser
         except GeneratorExit:  # a reader who has stopped has not seen it
             raise
         except BaseException:  # what ended is kept, then it is raised again
-            _fold_what_ended(run)
+            run.fold_what_ended()
             raise
         finally:
             run.close()
@@ -104,35 +96,3 @@ def _watched(
             return world.perform(effect, None)
 
     return (yield from read_from_thread(perform, clock, may_drop=True))
-
-
-def _go_on_unattended(run: Progress, waiting: list[Effect], seconds: float, clock: Clock) -> None:
-    """Perform what waits and take the steps in one thread, until somebody has to be asked."""
-
-    def perform(effect: Effect) -> Event:
-        if not isinstance(effect, CallTool):
-            return run.world.perform(effect, None)
-        with providing(run.tool_context(effect)):
-            return run.world.perform(effect, None)
-
-    def fold(effect: Effect | None, event: Event) -> None:
-        waiting.extend(run.fold_or_fail(effect, event))
-
-    steps = Unattended(waiting, run.is_wanted, perform, fold, seconds, clock)
-    try:
-        steps.go_on()
-    except TookTooLongError:
-        effect = steps.under_way
-        if isinstance(effect, CallTool) and clock.left != 0:
-            fold(effect, too_late(effect, seconds))
-        else:
-            waiting.clear()
-            fold(effect, TimeUp())
-
-
-def _fold_what_ended(run: Progress) -> None:
-    """Fold in what has ended, where the run was interrupted before that was done."""
-    if run.world.last is not None:
-        effect, event = run.world.last
-        if effect in pending(run.state):
-            run.fold(effect, event)

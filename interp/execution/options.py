@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Union, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Union, get_args
 
 from gram import ArgumentError, GramEncodeError, did_you_mean, expect
 from lenses_ext import Match, Model
@@ -119,6 +119,12 @@ def named_model(model: ModelChoice) -> Model | None:
         raise ConfigurationError(str(error)) from None
 
 
+def is_watched(options: RunOptions | BeginOptions) -> bool:
+    """Whether somebody beside the log is told of each step."""
+    found = _WATCHING.intersection(options)
+    return any(options.get(name) is not None for name in found) if found else False
+
+
 def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     """Refuse options of the wrong type, before anything is done with them.
 
@@ -180,6 +186,8 @@ _KINDS: Mapping[str, Any] = {
     "conversation": str,
     "agent": str,
 }
+
+_WATCHING: Final = frozenset({"observe", "watch", "record", "store", "telemetry"})
 
 _PLAIN = {"agent", "approve", "base_url", "limits", "model", "policy", "settings"}
 """Options that are checked by their types alone, or later."""

@@ -27,10 +27,10 @@ from ..machine import (
     step,
     waits_for,
 )
-from ..tools import Tool, ToolContext, ToolLibrary
+from ..tools import Tool, ToolContext, ToolLibrary, providing
 from .logs import log_event
 from .observations import ToolProgress
-from .options import RunOptions, Watcher, named_model
+from .options import RunOptions, Watcher, is_watched, named_model
 from .remembering import Remembering
 from .timing import Timed
 from .world import LiveWorld, World
@@ -67,8 +67,7 @@ class Progress:
             from ..stores import new_run  # imported late: most runs are in no store
 
             record = new_run(store, self.state.run_id)
-        is_recorded = record is not None or self._telemetry is not None
-        self.is_watched = len(self._watchers) > 1 or is_recorded
+        self.is_watched = is_watched(options)
         self._recorder: Recorder | None = None
         change = _change(state, options)
         new = self.fold(None, change) if change else ()
@@ -174,6 +173,20 @@ class Progress:
                 failure.__cause__ = error
                 self.failure = self.failure or failure
         return effects
+
+    def perform(self, effect: Effect) -> Event:
+        """Perform an effect in the world of the run, without a limit of time."""
+        if not isinstance(effect, CallTool):
+            return self.world.perform(effect, None)
+        with providing(self.tool_context(effect)):
+            return self.world.perform(effect, None)
+
+    def fold_what_ended(self) -> None:
+        """Fold in what has ended, where the run was interrupted before that was done."""
+        if self.world.last is not None:
+            effect, event = self.world.last
+            if effect in pending(self.state):
+                self.fold(effect, event)
 
     def may_report(self, effect: Effect) -> bool:
         """Whether an effect is the call of a tool that may report how far it is."""

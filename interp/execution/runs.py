@@ -6,7 +6,7 @@ blocks, the other does not; `startable` decides for both what may begin next.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Unpack
 
 from gram import expect
@@ -19,6 +19,7 @@ from .blocking_pump import drive
 from .observations import Finished, Observation
 from .options import RunOptions, check_options
 from .progress import Progress
+from .unattended import Unattended, may_be_unattended
 
 
 class Run:
@@ -74,10 +75,8 @@ class Run:
             LimitError: a limit was reached.
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
-        try:
-            return _last(drive(self._progress, words=False, is_read=False))
-        except AgentError as error:
-            raise _without_frames(error) from error.__cause__
+        run = self._progress
+        return answer_of(lambda: self, run.state.limits, is_watched=run.is_watched)
 
     async def afinish(self) -> AgentResponse:
         """Go on to the end without blocking, the tools of a turn at once; see `finish`."""
@@ -102,6 +101,23 @@ class Run:
         from .async_pump import adrive  # see `afinish`
 
         return adrive(self._progress, words=words)
+
+
+def answer_of(begin: Callable[[], Run], limits: object, *, is_watched: bool) -> AgentResponse:
+    """Begin a run and go on to its end, see `Run.finish`.
+
+    Args:
+        begin: begins the run. Where nobody watches it, another thread calls this, so that a run
+            is the affair of one thread.
+        limits: those of the run, as they were given.
+        is_watched: whether somebody beside the log is told of its steps.
+    """
+    try:
+        if may_be_unattended(limits, is_watched=is_watched):
+            return Unattended(lambda: begin()._progress).finish()
+        return _last(drive(begin()._progress, words=False, is_read=False))
+    except AgentError as error:
+        raise _without_frames(error) from error.__cause__
 
 
 def _last(observations: Iterable[Observation]) -> AgentResponse:

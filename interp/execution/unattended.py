@@ -1,112 +1,192 @@
-"""The steps of a run that nobody watches, taken one after another in one thread.
+"""A run that nobody watches: one thread begins it and takes its steps, another keeps the time.
 
 What a limit of time is about runs in a thread that can be left behind. Changing threads costs more
-than all that a run does between two effects. So where nobody is told of the steps, that thread
-takes them too, and whoever waits for it only keeps the time.
+than all that a run does between two effects, and what one thread has written is not in the other
+one's cache. So where nobody is told of the steps, that thread does everything but to ask people,
+and whoever waits for it only keeps the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import copy_context
+from functools import partial
 from threading import Lock
 from typing import Final
 
 from ..clocks import Clock, TookTooLongError, least
-from ..errors import ApprovalNeeded
-from ..machine import Ask, CallTool, Effect, Event
+from ..errors import AgentError, ApprovalNeeded
+from ..limits import Limits
+from ..machine import Ask, CallTool, Effect, Event, TimeUp, pending
+from ..messages import AgentResponse
 from ..threads import in_thread, is_awaited
+from .observations import finished
+from .progress import Progress
 from .scheduling import startable
+from .timing import too_late
 
 _LEAST_SLICE: Final = 0.01  # seconds
+_NO_LIMIT: Final = Clock(None)
+
+
+def may_be_unattended(limits: object, *, is_watched: bool) -> bool:
+    """Whether nobody is told of a run's steps, and everything in it has a limit of time."""
+    if is_watched or not isinstance(limits, Limits):  # wrong ones are told where the run begins
+        return False
+    return limits.tool_seconds is not None and limits.run_seconds is not None
 
 
 class Unattended:
-    """Performs what waits and takes the steps, until somebody has to be asked.
+    """Begins a run and goes on to its end.
 
     Args:
-        waiting: the effects to perform; those that a step adds are added to it.
-        is_wanted: whether an effect is still waited for; it is dropped if not.
-        perform: performs an effect.
-        fold: takes the step of an event, and adds to ``waiting`` what is new to do.
-        tool_seconds: how long one tool may take.
-        run: the clock of the run.
-
-    Attributes:
-        under_way: the effect that is performed, or None between two.
+        begin: begins the run, or returns one that has begun; called in the other thread.
     """
 
-    def __init__(
-        self,
-        waiting: list[Effect],
-        is_wanted: Callable[[Effect], bool],
-        perform: Callable[[Effect], Event],
-        fold: Callable[[Effect, Event], None],
-        tool_seconds: float,
-        run: Clock,
-    ) -> None:
-        self._waiting = waiting
-        self._is_wanted = is_wanted
-        self._perform = perform
-        self._fold = fold
-        self._tool_seconds = tool_seconds
-        self._run = run
-        self._tool: Clock | None = None
-        self._lock = Lock()  # a step is taken as a whole, or not at all
-        self._is_left_behind = False
-        self.under_way: Effect | None = None
+    _run: Progress
 
-    def go_on(self) -> None:
-        """Take the steps in another thread, and wait for it.
+    def __init__(self, begin: Callable[[], Progress]) -> None:
+        self._begin = begin
+        self._has_begun = False
+        self._lock = Lock()  # a step is taken as a whole, or not at all
+        self._stretch = 0  # of steps; a thread that still takes those of another is left behind
+        self._waiting: list[Effect] = []
+        self._under_way: Effect | None = None
+        self._run_clock = self._tool_clock = _NO_LIMIT
+
+    def finish(self) -> AgentResponse:
+        """Take all steps in another thread, wait for it, and ask people what it has to know.
 
         Raises:
-            TookTooLongError: what is ``under_way`` took too long, and was left behind.
+            AgentError: the run could not begin, or has failed; see `Run.finish`.
         """
         try:
-            in_thread(self._take_steps, None, self)
-            if self._is_left_behind:  # it ended just then
-                raise TookTooLongError
+            while True:
+                reached = self._go_on()
+                if isinstance(reached, AgentResponse):
+                    return reached
+                if isinstance(reached, Ask):
+                    self._ask(reached)
+        except BaseException as error:  # what ended is kept, then it is raised again
+            if self._has_begun:
+                self._run.fold_what_ended()
+                if isinstance(error, AgentError):
+                    error.state = self._run.state
+            raise
         finally:
-            with self._lock:
-                self._is_left_behind = True
+            if self._has_begun:
+                self._run.close()
 
     @property
     def left(self) -> float | None:
         """The seconds until something may have taken too long; at 0 the thread is left behind."""
         with self._lock:
-            clocks = [self._run, self._tool] if self._tool else [self._run]
-            left = least(*clocks)
+            if not self._has_begun:  # the first tool may begin right now
+                return _LEAST_SLICE
+            left = least(self._run_clock, self._tool_clock)
             if left == 0:
-                self._is_left_behind = True
-            elif self._tool is None:  # the next tool may begin right now
-                left = min(left or _LEAST_SLICE, max(self._tool_seconds, _LEAST_SLICE))
+                self._stretch += 1
+            elif self._tool_clock is _NO_LIMIT:  # so may the next one
+                most = self._run.state.limits.tool_seconds or 0
+                left = min(left or _LEAST_SLICE, max(most, _LEAST_SLICE))
             return left
 
-    def _take_steps(self) -> None:
-        while (effect := self._begun()) is not None:
+    def _go_on(self) -> AgentResponse | Ask | None:
+        """Take steps in another thread, and wait for it; returns what they have come to.
+
+        That is the answer, or a question for the caller; None where an effect took too long.
+        """
+        with self._lock:
+            self._stretch += 1
+            stretch = self._stretch
+        try:
+            return in_thread(partial(self._take_steps, stretch), None, self)
+        except TookTooLongError:
+            pass
+        finally:
+            with self._lock:
+                self._stretch += 1
+        self._fold_too_late()
+        return None
+
+    def _fold_too_late(self) -> None:
+        effect, self._under_way = self._under_way, None
+        self._tool_clock = _NO_LIMIT
+        seconds = self._run.state.limits.tool_seconds
+        if isinstance(effect, CallTool) and seconds and self._run_clock.left != 0:
+            self._fold(effect, too_late(effect, seconds))
+            return
+        self._run_clock = _NO_LIMIT  # what is left is to say so
+        self._waiting.clear()
+        self._fold(effect, TimeUp())
+
+    def _ask(self, ask: Ask) -> None:
+        self._waiting.remove(ask)
+        try:
+            with self._run_clock.standing_still():
+                event = self._run.world.perform(ask, None)
+        except ApprovalNeeded:  # it stays open; the others go on
+            return
+        self._fold(ask, event)
+
+    # --- in the other thread
+
+    def _take_steps(self, stretch: int) -> AgentResponse | Ask:
+        if not self._has_begun:
+            self._take_up(stretch)
+        run = self._run
+        while (effect := self._next(stretch)) is not None:
+            if isinstance(effect, Ask):
+                return effect
             try:
-                event = copy_context().run(self._perform, effect)
+                event = copy_context().run(run.perform, effect)
             except ApprovalNeeded:  # it stays open; the others go on
                 continue
             with self._lock:
-                if self._is_left_behind:
-                    return
-                self.under_way = self._tool = None
+                if self._stretch != stretch:
+                    raise TookTooLongError
+                self._under_way, self._tool_clock = None, _NO_LIMIT
                 self._fold(effect, event)
+        return finished(run.state).response
 
-    def _begun(self) -> Effect | None:
-        """The next effect; None where somebody has to be asked, and at the end."""
+    def _take_up(self, stretch: int) -> None:
+        run = self._begin()
+        run.failure = None
         with self._lock:
-            while (effects := startable(self._waiting)) and not self._is_wanted(effects[0]):
+            if self._stretch == stretch:
+                self._run_clock = Clock(run.state.limits.run_seconds)
+                self._waiting = list(pending(run.state))
+                self._run, self._has_begun = run, True
+                return
+        run.close()
+        raise TookTooLongError
+
+    def _next(self, stretch: int) -> Effect | None:
+        """The next effect; a question is only looked at. None at the end.
+
+        Raises:
+            TookTooLongError: the time of the run is up, or nobody waits for it any more.
+        """
+        run = self._run
+        with self._lock:
+            if self._stretch != stretch or not is_awaited():
+                raise TookTooLongError
+            while (effects := startable(self._waiting)) and not run.is_wanted(effects[0]):
                 self._waiting.remove(effects[0])
-            if self._is_left_behind or not is_awaited() or not effects:
+            if not effects:
                 return None
             effect = effects[0]
             if isinstance(effect, Ask):
-                return None
+                return effect
             self._waiting.remove(effect)
-            self.under_way = effect
-            if self._run.left == 0:
+            self._under_way = effect
+            if self._run_clock.left == 0:
                 raise TookTooLongError
-            self._tool = Clock(self._tool_seconds) if isinstance(effect, CallTool) else None
+            is_tool = isinstance(effect, CallTool)
+            self._tool_clock = Clock(run.state.limits.tool_seconds) if is_tool else _NO_LIMIT
             return effect
+
+    # --- in both
+
+    def _fold(self, effect: Effect | None, event: Event) -> None:
+        self._waiting += self._run.fold_or_fail(effect, event)

@@ -7,11 +7,13 @@ Bounds leave some room, also for what each Python calls of its own. Whoever need
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
 import threading
 import tracemalloc
+import weakref
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -303,6 +305,18 @@ def test_a_run_changes_threads_once(monkeypatch: pytest.MonkeyPatch) -> None:
     run(agent, "Hello", library, model=ScriptedModel([*[CALL] * 5, "Hello."]))
 
     assert len(begun) == 1
+
+
+def test_what_a_run_has_made_goes_with_its_response() -> None:
+    agent, library = agent_with(1)
+    gc.disable()
+    try:
+        response = run(agent, "Hello", library, model=ScriptedModel([CALL, "Hello."]))
+        left = weakref.ref(response), weakref.ref(response.context)
+        del response
+        assert [each() for each in left] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_runs_over_http_use_one_connection_and_one_thread(model_server: ModelServer) -> None:
