@@ -27,7 +27,14 @@ def _is(*kinds: type) -> Callable[[Any, Any, Any], None]:
     return check
 
 
+def _refuse(made: object, **kinds: type | tuple[type, ...]) -> None:
+    """Refuse the first part that is of another type."""
+    for name, kind in kinds.items():
+        expect(getattr(made, name), kind, name, by=type(made).__name__)
+
+
 _NONE = type(None)
+_TEXT = (str, _NONE)
 
 
 @frozen(eq=False, repr=False)
@@ -52,6 +59,7 @@ class FunctionRole(ByValue):
 
 
 AnyRole: TypeAlias = Union[Role, FunctionRole]
+_ROLES = (Role, FunctionRole)
 
 
 @repr_without_keys
@@ -83,6 +91,8 @@ def _all(values: Iterable[T], kind: type[T], name: str, by: str) -> tuple[T, ...
 
 
 def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    if type(calls) is tuple and not calls:  # as in most messages
+        return calls
     return _all(calls, ToolCall, "tool_calls", "Message")
 
 
@@ -106,13 +116,26 @@ class Message:
         ArgumentError: a part is of the wrong type.
     """
 
-    role: AnyRole = field(validator=_is(Role, FunctionRole))
-    content: str = field(validator=_is(str))
+    role: AnyRole
+    content: str
     tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
-    call_id: str | None = field(default=None, validator=_is(str, _NONE))
-    refused: bool = field(default=False, validator=_is(bool))
-    echo: str | None = field(default=None, validator=_is(str, _NONE))
-    speaker: str | None = field(default=None, validator=_is(str, _NONE))
+    call_id: str | None = None
+    refused: bool = False
+    echo: str | None = None
+    speaker: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        # all at once, which takes a fifth of six validators: messages are made all the time
+        if not (
+            isinstance(self.role, _ROLES)
+            and isinstance(self.content, str)
+            and (self.call_id is None or isinstance(self.call_id, str))
+            and isinstance(self.refused, bool)
+            and (self.echo is None or isinstance(self.echo, str))
+            and (self.speaker is None or isinstance(self.speaker, str))
+        ):
+            texts = {"echo": _TEXT, "speaker": _TEXT}
+            _refuse(self, role=_ROLES, content=str, call_id=_TEXT, refused=bool, **texts)
 
     def said_by(self, speaker: str) -> Message:
         """The same, said by an agent."""
@@ -379,13 +402,25 @@ class AgentResponse(ByValue):
             answer is what its last round gave.
     """
 
-    content: str = field(validator=_is(str))
+    content: str
     tools_used: tuple[ToolInvocation, ...] = field(default=(), converter=_invocations)
-    context: ConversationContext = field(default=empty_context, validator=_is(ConversationContext))
-    usage: Usage = field(default=Usage(), validator=_is(Usage))
-    is_typed: bool = field(default=False, validator=_is(bool))
-    truncated: bool = field(default=False, validator=_is(bool))
-    unfinished: bool = field(default=False, validator=_is(bool))
+    context: ConversationContext = empty_context
+    usage: Usage = Usage()
+    is_typed: bool = False
+    truncated: bool = False
+    unfinished: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if not (  # as in `Message`
+            isinstance(self.content, str)
+            and isinstance(self.context, ConversationContext)
+            and isinstance(self.usage, Usage)
+            and isinstance(self.is_typed, bool)
+            and isinstance(self.truncated, bool)
+            and isinstance(self.unfinished, bool)
+        ):
+            flags = dict.fromkeys(("is_typed", "truncated", "unfinished"), bool)
+            _refuse(self, content=str, context=ConversationContext, usage=Usage, **flags)
 
     @property
     def refused(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gram import Document, Fault, PathOrFile, Pattern, expect, only_errors, parse_file, walk
 from lenses_ext import (
-    Memo,
     Model,
     ProgramError,
     ProgramLike,
@@ -14,6 +13,7 @@ from lenses_ext import (
     is_agent,
     is_runnable,
     is_tool,
+    memo,
     program_patterns,
     resolve,
     shared_tools,
@@ -79,7 +79,7 @@ def _judge(pattern: Pattern) -> tuple[tuple[Fault, ...], bool]:
     return errors, not errors and resolve(pattern) is pattern
 
 
-_judged: Memo[Pattern, tuple[tuple[Fault, ...], bool]] = Memo(_judge)
+_judged = memo(_judge)
 
 
 def the_tools(
@@ -144,7 +144,7 @@ def _find_models(program: Pattern) -> tuple[Model, ...]:
     return tuple(dict.fromkeys(view(agent_model, each) for each in agents))
 
 
-_models: Memo[Pattern, tuple[Model, ...]] = Memo(_find_models)
+_models = memo(_find_models)
 
 
 def names_of_models(program: Pattern, model: Model | None = None) -> str:

@@ -77,7 +77,6 @@ from .language.workflow import (
     workflow_name as workflow_name,
     workflow_nodes as workflow_nodes,
 )
-from .memo import Memo as Memo
 from .optics.typed import (
     Getter as Getter,
     Lens as Lens,
@@ -139,6 +138,7 @@ from .programs.validation import (
     validate_tool_spec_pattern as validate_tool_spec_pattern,
 )
 from .programs.words import WORDS as WORDS
+from .remembering import memo as memo
 from .schemas.canonical_form import Match as Match
 from .schemas.checks import (
     SchemaError as SchemaError,

@@ -6,13 +6,13 @@ Wrong arguments are never repaired: the model gets an error, so that it can call
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from attrs import define
 
 from gram import Pattern, expect
-from lenses_ext import Memo, NotJson, resolve_ref, tool_spec_schema, view
+from lenses_ext import NotJson, memo, resolve_ref, tool_spec_schema, view
 
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json
@@ -134,10 +134,10 @@ def _parameters(schema: str) -> Parameters:
     return Parameters(schema)
 
 
-_parameters_of_tool: Memo[Pattern, Parameters] = Memo(
+_parameters_of_tool: Callable[[Pattern], Parameters] = memo(
     lambda tool: Parameters(write_json(view(tool_spec_schema, tool)))
 )
-_own_parameters_of_tool: Memo[Pattern, Parameters] = Memo(
+_own_parameters_of_tool: Callable[[Pattern], Parameters] = memo(
     lambda tool: Parameters(
         write_json({"additionalProperties": False, **view(tool_spec_schema, tool)})
     )

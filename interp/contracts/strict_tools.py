@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gram import Pattern
-from lenses_ext import Memo, resolve_ref, tool_spec_name, tool_spec_schema, view
+from lenses_ext import memo, resolve_ref, tool_spec_name, tool_spec_schema, view
 
 from ..errors import ToolError
 from ..json_text import Json, JsonText, write_json
@@ -121,7 +121,7 @@ def _has_strict_form(tool: Pattern) -> bool:
     return True
 
 
-has_strict_form: Memo[Pattern, bool] = Memo(_has_strict_form)
+has_strict_form = memo(_has_strict_form)
 """Whether the schema of a tool specification has a strict form."""
 
 

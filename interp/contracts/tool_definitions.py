@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gram import Pattern
 from lenses_ext import (
-    Memo,
+    memo,
     result_schema,
     tool_spec_description,
     tool_spec_name,
@@ -39,7 +41,7 @@ def function_definition_text(tool: Pattern, *, strict: bool = False) -> JsonText
     return known[strict]
 
 
-_definitions: Memo[Pattern, dict[bool, JsonText]] = Memo(lambda _: {})
+_definitions: Callable[[Pattern], dict[bool, JsonText]] = memo(lambda _: {})
 """The texts of a tool's definitions, strict and not."""
 
 

@@ -14,7 +14,6 @@ from typing import Final, TypeVar
 from pyrsistent import pmap
 
 from gram import Pattern
-from lenses_ext import wire_name
 
 from ..errors import ProtocolError
 from ..json_text import JsonText, write_json
@@ -49,7 +48,7 @@ from .effects import (
 )
 from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status
 from .limits import is_under_an_agent, limit_reached, rounds_reached, spent
-from .offers import Offers, hands_over, last_speaker, offers_of
+from .offers import Offers, definition, last_speaker, offers_of
 from .requests import answer_of, answer_schema_of, ask_model, input_of
 from .shared import Shared
 
@@ -109,7 +108,7 @@ def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> Age
     if event.at != frame.at:
         raise ProtocolError(f"{event!r} is at the wrong position: expected {frame.at}")
     message = event.message
-    if message.role == AssistantRole and hands_over(shared.program, frame.agent):
+    if offers_of(shared.program, frame.agent).hands_over and message.role == AssistantRole:
         message = message.said_by(frame.agent.value.identity)
     frame = frame.changed(
         context=frame.context.append(message),
@@ -178,7 +177,7 @@ def call_tools(shared: Shared, frame: AgentFrame) -> AgentTaken:
 def _handover(offers: Offers, frame: AgentFrame) -> int | None:
     """The index of the call that hands the conversation over, the only one that is run then."""
     for index, call in enumerate(frame.calls):
-        offer = offers.by_wire_name.get(wire_name(call.name))
+        offer = offers.named(call.name)
         if offer is not None and offer.use == "handover":
             return index
     return None
@@ -261,7 +260,8 @@ def _begun(shared: Shared, frame: AgentFrame, call: CallTool) -> AgentTaken:
         said = write_json(f'{HANDED_OVER} to "{offer.name}"')
         invocation = ToolInvocation.of_texts(call.name, call.arguments, said)
         answers = frame.answers.set(_index(call.at), invocation)
-        return _answered(shared, frame, answers, speaker=offer.pattern)
+        speaker = definition(shared.program, offer.name)
+        return _answered(shared, frame, answers, speaker)
     frame = frame.changed(waiting=frame.waiting.set(_index(call.at), call))
     return shared, frame, (_new(offers, call),)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 from gram import Pattern
-from lenses_ext import Memo, result_schema, tool_spec_of, tool_spec_schema, view, wire_name
+from lenses_ext import memo, result_schema, tool_spec_of, tool_spec_schema, view
 
 from ..contracts import (
     check_against,
@@ -66,7 +66,7 @@ def checked_call(
     """
     if frame.truncated:
         return ToolInvocation(call.name, call.arguments, error=_CUT_OFF)
-    offer = offers.by_wire_name.get(wire_name(call.name))
+    offer = offers.named(call.name)
     if offer is None:
         known = ", ".join(sorted(offers.by_wire_name)) or "none"
         error = f'there is no tool "{call.name}"; the tools are: {known}'
@@ -149,7 +149,7 @@ def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
     return lambda result: check_against(text, result.value)
 
 
-_check_result: Memo[Pattern, Callable[[JsonText], None]] = Memo(_result_check)
+_check_result = memo(_result_check)
 
 
 def decision_about(shared: Shared, ask: Ask, by: Pattern) -> Decision:

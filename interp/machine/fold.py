@@ -20,7 +20,7 @@ from attrs import frozen
 from pyrsistent import pmap
 
 from gram import ByValue, Pattern, expect
-from lenses_ext import Memo, Model, NotJson, ProgramLike, is_agent, tool_spec_of, written_signature
+from lenses_ext import Model, NotJson, ProgramLike, is_agent, memo, tool_spec_of, written_signature
 
 from ..contracts import own_parameters_of
 from ..errors import ProtocolError, ValidationError
@@ -134,7 +134,9 @@ def _begun(shared: Shared, begin: Begin, ended: Endings) -> State:
     return State(shared, frame)
 
 
-_is_declared: Memo[Pattern, bool] = Memo(lambda program: written_signature(program) is not None)
+_is_declared: Callable[[Pattern], bool] = memo(
+    lambda program: written_signature(program) is not None
+)
 
 
 def _input(pattern: Pattern, given: Given) -> Json:

@@ -5,20 +5,21 @@ They are its tools, the agents and workflows in it, and the agents that it may h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, TypeAlias
+from weakref import ref
 
 from attrs import frozen
 
 from gram import ByValue, Pattern, Subject, walk
 from lenses_ext import (
     TOOL,
-    Memo,
     definitions_of,
     handoffs,
     is_agent,
     is_runnable,
     is_tool,
+    memo,
     tool_spec_name,
     tool_spec_of,
     view,
@@ -39,7 +40,8 @@ class Offer(ByValue):
     Attributes:
         name: its name in the program.
         spec: the specification of the tool that it is to the model.
-        pattern: what it is: a tool, an agent or a workflow.
+        pattern: what it is: a tool, an agent or a workflow; of a handover the specification, since
+            who takes over may hold the program, see `definition`.
         use: what a call of it does.
     """
 
@@ -58,12 +60,19 @@ class Offers(ByValue):
         by_wire_name: the offers by the names that a model knows.
         by_name: the same by their names in the program.
         are_tools: whether all of them are tools.
+        hands_over: whether the agent's messages have to say who spoke, since others may take its
+            place.
     """
 
     specs: tuple[Pattern, ...]
     by_wire_name: Mapping[str, Offer]
     by_name: Mapping[str, Offer]
     are_tools: bool
+    hands_over: bool
+
+    def named(self, name: str) -> Offer | None:
+        """The offer that a model calls by a name."""
+        return self.by_wire_name.get(name) or self.by_wire_name.get(wire_name(name))
 
 
 def offers_of(program: Pattern, agent: Pattern) -> Offers:
@@ -75,20 +84,26 @@ def offers_of(program: Pattern, agent: Pattern) -> Offers:
     return _offers(program)(agent)
 
 
-def _offers_in(program: Pattern) -> Memo[Pattern, Offers]:
-    return Memo(lambda agent: _made(tuple(_offered(program, agent))))
+def _offers_in(program: Pattern) -> Callable[[Pattern], Offers]:
+    in_handovers = _named_in_handovers(program)
+    weakly = ref(program)  # what is kept of a program must not keep the program
+
+    def made(agent: Pattern) -> Offers:
+        around = weakly()
+        assert around is not None, "whoever asks holds it"
+        offers = tuple(_offered(around, agent))
+        return Offers(
+            tuple(each.spec for each in offers),
+            {wire_name(each.name): each for each in offers},
+            {each.name: each for each in offers},
+            all(each.use == "tool" for each in offers),
+            agent.value.identity in in_handovers,
+        )
+
+    return memo(made)
 
 
-_offers: Memo[Pattern, Memo[Pattern, Offers]] = Memo(_offers_in)
-
-
-def _made(offers: tuple[Offer, ...]) -> Offers:
-    return Offers(
-        tuple(each.spec for each in offers),
-        {wire_name(each.name): each for each in offers},
-        {each.name: each for each in offers},
-        all(each.use == "tool" for each in offers),
-    )
+_offers = memo(_offers_in)
 
 
 def _offered(program: Pattern, agent: Pattern) -> Iterator[Offer]:
@@ -102,7 +117,7 @@ def _offered(program: Pattern, agent: Pattern) -> Iterator[Offer]:
         description = tool_spec_of(other).value.properties["description"]
         subject = Subject(name, {TOOL}, {"description": description})
         spec = Pattern(subject, [Pattern(Subject("", {"String"}))])
-        yield Offer(name, spec, other, "handover")
+        yield Offer(name, spec, spec, "handover")
 
 
 def definition(program: Pattern, name: str) -> Pattern:
@@ -111,27 +126,19 @@ def definition(program: Pattern, name: str) -> Pattern:
     Raises:
         ValidationError: there is none.
     """
-    found = _definitions(program).get(name)
+    found = definitions_of(program).get(name)
     if found is None:
         message = f'the agent "{name}" that is handed over to is not in this program'
         raise ValidationError(f"{message}; run the document that defines it")
     return found
 
 
-_definitions: Memo[Pattern, Mapping[str, Pattern]] = Memo(definitions_of)
-
-
 def last_speaker(program: Pattern, agent: Pattern, context: ConversationContext) -> Pattern:
     """The agent that goes on with a conversation: who spoke last, if it was handed over to."""
-    if not hands_over(program, agent):
+    if not offers_of(program, agent).hands_over:
         return agent
     speakers = (each.speaker for each in reversed(context) if each.role == AssistantRole)
-    return _definitions(program).get(next(speakers, None) or "", agent)
-
-
-def hands_over(program: Pattern, agent: Pattern) -> bool:
-    """Whether messages of an agent have to say who spoke, since others may take its place."""
-    return agent.value.identity in _in_handovers(program)
+    return definitions_of(program).get(next(speakers, None) or "", agent)
 
 
 def _named_in_handovers(program: Pattern) -> frozenset[str]:
@@ -139,6 +146,3 @@ def _named_in_handovers(program: Pattern) -> frozenset[str]:
     found = {each.value.identity: handoffs(each) for each in agents}
     targets = (name for others in found.values() for name in others)
     return frozenset([*targets, *(name for name, others in found.items() if others)])
-
-
-_in_handovers: Memo[Pattern, frozenset[str]] = Memo(_named_in_handovers)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from gram import WALK_SUBJECT, Pattern, Subject
 from lenses_ext import (
     ANSWER,
-    Memo,
     Model,
     Settings,
     agent_answer,
@@ -17,6 +17,7 @@ from lenses_ext import (
     agent_model,
     agent_settings,
     is_agent,
+    memo,
     result_schema,
     tool_spec_of,
     tool_spec_schema,
@@ -67,7 +68,7 @@ def _read_asked(agent: Pattern) -> _Asked:
     return _Asked(model, instruction, settings, answer_of(agent))
 
 
-_asked: Memo[Pattern, _Asked] = Memo(_read_asked)
+_asked = memo(_read_asked)
 
 
 def _read_answer(agent: Pattern) -> Pattern | None:
@@ -83,10 +84,10 @@ def _read_answer(agent: Pattern) -> Pattern | None:
     return Pattern(Subject("", {ANSWER}), [last.elements[1], *shapes])
 
 
-answer_of: Memo[Pattern, Pattern | None] = Memo(_read_answer)
+answer_of = memo(_read_answer)
 """The type of an agent's answer, by its `Answer` or its signature; None if that is a text."""
 
-_answer_schema: Memo[Pattern, Json] = Memo(partial(view, agent_answer_schema))
+_answer_schema: Callable[[Pattern], Json] = memo(partial(view, agent_answer_schema))
 
 
 def answer_schema_of(agent: Pattern) -> Json:
@@ -121,7 +122,7 @@ def arguments_of(pattern: Pattern, given: Json) -> Json:
     return given
 
 
-parameter_names_of: Memo[Pattern, tuple[str, ...]] = Memo(
+parameter_names_of: Callable[[Pattern], tuple[str, ...]] = memo(
     lambda pattern: tuple(view(tool_spec_schema, tool_spec_of(pattern)).get("properties", {}))
 )
 """The names of the parameters of an agent, a workflow or a tool."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from attrs import evolve
 
 from gram import expect
-from lenses_ext import Memo, wire_name
+from lenses_ext import memo, wire_name
 
 from ..contracts import function_definition_text, has_strict_form, response_format
 from ..json_text import Json, JsonText, read_json, write_json
@@ -142,9 +142,9 @@ def _fields(
 
 
 @lru_cache(maxsize=16)
-def _message_texts(dialect: Dialect, server: str | None) -> Memo[Message, str]:
+def _message_texts(dialect: Dialect, server: str | None) -> Callable[[Message], str]:
     """The JSON texts of messages, each kept as long as its message."""
-    return Memo(lambda message: _dumped(encode_message(message, dialect, server)))
+    return memo(lambda message: _dumped(encode_message(message, dialect, server)))
 
 
 def _dumped(value: Json) -> str:

@@ -11,7 +11,7 @@ from attrs import evolve
 from pyrsistent import PMap, PVector
 
 from gram import Pattern, Value
-from lenses_ext import Memo, tool_spec_name, view
+from lenses_ext import memo, tool_spec_name, view
 
 from ..machine import CallModel, Effect, Event, ModelReplied, Request, ToolEffect
 from ..messages import AssistantRole, FunctionRole, Message
@@ -179,4 +179,4 @@ def _shown(value: Value) -> str:
     return repr(value)
 
 
-_line: Memo[Pattern, str] = Memo(pattern_line)
+_line = memo(pattern_line)

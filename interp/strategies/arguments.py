@@ -8,7 +8,7 @@ from collections.abc import Iterator, MutableMapping, MutableSequence
 from hypothesis import strategies as st
 
 from gram import Pattern, expect
-from lenses_ext import Memo, result_schema, tool_spec_schema, view
+from lenses_ext import memo, result_schema, tool_spec_schema, view
 from lenses_ext.strategies import json_values
 
 from ..contracts import accepts
@@ -33,7 +33,7 @@ def _any_result_of(tool: Pattern) -> st.SearchStrategy[Json]:
     return json_values() if schema is None else values_of(schema)
 
 
-_results_of: Memo[Pattern, st.SearchStrategy[Json]] = Memo(_any_result_of)
+_results_of = memo(_any_result_of)
 
 
 def broken_arguments_of(tool: Pattern) -> st.SearchStrategy[dict[str, Json]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
 
 from gram import Pattern, expect
-from lenses_ext import Memo, ProgramLike, answer_schema, tool_spec_name, view
+from lenses_ext import ProgramLike, answer_schema, memo, tool_spec_name, view
 from lenses_ext.strategies import json_texts
 
 from ..errors import ModelError, ValidationError
@@ -84,7 +85,7 @@ def models(
 _said = st.just("Done.") | json_texts().filter(str.strip)
 
 
-_answers: Memo[Pattern, st.SearchStrategy[str]] = Memo(
+_answers: Callable[[Pattern], st.SearchStrategy[str]] = memo(
     lambda answer: values_of(answer_schema(answer)).map(write_json)
 )
 
@@ -99,10 +100,10 @@ def _calling(calls: st.SearchStrategy[ToolCall]) -> st.SearchStrategy[Message]:
 
 _NOT_ARGUMENTS = st.sampled_from(['{"', "null", "[]", '""', "{} {}", "NaN"])
 
-_fitting_calls: Memo[Pattern, st.SearchStrategy[ToolCall]] = Memo(
+_fitting_calls: Callable[[Pattern], st.SearchStrategy[ToolCall]] = memo(
     lambda tool: _calls_of(tool, arguments_of(tool).map(write_json))
 )
-_broken_calls: Memo[Pattern, st.SearchStrategy[ToolCall]] = Memo(
+_broken_calls: Callable[[Pattern], st.SearchStrategy[ToolCall]] = memo(
     lambda tool: _calls_of(tool, _NOT_ARGUMENTS | broken_arguments_of(tool).map(write_json))
 )
 

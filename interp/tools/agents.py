@@ -6,7 +6,7 @@ library that it is run with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from operator import is_
 
 import attrs
@@ -15,9 +15,9 @@ from gram import Pattern, carry_origin
 from lenses_ext import (
     DEFINITIONS,
     Match,
-    Memo,
     is_runnable,
     is_tool,
+    memo,
 )
 
 from ..errors import ToolBindingError
@@ -44,13 +44,13 @@ def with_agents(program: Pattern, library: ToolLibrary, *, match: Match = "full"
     return known[match]
 
 
-_agents_in: Memo[ToolLibrary, Mapping[str, Pattern]] = Memo(
+_agents_in: Callable[[ToolLibrary], Mapping[str, Pattern]] = memo(
     lambda library: {
         name: _named(name, tool.agent) for name, tool in library.items() if tool.agent is not None
     }
 )
-_replaced: Memo[Pattern, Memo[ToolLibrary, dict[Match, Pattern]]] = Memo(
-    lambda _: Memo(lambda _: {})
+_replaced: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, Pattern]]] = memo(
+    lambda _: memo(lambda _: {})
 )
 
 

@@ -8,16 +8,16 @@ declared type. Errors have the places of both the specification and the function
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import get_args
 
 from gram import Pattern, did_you_mean, expect, origin
 from lenses_ext import (
     Match,
-    Memo,
     ProgramLike,
     differences,
+    memo,
     result_schema,
     tool_spec_description,
     tool_spec_name,
@@ -94,8 +94,8 @@ def bind_agent_tools(
     return bound[match]
 
 
-_bound: Memo[Pattern, Memo[ToolLibrary, dict[Match, tuple[Tool, ...]]]] = Memo(
-    lambda _: Memo(lambda _: {})
+_bound: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, tuple[Tool, ...]]]] = memo(
+    lambda _: memo(lambda _: {})
 )
 """The tools of an agent that a library has bound before."""
 
@@ -125,8 +125,8 @@ def _check(match: Match) -> None:
 _MATCHES = get_args(Match)
 
 
-_compared: Memo[Pattern, Memo[Tool, dict[Match, tuple[str, ...]]]] = Memo(
-    lambda _: Memo(lambda _: {})
+_compared: Callable[[Pattern], Callable[[Tool], dict[Match, tuple[str, ...]]]] = memo(
+    lambda _: memo(lambda _: {})
 )
 """The results of earlier comparisons of a specification with a tool."""
 
@@ -159,7 +159,7 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
         yield f"{line}; {hint}" if hint else line
 
 
-_schema_texts: Memo[Pattern, tuple[str, str]] = Memo(
+_schema_texts: Callable[[Pattern], tuple[str, str]] = memo(
     lambda spec: (_sorted_text(view(tool_spec_schema, spec)), _sorted_text(result_schema(spec)))
 )
 """The schemas of a specification's parameters and of its result, as text."""

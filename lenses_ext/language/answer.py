@@ -13,7 +13,7 @@ answer of the first form that names a type shared by the document is resolved to
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -21,7 +21,7 @@ import attrs
 from gram import Fault, Pattern, Subject, carry_origin, expect, fault, only_errors
 
 from ..labels import ANSWER, TOOL
-from ..memo import Memo
+from ..remembering import memo
 from ..signatures import (
     SignatureError,
     TypeSignature,
@@ -104,7 +104,7 @@ def _read(answer: Pattern) -> TypeSignature:
     return signature
 
 
-_signature: Memo[Pattern, TypeSignature] = Memo(_read)
-_schema: Memo[Pattern, dict[str, Any]] = Memo(
+_signature = memo(_read)
+_schema: Callable[[Pattern], dict[str, Any]] = memo(
     lambda answer: result_schema(answer_signature(answer)) or {}
 )

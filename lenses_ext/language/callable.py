@@ -16,8 +16,8 @@ from gram import Pattern, Subject, carry_origin, expect
 
 from ..errors import FocusError, PartError
 from ..labels import TOOL, is_agent, is_answer, is_runnable, is_tool
-from ..memo import Memo
 from ..optics import expect_definition, lens_of, text
+from ..remembering import memo
 from ..signatures import (
     PARAMETERS,
     RESERVED,
@@ -78,7 +78,7 @@ def _make_tool_spec(pattern: Pattern) -> Pattern:
     return carry_origin(Pattern(subject, _signature_elements(pattern)), pattern)
 
 
-_tool_spec: Memo[Pattern, Pattern] = Memo(_make_tool_spec)
+_tool_spec = memo(_make_tool_spec)
 
 
 def _signature_elements(pattern: Pattern) -> tuple[Pattern, ...]:

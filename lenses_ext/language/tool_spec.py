@@ -10,6 +10,7 @@ definition, so `tool_spec_schema` refuses such a signature.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -18,8 +19,8 @@ from gram import Pattern, expect
 
 from ..errors import PartError
 from ..labels import TOOL, TOOLS, is_tool
-from ..memo import Memo
 from ..optics import TEXT, computed, expect_definition, identity, lens_of, text
+from ..remembering import memo
 from ..signatures import (
     TypeSignature,
     parse_type_signature,
@@ -44,7 +45,7 @@ def _set_signature(tool: Pattern, signature: str) -> Pattern:
     return attrs.evolve(tool, elements=signature_elements(signature, open=True))
 
 
-_read: Memo[Pattern, TypeSignature] = Memo(lambda tool: parse_type_signature(tool, open=True))
+_read: Callable[[Pattern], TypeSignature] = memo(lambda tool: parse_type_signature(tool, open=True))
 
 
 def _get_schema(tool: Pattern) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from gram import Fault, Pattern, expect, expect_all, walk
 
 from ..labels import is_tool
-from ..memo import Memo
+from ..remembering import memo
 from .checks import check_signature
 from .errors import SignatureError
 from .faults import Faults
@@ -167,5 +167,5 @@ def _read_pattern(pattern: Pattern) -> _Reading:
 
 
 _without_faults: WeakKeyDictionary[Pattern, _Reading] = WeakKeyDictionary()
-_of_pattern: Memo[Pattern, _Reading] = Memo(_read_pattern)
-_schema: Memo[TypeSignature, dict[str, Any]] = Memo(parameters_schema)
+_of_pattern = memo(_read_pattern)
+_schema = memo(parameters_schema)

@@ -14,7 +14,7 @@ from pyrsistent import PMap, pmap
 
 from gram import WALK_SUBJECT, ByValue, Pattern, Symbol, TreePath, Value, expect, is_edge
 
-from ..memo import Memo
+from ..remembering import memo
 from ..signatures import is_path, is_typed_path
 
 WHEN: Final = "WHEN"
@@ -97,7 +97,7 @@ def arrows_in(pattern: Pattern) -> tuple[FlowArrow, ...]:
     return _arrows(pattern)
 
 
-_arrows: Memo[Pattern, tuple[FlowArrow, ...]] = Memo(_read)
+_arrows = memo(_read)
 
 
 def _arrow(path: TreePath, edge: Pattern) -> FlowArrow:

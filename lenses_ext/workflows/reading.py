@@ -17,7 +17,7 @@ from gram import ByValue, Pattern, Subject, Value, expect, is_reference
 
 from ..labels import TOOL, is_loop, is_runnable, is_tool
 from ..language import INPUT, parameter_names, written_signature
-from ..memo import Memo
+from ..remembering import memo
 from .alternatives import Ways
 from .arrows import FlowArrow, arrows_in, without_symbols
 
@@ -159,7 +159,7 @@ def workflow_of(pattern: Pattern) -> Workflow:
     return _workflows(pattern)
 
 
-_workflows: Memo[Pattern, Workflow] = Memo(_read)
+_workflows = memo(_read)
 
 
 def _uses(pattern: Pattern) -> dict[str, tuple[str, Pattern | None]]:

@@ -69,6 +69,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "is_workflow": (AGENT,),
     "json_schema_faults": (SCHEMA,),
     "json_schema_to_type_signature": (SCHEMA,),
+    "memo": (len,),
     "new_errors": (DOCUMENT, DOCUMENT),
     "new_property": (PROGRAM, PLACE, "note"),
     "laws.check_getter": (lenses_ext.tool_spec_schema, st.just(TOOL)),
