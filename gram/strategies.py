@@ -1,6 +1,7 @@
 """Hypothesis strategies for values, subjects and patterns, for tests of your own.
 
-They need Hypothesis: ``pip install 'gram-agents[laws]'``.
+They need Hypothesis: ``pip install 'gram-agents[laws]'``. Those without arguments are made
+once: Hypothesis takes longer to look through a new strategy than to draw from it.
 
 >>> from hypothesis import given
 >>> from gram import dumps, loads_one
@@ -11,6 +12,7 @@ They need Hypothesis: ``pip install 'gram-agents[laws]'``.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ from .trees import Measurement, Pattern, Range, Subject, Symbol, TaggedString
 ODD_TEXTS = ["", "true", "false", "null", "0", "-1", "042", "a b", "é", "`", "```", '"', "\\", "//"]
 
 
+@cache
 def texts() -> st.SearchStrategy[str]:
     """Any text that UTF-8 can carry, odd ones often."""
     free = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -28,28 +31,33 @@ def texts() -> st.SearchStrategy[str]:
     return st.sampled_from(ODD_TEXTS) | free | lines.map("\n".join) | st.just("long " * 30)
 
 
+@cache
 def symbols() -> st.SearchStrategy[str]:
     """Words that can be written bare, in any position."""
     words = st.from_regex(r"\A[A-Za-z_][0-9A-Za-z_.\-@]{0,6}\Z")
     return words.filter(lambda word: word not in ("true", "false"))
 
 
+@cache
 def names() -> st.SearchStrategy[str]:
     """Identities, labels and keys: mostly a few short symbols, so that they collide."""
     return st.sampled_from(["a", "b", "c", "Agent", "REL"]) | symbols() | texts()
 
 
+@cache
 def numbers() -> st.SearchStrategy[int | float]:
     """Integers and finite decimals of any size."""
     return st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 
 
+@cache
 def measurements() -> st.SearchStrategy[Measurement]:
     """Numbers with a unit, units that look hexadecimal among them."""
     units = st.sampled_from(["kg", "xFF", "x", "e"]) | st.from_regex(r"\A[A-Za-z]{1,4}\Z")
     return st.builds(Measurement, numbers(), units)
 
 
+@cache
 def ranges() -> st.SearchStrategy[Range]:
     """Ranges of numbers and measurements, half of them open."""
     bounds = st.none() | numbers() | measurements()
@@ -57,6 +65,7 @@ def ranges() -> st.SearchStrategy[Range]:
     return pairs.map(lambda pair: Range(*pair))
 
 
+@cache
 def scalars() -> st.SearchStrategy[Any]:
     """Values that hold no other values, of every kind."""
     return st.one_of(
@@ -70,6 +79,7 @@ def scalars() -> st.SearchStrategy[Any]:
     )
 
 
+@cache
 def values() -> st.SearchStrategy[Any]:
     """Values of every kind, arrays and maps nested in each other."""
     return st.recursive(
@@ -82,6 +92,7 @@ def values() -> st.SearchStrategy[Any]:
     )
 
 
+@cache
 def subjects() -> st.SearchStrategy[Subject]:
     """Subjects, empty ones often."""
     return st.just(Subject()) | st.builds(
@@ -94,6 +105,11 @@ def subjects() -> st.SearchStrategy[Subject]:
 
 def patterns(max_leaves: int = 8) -> st.SearchStrategy[Pattern]:
     """Trees of every shape: atoms, annotations, relationships, walks, brackets."""
+    return _patterns(max_leaves)
+
+
+@cache
+def _patterns(max_leaves: int) -> st.SearchStrategy[Pattern]:
     atoms = subjects().map(Pattern)
 
     def around(below: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
@@ -118,6 +134,7 @@ def walks(atoms: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
     return st.tuples(st.lists(atoms, min_size=2, max_size=4), hops).map(walk)
 
 
+@cache
 def forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
     """The patterns of a document."""
     return st.lists(patterns(), max_size=4).map(tuple)

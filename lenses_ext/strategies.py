@@ -1,6 +1,6 @@
 """Hypothesis strategies for agents, tool specifications and signatures, for tests of your own.
 
-They need Hypothesis: ``pip install 'gram-agents[laws]'``.
+They need Hypothesis: ``pip install 'gram-agents[laws]'``. Those without arguments are made once.
 
 >>> from hypothesis import given
 >>> from lenses_ext import agent_name, put, validate_agent_pattern
@@ -40,11 +40,13 @@ SIGNATURES = [
 ]
 
 
+@cache
 def filled_texts() -> st.SearchStrategy[str]:
     """Texts that say something: not empty, and more than blanks."""
     return st.sampled_from(["Be kind.", "x", "é", "```", "a\nb", '"', "true", " 1 ", "// c"])
 
 
+@cache
 def models() -> st.SearchStrategy[Model]:
     """Names of models, slashes in some."""
     providers = st.sampled_from(["OpenAI", "Offline", "é", "a b"])
@@ -113,6 +115,7 @@ def agents(
     return st.builds(agent, named, properties, models(), elements)
 
 
+@cache
 def programs() -> st.SearchStrategy[tuple[Pattern, ...]]:
     """Valid documents: agents of different names, in a group at times, and plain data."""
     two = st.tuples(agents("first"), agents("second"))
@@ -122,6 +125,7 @@ def programs() -> st.SearchStrategy[tuple[Pattern, ...]]:
 
 
 # --- signatures
+@cache
 def signature_texts() -> st.SearchStrategy[str]:
     """Signatures of tools as `tool_spec_type_signature` shows them; no `fields` are written."""
     plain = [text for text in SIGNATURES if "fields" not in text]
@@ -142,6 +146,7 @@ def _is_valid(signature: TypeSignature) -> bool:
     return True
 
 
+@cache
 def type_signatures() -> st.SearchStrategy[TypeSignature]:
     """Signatures made by hand: aliases, unions, shapes used by name, members in members."""
     basic = ["Text", "String", "Int", "Integer", "Double", "Bool", "Null", "Array", "Object", "Any"]
@@ -194,12 +199,13 @@ RESERVED_LIKE = ["default", "optional", "fields", "of", "elementType", "paramNam
 ODD_NAMES = ["", "\0", "a\0", "// a", " //", "`", "a b", "1", "-1", "é", "String", "Type", "$ref"]
 
 
+@cache
 def json_texts() -> st.SearchStrategy[str]:
     """Any text that JSON can carry in UTF-8, U+0000 too."""
     return texts() | st.sampled_from(ODD_NAMES) | st.just("x\0y\n")
 
 
-@cache  # to validate it anew takes longer than to draw from it
+@cache
 def json_values() -> st.SearchStrategy[Any]:
     """JSON of every kind."""
     scalars = (
@@ -219,6 +225,7 @@ def json_values() -> st.SearchStrategy[Any]:
     )
 
 
+@cache
 def property_names() -> st.SearchStrategy[str]:
     """Names of properties: short ones often, odd ones, and keys that mean something elsewhere."""
     return st.sampled_from(["a", "b", "user", *RESERVED_LIKE, *ODD_NAMES]) | json_texts()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -219,6 +220,7 @@ def spoilt_texts(draw: st.DrawFn, *, comments: bool = True) -> str:
     return text
 
 
+@cache
 def tokens() -> st.SearchStrategy[str]:
     """Tokens of every kind, and some that only look like one."""
     return st.sampled_from(
@@ -235,11 +237,13 @@ def tokens() -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def token_texts() -> st.SearchStrategy[str]:
     """Tokens in any order."""
     return st.lists(tokens(), max_size=15).map("".join)
 
 
+@cache
 def any_texts() -> st.SearchStrategy[str]:
     """Texts of any characters, lone surrogates included."""
     return st.text(st.characters(exclude_categories=[]), max_size=30)
@@ -354,6 +358,7 @@ class TreeEditor:
         return self.random.choice(loads(text.item()))
 
 
+@cache
 def tree_editors() -> st.SearchStrategy[TreeEditor]:
     """Editors that make random changes."""
     return st.randoms(use_true_random=True).map(TreeEditor)

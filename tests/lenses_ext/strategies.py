@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
@@ -26,11 +27,13 @@ from lenses_ext.strategies import (
 
 
 # --- agents and tools
+@cache
 def like_tools() -> st.SearchStrategy[Pattern]:
     """Tools, and patterns that miss one thing or another to be one."""
     return tool_specs() | _spoilt("Tool", st.lists(patterns(3), max_size=2))
 
 
+@cache
 def like_agents() -> st.SearchStrategy[Pattern]:
     """Agents, and patterns that miss one thing or another to be one, other elements between."""
     others = st.sampled_from([Pattern(Subject("other")), Pattern(Subject("other", {"Note"}))])
@@ -50,6 +53,7 @@ def _spoilt(label: str, elements: st.SearchStrategy[list[Pattern]]) -> st.Search
     return st.builds(Pattern, subject, elements)
 
 
+@cache
 def agent_forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
     """Documents of agents, good and spoilt, in groups, beside anything."""
     group = st.lists(like_agents(), max_size=2).map(lambda some: Pattern(Subject("g"), some))
@@ -57,6 +61,7 @@ def agent_forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
 
 
 # --- JSON Schemas and signatures
+@cache
 def json_types() -> st.SearchStrategy[Any]:
     """What the keyword ``type`` may say."""
     names = ["string", "integer", "number", "boolean", "object", "array", "null"]
@@ -64,12 +69,14 @@ def json_types() -> st.SearchStrategy[Any]:
     return one | st.lists(one, min_size=1, max_size=3, unique=True)
 
 
+@cache
 def references() -> st.SearchStrategy[str]:
     """Local references, some of which lead nowhere."""
     named = st.sampled_from(["A", "B", "String", "a%20b", "a b", "a~1b"]).map("#/$defs/{}".format)
     return named | st.sampled_from(["#", "#/properties/a", "#/definitions/A", "#x"])
 
 
+@cache
 def json_schemas(max_leaves: int = 8) -> st.SearchStrategy[Any]:
     """JSON Schemas of draft 2020-12, booleans too."""
     keywords = {
@@ -111,6 +118,7 @@ def json_schemas(max_leaves: int = 8) -> st.SearchStrategy[Any]:
     return st.recursive(leaves, around, max_leaves=max_leaves)
 
 
+@cache
 def parameter_schemas() -> st.SearchStrategy[dict[str, Any]]:
     """JSON Schemas of an object: what describes the parameters of a tool."""
     definitions = st.sampled_from(["A", "B", "String", "a b", "a/b", ""])
@@ -229,6 +237,7 @@ def setting_values() -> dict[str, st.SearchStrategy[Any]]:
     }
 
 
+@cache
 def model_settings() -> st.SearchStrategy[Settings]:
     """Valid settings, none of them too."""
     return _some(setting_values()).map(Settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -34,6 +35,7 @@ from tests.lenses_ext.strategies import json_texts, json_values
 
 
 # --- talking to models
+@cache
 def completions() -> st.SearchStrategy[dict[str, Any]]:
     """Completions as servers give them, odd ones too."""
     ids = st.sampled_from(["a", "b", "call_0", "call_1", "", None])
@@ -72,6 +74,7 @@ def completions() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
+@cache
 def odd_json() -> st.SearchStrategy[Any]:
     """JSON with the keys of completions and chunks where they may and where they may not be."""
     keys = st.sampled_from(
@@ -102,6 +105,7 @@ def odd_json() -> st.SearchStrategy[Any]:
     )
 
 
+@cache
 def approval_policies() -> st.SearchStrategy[ApprovalPolicy]:
     """Policies with a few rules."""
     decisions = st.sampled_from(["allow", "ask", "deny"])
@@ -112,18 +116,21 @@ def approval_policies() -> st.SearchStrategy[ApprovalPolicy]:
 
 
 # --- conversations
+@cache
 def message_texts() -> st.SearchStrategy[str]:
     """Any str of Python: what UTF-8 cannot carry, too, and texts that look like our escapes."""
     odd = ["\ud800", "\ud83d\ude00", "\0", "\\u0000", "\\\ud800", "```\n```", '{"a": 1}']
     return json_texts() | st.text(max_size=8) | st.sampled_from(odd) | st.text("\ud800\udc00\\u0")
 
 
+@cache
 def tool_calls() -> st.SearchStrategy[ToolCall]:
     """Calls of tools as a model may write them."""
     spelled = message_texts()
     return st.builds(ToolCall, spelled, spelled, spelled, st.none() | spelled)
 
 
+@cache
 def messages() -> st.SearchStrategy[Message]:
     """Messages of every role, with what the types allow and no provider would send."""
     roles = st.sampled_from([UserRole, AssistantRole]) | message_texts().map(FunctionRole)
@@ -132,11 +139,13 @@ def messages() -> st.SearchStrategy[Message]:
     return st.builds(Message, roles, message_texts(), calls, maybe, st.booleans(), maybe)
 
 
+@cache
 def contexts() -> st.SearchStrategy[ConversationContext]:
     """Conversations, the empty one too."""
     return st.lists(messages(), max_size=4).map(ConversationContext)
 
 
+@cache
 def invocations() -> st.SearchStrategy[ToolInvocation]:
     """Tool calls that were answered, by a result or by an error."""
     results = st.builds(ToolInvocation, message_texts(), json_values(), json_values())
@@ -144,6 +153,7 @@ def invocations() -> st.SearchStrategy[ToolInvocation]:
     return results | errors
 
 
+@cache
 def responses() -> st.SearchStrategy[AgentResponse]:
     """What a run may give."""
     used = st.lists(invocations(), max_size=2).map(tuple)
@@ -154,6 +164,7 @@ def responses() -> st.SearchStrategy[AgentResponse]:
     )
 
 
+@cache
 def events() -> st.SearchStrategy[Event]:
     """Events of every type, whether or not a run waits for them."""
     at = st.lists(st.integers(0, 20), max_size=3).map(tuple)
@@ -190,6 +201,7 @@ def events() -> st.SearchStrategy[Event]:
 
 
 # --- JSON
+@cache
 def json_data() -> st.SearchStrategy[Any]:
     """JSON in which the special forms of values, whole and spoilt, are frequent."""
     words = st.sampled_from(
@@ -244,6 +256,7 @@ def agent_texts(depth: int) -> st.SearchStrategy[str]:
     return st.builds("[{}:$A | {}]".format, PROGRAM_NAMES, below)
 
 
+@cache
 def program_texts() -> st.SearchStrategy[str]:
     """Programs of few names, so that they are often defined twice, shared, or missing."""
     tops = agent_texts(1) | element_texts(0).filter(lambda each: each not in "abcd")
