@@ -29,7 +29,7 @@ from .database_errors import is_of_database
 from .later import ElsewhereError, LaterError
 from .limited_world import LimitedWorld
 from .needs import why_not_with
-from .queue import RunQueue
+from .queue import IS_OVER, RunQueue
 from .shared_limits import SharedLimits
 
 _FAILURES: Final = 5
@@ -49,8 +49,8 @@ _LONGEST: Final = 300.0
 _SOON: Final = 1.0
 """Seconds until a run that waits for another in its worker is taken again."""
 
-_IS_LEFT: Final = ("queued", "stopped")
-_HAS_ENDED: Final = ("done", "failed", "limited", "cancelled")
+_IS_FREE: Final = ("queued", "stopped")
+"""The statuses of runs that a worker may take."""
 
 
 class Driver:
@@ -95,13 +95,13 @@ class Driver:
             return
         if row.status in ("running", "waiting") or self._queue.is_behind(run):
             return  # whoever drives it, decides or ends the other turn puts it in again
-        if row.status not in _HAS_ENDED:
+        if row.status not in IS_OVER:
             try:
                 with suppress(ApprovalNeeded, LimitError):  # the store has its status
                     await self._drive(row, limits)
             except RunTakenError as error:
                 row = self._store.row(run)
-                if row.status not in _IS_LEFT or not self._queue.has_gone_on(run):
+                if row.status not in _IS_FREE or not self._queue.has_gone_on(run):
                     return  # whoever has it does the rest
                 self.end(run, reason_of(error))
             except LaterError:
@@ -113,11 +113,11 @@ class Driver:
                     self._failed(run, error)
             row = self._store.row(run)
             self._told(row)
-        if row.status in _HAS_ENDED:
+        if row.status in IS_OVER:
             self._queue.ended(run)
 
     async def _drive(self, row: RunRow, limits: SharedLimits) -> None:
-        log, kept = self._read(row)
+        log, kept = self._taken_up(row)
         if reason := why_not_with(kept, self._library, self._match):
             self._say_why(row.id, reason)
             raise ElsewhereError(reason)
@@ -146,16 +146,16 @@ class Driver:
         finally:
             await live.aclose()
 
-    def _read(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
-        """A run; one that begins a turn gets the conversation so far."""
+    def _taken_up(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
+        """A run to go on with; a turn that has not begun gets the conversation so far."""
         log, kept = StoredRun.of(self._store, row.id)
         conversation = row.facts.conversation
-        if conversation is None or kept.entries:
-            return log, kept
-        context = self._store.conversation(conversation).context
-        if context != kept.first.context[:-1]:
-            log.begin_anew(begun_with(kept.first, kept.first.agent, context))
-        return StoredRun.of(self._store, row.id)
+        if conversation is not None and not kept.entries:
+            context = self._store.conversation(conversation).context
+            if context != kept.first.context[:-1]:
+                log.begin_anew(begun_with(kept.first, kept.first.agent, context))
+                return StoredRun.of(self._store, row.id)
+        return log, kept
 
     def _failed(self, run: str, error: Exception) -> None:
         """Have a run go on later that failed in a way that may pass; else end it."""
@@ -165,7 +165,7 @@ class Driver:
             self._say_why(run, reason)
             told = getattr(error, "retry_after", None)
             raise LaterError(reason, told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST))
-        if self._store.row(run).status in _IS_LEFT:
+        if self._store.row(run).status in _IS_FREE:
             self.end(run, reason)
 
     def end(self, run: str, reason: str) -> None:
@@ -184,7 +184,7 @@ class Driver:
     def _say_why(self, run: str, reason: str) -> None:
         """Have a list show why a run did not go on, where that is not known yet."""
         row = self._store.row(run)
-        if row.status in _IS_LEFT and reason not in (row.reason or ""):
+        if row.status in _IS_FREE and reason not in (row.reason or ""):
             self._let_go(run, row.status, reason)
 
     def _let_go(self, run: str, status: RunStatus, reason: str) -> None:
@@ -192,7 +192,7 @@ class Driver:
         try:
             claim = self._store.claim(run)
         except RunTakenError:
-            if self._store.row(run).status not in _IS_LEFT:
+            if self._store.row(run).status not in _IS_FREE:
                 raise
             claim = self._store.take_over(run)  # it does not follow its conversation any more
         self._store.let_go(claim, status, usage, reason)

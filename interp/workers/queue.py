@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..errors import ConfigurationError
 from ..json_text import write_json
-from ..stores import PostgresDatabase, RunStore
+from ..stores import ENDED, PostgresDatabase, RunStore
 from .tables import CLOCK, HAS_ITS_JOBS, SEEN, WORK
 
 if TYPE_CHECKING:
@@ -25,12 +25,14 @@ GO_ON: Final = "gram.go_on"
 """The name of the task that goes on with a run."""
 
 _SOME: Final = 8
-"""How many workers are told of a new job. The others ask by themselves every five seconds, so that
+"""How many workers are told of a new job. The others ask by themselves when they look, so that
 one of many that are idle finds it soon if these are busy."""
 
 Connection: TypeAlias = "psycopg.Connection[Any]"
 
-_ENDED = "('done', 'failed', 'limited', 'cancelled')"
+IS_OVER: Final = (*ENDED, "limited")
+"""The statuses of runs that workers do nothing more with."""
+
 _HAS_JOB = (
     "(EXISTS (SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = r.id AND status = 'todo') OR "
     "EXISTS (SELECT 1 FROM procrastinate_jobs AS job JOIN procrastinate_workers AS worker "
@@ -156,14 +158,19 @@ class RunQueue:
             begun: those that had begun, such as of a worker that was killed; else those that have
                 not, such as where submitting was interrupted.
         """
-        standing = "IN ('running', 'stopped') AND r.leased_until < now.time"
-        if not begun:
-            standing = "= 'queued' AND r.changed < now.time - 5"
+        now = f"(SELECT {CLOCK} AS time) AS now"
+        left = (  # found by their status first: the planner may else read all runs that are kept
+            f"WITH r AS MATERIALIZED (SELECT id FROM gram_runs, {now} "
+            "WHERE status IN ('running', 'stopped') AND leased_until < time) "
+            f"SELECT r.id FROM {now}, r JOIN gram_work ON run = r.id WHERE TRUE"
+        )
+        lost = (
+            f"SELECT r.id FROM {now}, gram_runs AS r LEFT JOIN gram_work ON run = r.id "
+            f"WHERE r.status = 'queued' AND r.changed < time - 5 AND NOT {_IS_BEHIND}"
+        )
         return self._column(
-            f"SELECT r.id FROM (SELECT {CLOCK} AS time) AS now, gram_runs AS r "
-            f"{'JOIN' if begun else 'LEFT JOIN'} gram_work ON run = r.id WHERE r.status {standing} "
-            f"AND coalesce(due, 0) <= now.time AND NOT {_HAS_JOB} "
-            f"{'' if begun else f'AND NOT {_IS_BEHIND} '}LIMIT {_A_PAGE}"
+            f"{left if begun else lost} AND coalesce(due, 0) <= time AND NOT {_HAS_JOB} "
+            f"LIMIT {_A_PAGE}"
         )
 
     def is_work(self, run: str) -> bool:
@@ -247,7 +254,8 @@ class RunQueue:
             connection.execute(  # a look for each run of the work: kept runs may be millions
                 "DELETE FROM gram_work WHERE "
                 "coalesce((SELECT status FROM gram_runs WHERE id = gram_work.run), 'done') "
-                f"IN {_ENDED}"
+                "= ANY(%s)",
+                (list(IS_OVER),),
             )
             dead = f"SELECT id FROM gram_workers WHERE seen < {CLOCK} - %s"
             connection.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", (SEEN,))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..errors import ConfigurationError
-from ..stores import ENDED, RunStore
-from .queue import RunQueue, with_workers
+from ..stores import RunStore
+from .queue import IS_OVER, RunQueue, with_workers
 
 
 def put_again(store: RunStore, run: str) -> None:
@@ -26,7 +26,7 @@ def put_again(store: RunStore, run: str) -> None:
         return
     with suppress(ConfigurationError):
         queue, status = RunQueue(database), store.row(run).status
-        if status in ENDED:
+        if status in IS_OVER:
             queue.ended(run)
         elif status == "stopped":
             queue.put([run])
