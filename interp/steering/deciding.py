@@ -62,13 +62,12 @@ def decide_run(
         for at, decision in decisions.items():
             expect(at, tuple, "the position of a decision", by="decide_run")
             expect(decision, (bool, str, Result), f"decisions[{at}]", by="decide_run")
-    elif not state.asks:
+    elif state.asks:
+        decisions = {ask.at: decisions for ask in state.asks}
+    else:
         status = store.row(run).status
         raise ValidationError(f"no call of run {run} waits for approval: the run is {status}")
-    each = (
-        decisions if isinstance(decisions, Mapping) else {ask.at: decisions for ask in state.asks}
-    )
-    events = [event for at, decision in each.items() for event in _events(state, at, decision)]
+    events = [event for at, decision in decisions.items() for event in _events(state, at, decision)]
     asks, answers = {ask.at: ask for ask in state.asks}, list[Folded]()
     for event in events:
         effect = asks.get(event.at) if isinstance(event, Decided) else None

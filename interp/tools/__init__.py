@@ -1,7 +1,7 @@
 """Tools and libraries: making them of functions, binding them to a program, calling them."""
 
 from .agents import with_agents
-from .binding import bind_agent_tools, explain_binding
+from .binding import bind_agent_tools, expect_match, explain_binding
 from .implementation import Tool
 from .invocation import acall_tool, call_tool, invoke_tool
 from .library import LibraryLike, ToolLibrary, empty_tool_library, library_of
@@ -17,6 +17,7 @@ __all__ = [
     "call_tool",
     "current_context",
     "empty_tool_library",
+    "expect_match",
     "explain_binding",
     "invoke_tool",
     "library_of",

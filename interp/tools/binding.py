@@ -81,7 +81,7 @@ def bind_agent_tools(
     """
     expect(agent, (str, type(None)), "agent", by="bind_agent_tools")
     library = library_of(library, by="bind_agent_tools")
-    _check(match)
+    expect_match(match)
     chosen = the_agent(program, agent, by="bind_agent_tools")
     bound = _bound(chosen)(library)
     if match not in bound:
@@ -103,7 +103,7 @@ _bound: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, tuple[Tool, ...]
 def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
     """The reasons why a specification does not bind; empty if it binds."""
     expect(spec, Pattern, "spec", by="bind_tool")
-    _check(match)
+    expect_match(match)
     name = view(tool_spec_name, spec)
     tool = library.get(name)
     if tool is None and (reason := library.why_ambiguous(name)):
@@ -117,7 +117,8 @@ def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple
     return known[match]
 
 
-def _check(match: Match) -> None:
+def expect_match(match: Match) -> None:
+    """Refuse a word that says nothing about how closely tools have to match."""
     if match not in _MATCHES:
         raise ConfigurationError(f"match is one of {', '.join(_MATCHES)}, found {match!r}")
 

@@ -85,8 +85,8 @@ def why_not_with(run: RecordedRun, library: ToolLibrary, match: Match) -> str | 
         return _in_one_line(error, run)
     if agents := [each.name for each in tools if each.agent is not None]:
         return (
-            f"{', '.join(agents)}: an agent of a library takes the place of a tool where a run "
-            "is begun, and this one was submitted without it: write it into the program"
+            f"{', '.join(agents)}: here this is an agent of the library, and a submitted run calls "
+            "only agents of its program: write it into the program"
         )
     if told := run.why_not_with(library):
         return f"{told}: start the worker with the tools that it ran with"

@@ -19,7 +19,7 @@ from ..errors import ConfigurationError, StoreError, said_by
 from ..redaction import redact_error
 from ..stores import PostgresDatabase, RunRow, open_store
 from ..threads import call_in_thread
-from ..tools import LibraryLike, library_of
+from ..tools import LibraryLike, expect_match, library_of
 from .database_errors import refusal, stays
 from .driving import Driver
 from .kept_limits import expect_limits, set_shared_limits
@@ -85,6 +85,7 @@ class Worker:
     ) -> None:
         expect(store, str, "store", by="Worker")
         expect(match, str, "match", by="Worker")
+        expect_match(match)
         expect(at_once, int, "at_once", by="Worker")
         expect(grace, (int, float), "grace", by="Worker")
         if limits is not None:
@@ -116,7 +117,7 @@ class Worker:
         self._driving: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._told = asyncio.Event()
+        self._woken = asyncio.Event()
         self._ends_at = inf
         self._refused: Exception | None = None
         self._is_stopping = False
@@ -136,7 +137,7 @@ class Worker:
 
     async def awork(self) -> None:
         """Take runs until `stop` is called, or this is cancelled; signals are the caller's."""
-        self._loop, self._told = asyncio.get_running_loop(), asyncio.Event()
+        self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
         self._loop.set_exception_handler(_log_lost_jobs)
         pause = _PAUSE
         try:
@@ -146,7 +147,7 @@ class Worker:
                 if monotonic() - began > _LONGEST_PAUSE:
                     pause = _PAUSE
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._told.wait(), pause)
+                    await asyncio.wait_for(self._woken.wait(), pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
         finally:
             self._loop, self._is_stopping = None, False
@@ -167,7 +168,7 @@ class Worker:
                 self._loop.call_soon_threadsafe(self._stop_now, is_again)
 
     def _stop_now(self, is_again: bool) -> None:
-        self._told.set()
+        self._woken.set()
         if self._task is not None:
             self._task.cancel()
         for task in self._driving if is_again else ():
@@ -188,16 +189,16 @@ class Worker:
             if not self._is_stopping and self._refused is None:
                 raise
         except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-            self._look_at(error)
+            self._end_if_refused(error)
             LOGGER.warning("starts again: %s", redact_error(said_by(error)))
         if self._refused is not None:
             raise refusal(self.store.name, self._refused) from self._refused
 
-    def _look_at(self, error: Exception) -> None:
-        """End this worker if the database refuses something, as it would again."""
+    def _end_if_refused(self, error: Exception) -> None:
+        """End this worker if the database refuses something that it would refuse again."""
         if stays(error):
             self._refused = error
-            self._told.set()
+            self._woken.set()
             if self._task is not None:
                 self._task.cancel()
 
@@ -232,7 +233,7 @@ class Worker:
                     self._looks.leave(context.job.queue, run, str(error))
                     raise
                 except Exception as error:
-                    self._look_at(error)
+                    self._end_if_refused(error)
                     raise
                 finally:
                     self._driving.discard(task)
@@ -242,7 +243,7 @@ class Worker:
                     await call_in_thread(lambda: set_shared_limits(self.store, self._limits))
                     self._limits = {}
                 await call_in_thread(self._looks.look)
-                looking = asyncio.create_task(self._looks.keep_on(app, self._look_at))
+                looking = asyncio.create_task(self._looks.keep_on(app, self._end_if_refused))
                 try:
                     await app.run_worker_async(
                         queues=self._looks.queues,

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from interp import RunStore, StoreError, ToolLibrary, Worker, submit, tool
+from interp import ConfigurationError, RunStore, StoreError, ToolLibrary, Worker, submit, tool
 from interp.workers import looking
 from interp.workers.database_errors import is_of_database, stays
 from interp.workers.process import until_told
@@ -44,6 +44,21 @@ def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(
     finally:
         go_on.set()
     assert store.row(run).status == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"match": "exact"}, "match is one of full, types, name, found 'exact'"),
+        ({"at_once": 0}, "at_once must be at least 1"),
+        ({"grace": -1}, "grace must not be negative"),
+    ],
+)
+def test_what_a_worker_cannot_be_given_is_told_before_it_works(
+    options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        Worker("postgresql://nowhere/none", **options)
 
 
 TERMINATED_IN_ITS_IMPORTS = """
