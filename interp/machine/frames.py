@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal, TypeAlias, Union
 
-from attrs import field, frozen
+from attrs import frozen
 from pyrsistent import PMap, pmap
 
 from gram import ByValue, Pattern
@@ -67,8 +67,8 @@ class AgentFrame(ByValue):
     turn: int = 0
     calls: tuple[ToolCall, ...] = ()
     truncated: bool = False
-    waiting: PMap[int, CallTool | Ask | Called] = field(factory=pmap)
-    answers: PMap[int, ToolInvocation] = field(factory=pmap)
+    waiting: PMap[int, CallTool | Ask | Called] = pmap()
+    answers: PMap[int, ToolInvocation] = pmap()
     invocations: LongTuple[ToolInvocation] = LongTuple()
     stopped: str | None = None
     corrected: bool = False
@@ -147,8 +147,8 @@ class Step(ByValue):
     is_each: bool = False
     others: JsonText | None = None
     begun: int = 0
-    live: PMap[int, CallTool | Ask | Frame] = field(factory=pmap)
-    results: PMap[int, JsonText] = field(factory=pmap)
+    live: PMap[int, CallTool | Ask | Frame] = pmap()
+    results: PMap[int, JsonText] = pmap()
 
     changed = with_parts
 
@@ -196,14 +196,14 @@ class WorkflowFrame(ByValue):
     context: ConversationContext = empty_context
     status: Status = Status.AWAITING_STEPS
     round: int = 0
-    live: PMap[str, Step] = field(factory=pmap)
-    ended: PMap[str, Ended] = field(factory=pmap)
-    kept: PMap[str, ConversationContext] = field(factory=pmap)
+    live: PMap[str, Step] = pmap()
+    ended: PMap[str, Ended] = pmap()
+    kept: PMap[str, ConversationContext] = pmap()
     result: JsonText | None = None
     stopped: str | None = None
     unfinished: bool = False
     is_loop: bool = False
-    made: PMap[At, tuple[ToolInvocation, ...]] = field(factory=pmap)
+    made: PMap[At, tuple[ToolInvocation, ...]] = pmap()
 
     changed = with_parts
 

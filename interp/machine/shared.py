@@ -81,7 +81,7 @@ class Shared(ByValue):
     model: Model | None
     limits: Limits
     policy: ApprovalPolicy = allow_all
-    settings: PMap[str, Value | None] = field(factory=pmap)
+    settings: PMap[str, Value | None] = pmap()
     check_results: bool = True
     usage: Usage = _NOTHING
     counted: Usage = _NOTHING
