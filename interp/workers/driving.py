@@ -103,14 +103,14 @@ class Driver:
                 row = self._store.row(run)
                 if row.status not in _IS_FREE or not self._queue.has_gone_on(run):
                     return  # whoever has it does the rest
-                self.end(run, reason_of(error))
+                self.fail(run, reason_of(error))
             except LaterError:
                 raise
             except Exception as error:  # a run of a user may raise anything
                 if is_of_database(error):
                     raise
                 with suppress(RunTakenError):  # whoever has it does the rest
-                    self._failed(run, error)
+                    self._after_failure(run, error)
             row = self._store.row(run)
             self._told(row)
         if row.status in IS_OVER:
@@ -124,7 +124,7 @@ class Driver:
         deaths = self._queue.deaths(row.id, len(kept.steps)) if row.status == "stopped" else 0
         if deaths >= _DEATHS:
             place = _under_way(kept)
-            self.end(row.id, f"its worker died {counted(deaths, 'time')} at the same place{place}")
+            self.fail(row.id, f"its worker died {counted(deaths, 'time')} at the same place{place}")
         elif deaths < _SUSPECTED:
             await self._finish(row, log, kept, limits)
         elif self._suspect is not None:
@@ -157,8 +157,8 @@ class Driver:
                 return StoredRun.of(self._store, row.id)
         return log, kept
 
-    def _failed(self, run: str, error: Exception) -> None:
-        """Have a run go on later that failed in a way that may pass; else end it."""
+    def _after_failure(self, run: str, error: Exception) -> None:
+        """Have a run go on later if its failure may pass; else it has failed for good."""
         reason = reason_of(error)
         may_pass = error.retriable if isinstance(error, ModelError) else _is_of_here(error)
         if may_pass and (failures := self._queue.failed_again(run)) < _FAILURES:
@@ -166,9 +166,9 @@ class Driver:
             told = getattr(error, "retry_after", None)
             raise LaterError(reason, told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST))
         if self._store.row(run).status in _IS_FREE:
-            self.end(run, reason)
+            self.fail(run, reason)
 
-    def end(self, run: str, reason: str) -> None:
+    def fail(self, run: str, reason: str) -> None:
         """Write that a run has failed that nobody has claimed.
 
         Args:

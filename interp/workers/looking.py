@@ -45,7 +45,7 @@ class Looks:
         store: the store.
         queue: its queue, by a connection that nothing else uses.
         why_not: why a run cannot be driven here, or None if it can.
-        end: ends a run that cannot be read, with the reason.
+        fail: writes that a run has failed, with the reason, where it cannot be read.
         schedules: runs to submit at times.
 
     Attributes:
@@ -59,7 +59,7 @@ class Looks:
         store: RunStore,
         queue: RunQueue,
         why_not: Callable[[RecordedRun], str | None],
-        end: Callable[[str, str], None],
+        fail: Callable[[str, str], None],
         schedules: Iterable[Schedule],
     ) -> None:
         self.channel: Final = f"gram_worker_{os.urandom(8).hex()}"
@@ -68,7 +68,7 @@ class Looks:
         self._store = store
         self._queue = queue
         self._why_not = why_not
-        self._end = end
+        self._fail = fail
         self._schedules = tuple(schedules)
         self._submitted_until: float | None = None
         self._ahead = 0.0  # seconds that the clock here is ahead of the database's
@@ -111,7 +111,7 @@ class Looks:
                     await _remove_jobs_of_dead(app)
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
                 failed(error)
-                LOGGER.warning("could not look: %s", redact_error(said_by(error)))
+                LOGGER.warning("could not look for work: %s", redact_error(said_by(error)))
 
     def look(self) -> bool:
         """Say that the worker lives, learn of queues, and find work; whether it looked for all."""
@@ -157,7 +157,7 @@ class Looks:
             reason = reason_of(error)
             LOGGER.warning("cannot read run %s: %s", run, reason)
         try:
-            self._end(run, reason)
+            self._fail(run, reason)
         except RunTakenError:
             return None
         except StoreError as error:  # nothing is left of it but its name

@@ -111,7 +111,7 @@ class Worker:
             self.store,
             RunQueue(self._database),
             lambda run: why_not(run, tools, match),
-            self._driver.end,
+            self._driver.fail,
             schedules,
         )
         self._driving: set[asyncio.Task[Any]] = set()
@@ -190,7 +190,10 @@ class Worker:
                 raise
         except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
             self._end_if_refused(error)
-            LOGGER.warning("starts again: %s", redact_error(said_by(error)))
+            if self._refused is None:
+                LOGGER.warning(
+                    "an error stopped it, it starts again: %s", redact_error(said_by(error))
+                )
         if self._refused is not None:
             raise refusal(self.store.name, self._refused) from self._refused
 

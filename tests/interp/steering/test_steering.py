@@ -226,6 +226,29 @@ def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(
     assert (both.events, both.state.asks) == (store.recorded(run).events, ())
 
 
+BOSS = """
+[boss:Agent {instruction: "Ask.", model: "A/b"} |
+  [add:Agent {description: "Adds one.", instruction: "Add.", model: "A/b"} |
+    (x::Integer)==>(::String)]]
+"""
+
+
+def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) -> None:
+    model = ScriptedModel([calls(1)])
+    begun = begin(loads_one(BOSS), "go", model=model, policy=ask_all, store=store)
+    with pytest.raises(ApprovalNeeded):
+        begun.finish()
+    run = begun.state.run_id
+    decide_run(store, run, True)
+
+    before = fork_run(store, run)
+    with pytest.raises(ModelError):
+        resume_run(run, model=ScriptedModel([]), store=store)
+    after = fork_run(store, run)
+
+    assert [len(store.recorded(each).state.asks) for each in (before, after)] == [1, 0]
+
+
 def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
     run = stopped_in_its_tool(store)
     with pytest.raises(ApprovalNeeded):
