@@ -17,6 +17,7 @@ from ..messages import AgentResponse, ConversationContext, empty_context
 from ..programs import the_agent
 from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
 from .options import BeginOptions, RunOptions, check_options, is_watched, named_model
+from .progress import Progress
 from .runs import Run, answer_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,31 @@ def begin_for(
         program, user_input, library, context: what it was called with.
         options: the keywords that it was called with.
     """
+    return Run._of(_begun(by, program, user_input, library, context, options))
+
+
+def finish_for(
+    by: str,
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike,
+    context: ConversationContext | None,
+    options: BeginOptions,
+) -> AgentResponse:
+    """Begin a run for a function named ``by`` and go on to its end, see `begin_for`."""
+    limits = options.get("limits") or _LIMITS
+    begin = partial(_begun, by, program, user_input, library, context, options)
+    return answer_of(begin, limits, is_watched=is_watched(options))
+
+
+def _begun(
+    by: str,
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike,
+    context: ConversationContext | None,
+    options: BeginOptions,
+) -> Progress:
     _refuse_swapped(library, context)
     library = library_of(library, by=by)
     context = empty_context if context is None else context
@@ -70,21 +96,7 @@ def begin_for(
 
         del others["store"]
         others["record"] = new_run(store, state.run_id, conversation=str(conversation))
-    return Run(state, library, **cast(RunOptions, others))
-
-
-def finish_for(
-    by: str,
-    program: ProgramLike,
-    user_input: Given,
-    library: LibraryLike,
-    context: ConversationContext | None,
-    options: BeginOptions,
-) -> AgentResponse:
-    """Begin a run for a function named ``by`` and go on to its end, see `begin_for`."""
-    limits = options.get("limits") or _LIMITS
-    begin = partial(begin_for, by, program, user_input, library, context, options)
-    return answer_of(begin, limits, is_watched=is_watched(options))
+    return Progress(state, library, cast(RunOptions, others))
 
 
 def first_state_of(
@@ -160,9 +172,7 @@ def resumed(
     expect(state, (State, str, os.PathLike), "state", by="resume_run")
     check_options(options, by="resume_run")
     if isinstance(state, State):
-        limits = options.get("limits") or state.limits
-        begin = partial(Run, state, library, **options)
-        return answer_of(begin, limits, is_watched=is_watched(options))
+        return Run(state, library, **options).finish()
     if options.get("record"):
         raise ConfigurationError("a run that is resumed from its file is recorded there")
     if options.get("conversation"):

@@ -54,6 +54,13 @@ class Run:
             raise ConfigurationError("Run: a turn of a conversation begins with begin or run")
         self._progress = Progress(state, library_of(library, by="Run"), options)
 
+    @classmethod
+    def _of(cls, progress: Progress) -> Run:
+        """A run that has begun, whose options were checked where it began."""
+        run = cls.__new__(cls)
+        run._progress = progress
+        return run
+
     @property
     def state(self) -> State:
         """The last complete State."""
@@ -76,7 +83,7 @@ class Run:
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
         run = self._progress
-        return answer_of(lambda: self, run.state.limits, is_watched=run.is_watched)
+        return answer_of(lambda: run, run.state.limits, is_watched=run.is_watched)
 
     async def afinish(self) -> AgentResponse:
         """Go on to the end without blocking, the tools of a turn at once; see `finish`."""
@@ -103,7 +110,7 @@ class Run:
         return adrive(self._progress, words=words)
 
 
-def answer_of(begin: Callable[[], Run], limits: object, *, is_watched: bool) -> AgentResponse:
+def answer_of(begin: Callable[[], Progress], limits: object, *, is_watched: bool) -> AgentResponse:
     """Begin a run and go on to its end, see `Run.finish`.
 
     Args:
@@ -114,8 +121,8 @@ def answer_of(begin: Callable[[], Run], limits: object, *, is_watched: bool) -> 
     """
     try:
         if may_be_unattended(limits, is_watched=is_watched):
-            return Unattended(lambda: begin()._progress).finish()
-        return _last(drive(begin()._progress, words=False, is_read=False))
+            return Unattended(begin).finish()
+        return _last(drive(begin(), words=False, is_read=False))
     except AgentError as error:
         raise _without_frames(error) from error.__cause__
 
