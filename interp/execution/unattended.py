@@ -134,19 +134,14 @@ class Unattended:
     def _take_steps(self, stretch: int) -> AgentResponse | Ask:
         if not self._has_begun:
             self._take_up(stretch)
-        run = self._run
-        while (effect := self._next(stretch)) is not None:
+        run, effect, event = self._run, None, None
+        while (effect := self._next(stretch, effect, event)) is not None:
             if isinstance(effect, Ask):
                 return effect
             try:
                 event = copy_context().run(run.perform, effect)
             except ApprovalNeeded:  # it stays open; the others go on
-                continue
-            with self._lock:
-                if self._stretch != stretch:
-                    raise TookTooLongError
-                self._under_way, self._tool_clock = None, _NO_LIMIT
-                self._fold(effect, event)
+                event = None
         return finished(run.state).response
 
     def _take_up(self, stretch: int) -> None:
@@ -161,15 +156,22 @@ class Unattended:
         run.close()
         raise TookTooLongError
 
-    def _next(self, stretch: int) -> Effect | None:
-        """The next effect; a question is only looked at. None at the end.
+    def _next(self, stretch: int, ended: Effect | None, event: Event | None) -> Effect | None:
+        """Take the step of an event, if there is one, and return the next effect; None at the end.
+
+        A question is only looked at.
 
         Raises:
             TookTooLongError: the time of the run is up, or nobody waits for it any more.
         """
         run = self._run
         with self._lock:
-            if self._stretch != stretch or not is_awaited():
+            if self._stretch != stretch:
+                raise TookTooLongError
+            self._under_way, self._tool_clock = None, _NO_LIMIT
+            if event is not None:
+                self._fold(ended, event)
+            if not is_awaited():
                 raise TookTooLongError
             while (effects := startable(self._waiting)) and not run.is_wanted(effects[0]):
                 self._waiting.remove(effects[0])
@@ -182,8 +184,8 @@ class Unattended:
             self._under_way = effect
             if self._run_clock.left == 0:
                 raise TookTooLongError
-            is_tool = isinstance(effect, CallTool)
-            self._tool_clock = Clock(run.state.limits.tool_seconds) if is_tool else _NO_LIMIT
+            if isinstance(effect, CallTool):
+                self._tool_clock = Clock(run.state.limits.tool_seconds)
             return effect
 
     # --- in both

@@ -45,10 +45,11 @@ class ToolContext(ByValue):
     _watcher: ProgressWatcher | None = field(default=None, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        parts = (("agent_name", str), ("tool_name", str), ("key", str))
-        for name, kind in (*parts, ("conversation", ConversationContext)):
-            if not isinstance(value := getattr(self, name), kind):  # asked here too: at every call
-                expect(value, kind, name, by="ToolContext")
+        by = "ToolContext"
+        expect(self.agent_name, str, "agent_name", by=by)
+        expect(self.tool_name, str, "tool_name", by=by)
+        expect(self.key, str, "key", by=by)
+        expect(self.conversation, ConversationContext, "conversation", by=by)
 
     def report_progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Tell whoever watches the run how far the call is; from any thread, without waiting.
