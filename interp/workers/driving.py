@@ -47,7 +47,7 @@ _LONGEST: Final = 300.0
 """Seconds from such a failure until the run goes on; each time twice as long."""
 
 _SOON: Final = 1.0
-"""Seconds until a run that waits for another in its worker is taken again."""
+"""Seconds until a run is taken again that waits for another, which does not put it in again."""
 
 _IS_FREE: Final = ("queued", "stopped")
 """The statuses of runs that a worker may take."""
@@ -93,8 +93,12 @@ class Driver:
                 raise
             self._queue.ended(run)  # it was removed from the store
             return
-        if row.status in ("running", "waiting") or self._queue.is_behind(run):
-            return  # whoever drives it, decides or ends the other turn puts it in again
+        if row.status in ("running", "waiting"):
+            return  # whoever drives it or decides puts it in again
+        if first := self._queue.goes_first(run):
+            if self._queue.is_work(first):
+                return  # whoever ends that turn puts this one in again
+            raise LaterError(f"run {first} goes first, which is driven by hand", _SOON)
         if row.status not in IS_OVER:
             try:
                 with suppress(ApprovalNeeded, LimitError):  # the store has its status

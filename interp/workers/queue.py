@@ -56,7 +56,7 @@ _GO_FIRST = (
 are to go on, what has begun before what has not. One that can never go on keeps none waiting."""
 
 _IS_BEHIND = f"(r.conversation IS NOT NULL AND EXISTS (SELECT 1 {_GO_FIRST}))"
-_BEHIND = (
+_FIRST = (
     f"(SELECT other.id {_GO_FIRST} ORDER BY other.status = 'queued', other.created, other.id "
     "LIMIT 1)"
 )
@@ -181,11 +181,10 @@ class RunQueue:
         """When a run of the work may begin, 0 for at once; None for a run that is no work."""
         return next(iter(self._column("SELECT due FROM gram_work WHERE run = %s", run)), None)
 
-    def is_behind(self, run: str) -> bool:
-        """Whether another turn of a run's conversation goes first."""
-        return bool(
-            self._column(f"SELECT r.id FROM gram_runs AS r WHERE r.id = %s AND {_IS_BEHIND}", run)
-        )
+    def goes_first(self, run: str) -> str | None:
+        """The turn of a run's conversation that goes before it, or None."""
+        sql = f"SELECT {_FIRST} FROM gram_runs AS r WHERE r.id = %s AND r.conversation IS NOT NULL"
+        return next(iter(self._column(sql, run)), None)
 
     def has_gone_on(self, run: str) -> bool:
         """Whether a turn has begun, and its conversation has gone on since, so that it cannot."""
@@ -373,7 +372,7 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
         return {}
     found = database.connected(
         lambda connection: connection.execute(
-            f"SELECT r.id, {_BEHIND}, due, due > {CLOCK}, "
+            f"SELECT r.id, {_FIRST}, due, due > {CLOCK}, "
             f"(SELECT coalesce(bool_or(queue = ANY(queues)), FALSE) {_ALIVE}), "
             f"(SELECT count(*) {_ALIVE}), (SELECT array_agg(DISTINCT leaves ->> queue) {_ALIVE}) "
             "FROM gram_runs AS r JOIN gram_work ON run = r.id "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -28,10 +29,11 @@ from interp import (
     submit,
     tool,
 )
-from interp.machine import pending
+from interp.machine import Request, pending
 from interp.records import Begun, EntryWriter
 from interp.stores import StoredRun
 from interp.workers import RunQueue, postgres_of, why_queued
+from interp.workers.driving import Driver
 from interp.workers.jobs import Again
 from interp.workers.later import LaterError
 from tests.interp.cli.process import gram
@@ -318,6 +320,23 @@ def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(
     turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
     with worker(database):
         until(ended(store, turn))
+
+
+def test_a_submitted_turn_is_taken_again_soon_behind_one_that_is_run_by_hand(
+    store: RunStore,
+) -> None:
+    class Submitting:
+        def complete(self, request: Request) -> str:
+            turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
+            tools = ToolLibrary()
+            driver = Driver(store, RunQueue(postgres_of(store)), tools, "full", Mock())
+            with pytest.raises(LaterError, match="goes first") as later:
+                asyncio.run(driver.go_on(turn, Mock()))
+            return f"{later.value.seconds}"
+
+    said = run_agent(TALKER, "One", model=Submitting(), store=store, conversation="talk")
+
+    assert float(said.content) <= 2
 
 
 def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting(
