@@ -85,6 +85,14 @@ def database(postgres: PostgresServer) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def servers_of_the_sdk() -> None:
+    """MCP servers of `tests.interp.mcp_servers.servers` can start."""
+    from tests.interp.mcp_servers.servers import SERVERS
+
+    SERVERS.start()
+
+
 @pytest.fixture
 def hello_world() -> Pattern:
     """The agent of the hello-world example."""

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -77,7 +78,8 @@ FILES = [
 ]
 
 
-def imports(path: Path, *, for_types: bool = True) -> Iterator[str]:
+@cache
+def imports(path: Path, *, for_types: bool = True) -> tuple[str, ...]:
     """Every module that a file imports, anywhere in it; relative imports in full.
 
     Args:
@@ -85,18 +87,21 @@ def imports(path: Path, *, for_types: bool = True) -> Iterator[str]:
         for_types: those that only type checkers see, too.
     """
     package = path.relative_to(ROOT).parent.parts
+    found: list[str] = []
     for node in nodes(ast.parse(path.read_text(encoding="utf-8")), for_types):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
             named = () if path.name == "__init__.py" else offered_by(base)
-            yield from (
+            found += (
                 base if alias.name in named else f"{base}.{alias.name}" for alias in node.names
             )
+    return tuple(found)
 
 
+@cache
 def offered_by(package: str) -> set[str]:
     """The names that a package's front imports; none for what is not ours or no package."""
     front = ROOT / package.replace(".", "/") / "__init__.py"

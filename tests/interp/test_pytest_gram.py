@@ -11,6 +11,8 @@ import pytest
 
 from interp import load_run
 from tests.interp.cli.process import KEY, without_keys
+from tests.interp.forked_pytest import PYTEST
+from tests.interp.forking import run_forked
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
 
@@ -43,21 +45,27 @@ class Project:
 
     def pytest(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run pytest; the server is found by the addresses in the environment."""
-        return subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "pytest_gram", "-q", *arguments],
+        return run_forked(
+            PYTEST,
+            ["-p", "pytest_gram", "-q", *arguments],
             cwd=self.folder,
-            capture_output=True,
-            text=True,
             timeout=120,
-            check=False,
-            env={
-                **without_keys(),
-                "PYTHONPATH": str(ROOT),
-                "OPENAI_BASE_URL": self.server.url,
-                "OPENAI_API_KEY": KEY,
-                **environment,
-            },
+            environment=self.environment | environment,
         )
+
+    def pytest_from_its_start(self) -> subprocess.CompletedProcess[str]:
+        """Run pytest in a Python that is started for it."""
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "pytest_gram", "-q"],
+            cwd=self.folder, capture_output=True, text=True, timeout=120, check=False,
+            env=self.environment,
+        )  # fmt: skip
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of a run."""
+        addresses = {"OPENAI_BASE_URL": self.server.url, "OPENAI_API_KEY": KEY}
+        return {**without_keys(), "PYTHONPATH": str(ROOT), **addresses}
 
     @property
     def recordings(self) -> list[str]:
@@ -311,7 +319,7 @@ def test_nothing_is_imported():
 def test_nothing_of_ours_is_imported_before_a_fixture_is_used(project: Project) -> None:
     project.write(IMPORTS)
 
-    assert passed(project.pytest())
+    assert passed(project.pytest_from_its_start())
 
 
 CONVERSATION = """

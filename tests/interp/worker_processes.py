@@ -11,8 +11,9 @@ from pathlib import Path
 
 from gram import loads_one
 from interp import RunStore
-from tests.interp.cli.forked import Forked
+from tests.interp.cli.forked import COMMANDS
 from tests.interp.cli.process import at, without_keys
+from tests.interp.forking import Forked
 from tests.interp.model_server import ModelServer
 from tests.paths import ROOT
 
@@ -85,6 +86,7 @@ def worker(
         environment["WORK_LOG"] = str(log)
     with Path(os.devnull).open("r+b") as nothing:
         process = Forked(
+            COMMANDS,
             ["worker", "--store", database, *options],
             environment=environment,
             cwd=ROOT,

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.interp.cli.forked import communicate
+from tests.interp.cli.forked import COMMANDS
+from tests.interp.forking import run_forked
 from tests.interp.model_server import ModelServer
 from tests.paths import ROOT
 
@@ -18,19 +19,9 @@ KEY = "sk-known-key-0123456789"
 def gram(
     *arguments: str, stdin: str = "", cwd: Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command without a terminal and give what it printed; the environment has no keys.
-
-    Bytes that are not UTF-8 can be given and are printed as surrogates.
-    """
-    code, printed, told = communicate(
-        arguments,
-        given=stdin.encode("utf-8", "surrogateescape"),
-        environment={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
-        cwd=cwd,
-        timeout=60,
-    )
-    answers, messages = (each.decode("utf-8", "surrogateescape") for each in (printed, told))
-    return subprocess.CompletedProcess(arguments, code, answers, messages)
+    """Run the command without a terminal and give what it printed; the environment has no keys."""
+    environment = {**without_keys(), "PYTHONPATH": str(ROOT), **environment}
+    return run_forked(COMMANDS, arguments, given=stdin, cwd=cwd, environment=environment)
 
 
 def gram_from_its_start(

@@ -10,8 +10,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tests.interp.cli.forked import Forked
+from tests.interp.cli.forked import COMMANDS
 from tests.interp.cli.process import without_keys
+from tests.interp.forking import Forked
 from tests.paths import ROOT
 
 _CONTROL = re.compile(r"\x1b\[[?0-9;]*[a-zA-Z]|\r")
@@ -41,6 +42,7 @@ class Terminal:
         given = fed or Path(os.devnull)
         with files[0].open("wb") as out, files[1].open("wb") as err, given.open("rb") as said:
             self._process = Forked(
+                COMMANDS,
                 arguments,
                 environment=without_keys() | {"TERM": "dumb"} | environment,
                 cwd=ROOT,

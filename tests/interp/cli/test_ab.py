@@ -6,13 +6,13 @@ import json
 import resource
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
+from tests.interp.mcp_servers.servers import relayed
 from tests.interp.model_server import ModelServer
 from tests.paths import EXAMPLES, ROOT
 
@@ -310,10 +310,11 @@ server.run()
 
 
 @pytest.fixture
-def servers(folder: Path) -> Path:
+def servers(folder: Path, servers_of_the_sdk: None) -> Path:
     """Two servers that count their calls, in a folder with a program that uses them."""
     (folder / "counting.py").write_text(COUNTING)
-    entry = {"command": sys.executable, "args": [str(folder / "counting.py")]}
+    command = relayed(folder / "counting.py")
+    entry = {"command": command[0], "args": command[1:]}
     entries = {place: {**entry, "env": {"PLACE": place}} for place in ("here", "there")}
     (folder / "servers.json").write_text(json.dumps({"mcpServers": entries}))
     return folder

@@ -14,6 +14,8 @@ from tests.interp.cli.process import gram
 from tests.interp.cli.terminal import Terminal
 from tests.interp.mcp_servers.servers import GOOD, bad
 
+pytestmark = pytest.mark.usefixtures("servers_of_the_sdk")
+
 SERVER = shlex.join(GOOD)
 AGENT = """// mine
 [helper:Agent {
@@ -110,6 +112,7 @@ def test_offline_refuses_servers_by_address(program: Path) -> None:
         (shlex.join(bad("ends-at-start")), "it wrote last:\nno configuration found"),
         ("http://127.0.0.1:1/mcp", "cannot be reached"),
     ],
+    ids=["not there", "names twice", "ends at start", "not reached"],
 )
 def test_a_server_that_cannot_be_used_is_told_before_the_model_is_asked(
     program: Path, server: str, message: str

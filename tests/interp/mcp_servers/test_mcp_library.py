@@ -40,7 +40,9 @@ from interp import (
 )
 from interp.redaction import redact
 
-from .servers import GOOD, bad, good_server_over_http, raw
+from .servers import GOOD, bad, good_server_over_http, hanging, raw
+
+pytestmark = pytest.mark.usefixtures("servers_of_the_sdk")
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +277,7 @@ def test_a_cancelled_opening_ends_the_server_that_was_starting(tmp_path: Path) -
     mark = tmp_path / "mark"
 
     async def cancelled() -> None:
-        opening = asyncio.create_task(mcp_library(bad("hangs-at-start", str(mark))).__aenter__())
+        opening = asyncio.create_task(mcp_library(hanging(mark)).__aenter__())
         await asyncio.to_thread(waited_for, mark)
         opening.cancel()
         with suppress(asyncio.CancelledError):

@@ -1,0 +1,198 @@
+"""Processes without the wait for imports: one process does the imports, and forks for each.
+
+A fork is a process like any other, with arguments, an environment, a folder, streams and a session
+of its own. What is about the start of Python has to start Python itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from select import select
+from typing import BinaryIO
+
+from tests.paths import ROOT
+
+
+class Forking:
+    """A process that does imports once and forks whenever it is asked.
+
+    It ends with the process that has started it.
+
+    Args:
+        start: Python code that does the imports and then calls `tests.interp.fork_server.serve`.
+
+    Attributes:
+        address: the socket where forks are asked for, once it is started.
+    """
+
+    def __init__(self, start: str) -> None:
+        self.address = f"{tempfile.gettempdir()}/gram-forks-{secrets.token_hex(8)}"
+        self._start = start
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process, unless it is started."""
+        if self._process is not None:
+            return
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(self.address)
+            listening.listen(64)
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", self._start, str(listening.fileno())],
+                pass_fds=[listening.fileno()],
+                cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
+                start_new_session=True,
+            )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait()
+
+
+class Forked:
+    """A process that was forked.
+
+    Args:
+        forking: what forks.
+        arguments: its arguments.
+        environment: all its variables.
+        cwd: its folder.
+        streams: its standard input, output and error.
+        at_terminal: whether the first of its streams that is a terminal controls it.
+
+    Attributes:
+        pid: the number of the process.
+    """
+
+    def __init__(
+        self,
+        forking: Forking,
+        arguments: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        cwd: Path,
+        streams: tuple[int | BinaryIO, int | BinaryIO, int | BinaryIO],
+        at_terminal: bool = False,
+    ) -> None:
+        numbers = [each if isinstance(each, int) else each.fileno() for each in streams]
+        asked = [list(arguments), dict(environment), str(cwd), at_terminal]
+        forking.start()
+        self._channel = socket.socket(socket.AF_UNIX)
+        self._channel.connect(forking.address)
+        socket.send_fds(self._channel, [b"."], numbers)
+        self._channel.sendall(json.dumps(asked).encode() + b"\n")
+        self._told = self._channel.makefile("r")
+        self.pid = int(self._told.readline())
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        if self._code is None and select([self._channel], [], [], 0)[0]:
+            self._code = int(self._told.readline())
+            self._told.close()
+            self._channel.close()
+        return self._code
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended, and give its exit code."""
+        if self._code is None and not select([self._channel], [], [], timeout)[0]:
+            raise TimeoutError(f"the command has not ended in {timeout} s")
+        code = self.poll()
+        assert code is not None
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Kill it, if it still runs."""
+        self.send_signal(signal.SIGKILL)
+
+
+def run_forked(
+    forking: Forking,
+    arguments: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    cwd: Path,
+    given: str = "",
+    timeout: float = 60,
+) -> subprocess.CompletedProcess[str]:
+    """Run a fork with pipes for its streams, as `subprocess.run` would.
+
+    Bytes that are not UTF-8 can be given and are printed as surrogates.
+    """
+    pipes = [os.pipe() for _ in range(3)]
+    (theirs_in, mine_in), (mine_out, theirs_out), (mine_err, theirs_err) = pipes
+    try:
+        process = Forked(
+            forking,
+            arguments,
+            environment=environment,
+            cwd=cwd,
+            streams=(theirs_in, theirs_out, theirs_err),
+        )
+    finally:
+        for each in (theirs_in, theirs_out, theirs_err):
+            os.close(each)
+    try:
+        printed = _exchange(
+            given.encode("utf-8", "surrogateescape"),
+            mine_in,
+            (mine_out, mine_err),
+            time.monotonic() + timeout,
+        )
+        code = process.wait(timeout)
+    finally:
+        process.kill()
+    output, errors = (each.decode("utf-8", "surrogateescape") for each in printed)
+    return subprocess.CompletedProcess(arguments, code, output, errors)
+
+
+def _exchange(
+    given: bytes, writing: int, reading: tuple[int, int], deadline: float
+) -> tuple[bytes, bytes]:
+    """Write to one pipe and read from two, until all are closed at the other end."""
+    parts: dict[int, list[bytes]] = {number: [] for number in reading}
+    open_ones, to_write = set(reading), [writing]
+    if not given:
+        os.close(to_write.pop())
+    try:
+        while open_ones:
+            ready, free, _ = select(list(open_ones), to_write, [], deadline - time.monotonic())
+            if not ready and not free:
+                raise TimeoutError("the command took too long")
+            for number in ready:
+                part = os.read(number, 65536)
+                parts[number].append(part)
+                if not part:
+                    open_ones.remove(number)
+            if free:
+                try:
+                    given = given[os.write(writing, given[:4096]) :]
+                except BrokenPipeError:
+                    given = b""
+                if not given:
+                    os.close(to_write.pop())
+    finally:
+        for number in (*reading, *to_write):
+            os.close(number)
+    first, second = (b"".join(parts[number]) for number in reading)
+    return first, second
