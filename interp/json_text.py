@@ -62,7 +62,9 @@ def read_json(text: str) -> Json:
     if isinstance(text, JsonText):
         return text.value
     value = parse_json(text)
-    if not is_plain_json(value) or _SURROGATE.search(text) or not _is_utf8(text):
+    # what the parser makes is plain, unless it is too deep: only then there are many brackets
+    is_flat = text.count("[") + text.count("{") <= MAX_JSON_LEVELS
+    if not (is_flat or is_plain_json(value)) or _SURROGATE.search(text) or not _is_utf8(text):
         check_json(value)
     return value
 
@@ -74,6 +76,10 @@ def parse_json(text: str) -> Json:
         ValueError: as for `read_json`.
     """
     try:
+        if text[:1] == "{" and text[-1:] == "}":  # no blanks around it: half of the time
+            value, end = _decoder.raw_decode(text)
+            if end == len(text):
+                return value
         return _decoder.decode(text) if text[:1] != "\ufeff" else json.loads(text)  # refuses it
     except RecursionError:
         raise ValueError("nested too deep") from None

@@ -307,15 +307,22 @@ class ToolInvocation(ByValue):
                 and error.
             NotJson: a text is not JSON.
         """
-        for name, value, kind in (
-            ("tool_name", tool_name, str),
-            ("args", args, str),
-            ("result", result, (str, _NONE)),
-            ("error", error, (str, _NONE)),
-            ("agent_name", agent_name, str),
-            ("at", at, tuple),
+        if not (  # as in `Message`: calls are answered all the time
+            isinstance(tool_name, str)
+            and isinstance(args, str)
+            and (result is None or isinstance(result, str))
+            and (error is None or isinstance(error, str))
+            and isinstance(agent_name, str)
+            and isinstance(at, tuple)
         ):
-            if not isinstance(value, kind):  # asked here too: calls are answered all the time
+            for name, value, kind in (
+                ("tool_name", tool_name, str),
+                ("args", args, str),
+                ("result", result, _TEXT),
+                ("error", error, _TEXT),
+                ("agent_name", agent_name, str),
+                ("at", at, tuple),
+            ):
                 expect(value, kind, name, by="ToolInvocation")
         if (result is None) == (error is None):
             raise ArgumentError("a ToolInvocation must have either a result or an error")

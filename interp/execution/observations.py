@@ -201,7 +201,8 @@ def finished(state: State) -> Finished:
         ModelError: the answer is not of the type that the program declares.
         WorkflowError: a step of the workflow failed.
     """
-    status, asks = state.status, state.asks
+    status = state.status
+    asks = () if status is Status.DONE else state.asks  # most runs, which wait for nothing
     calls = ", ".join(_asked(state, ask) for ask in asks) if asks else ""
     if status is Status.LIMITED:
         waiting = f"; it waits for approval of {calls}, too" if calls else ""

@@ -34,7 +34,18 @@ from .fold import (
     step,
     step_with_endings,
 )
-from .frames import AgentFrame, Called, Ended, Frame, Outcome, Passed, Status, Step, WorkflowFrame
+from .frames import (
+    AgentFrame,
+    Called,
+    Ended,
+    Frame,
+    Outcome,
+    Passed,
+    Status,
+    Step,
+    WorkflowFrame,
+    indexed,
+)
 from .offers import definition
 from .readings import (
     frame_at,
@@ -99,6 +110,7 @@ __all__ = [
     "frame_at",
     "frames_begun",
     "frames_inside",
+    "indexed",
     "interrupted_context",
     "is_handover",
     "is_of_plain_agent",

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final, TypeVar
 
-from pyrsistent import pmap
-
 from gram import Pattern
 
 from ..errors import ProtocolError
@@ -46,7 +44,7 @@ from .effects import (
     Resumed,
     ToolReturned,
 )
-from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status
+from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status, indexed
 from .limits import is_under_an_agent, limit_reached, rounds_reached, spent
 from .offers import Offers, definition, last_speaker, offers_of
 from .requests import answer_of, answer_schema_of, ask_model, input_of
@@ -164,9 +162,8 @@ def call_tools(shared: Shared, frame: AgentFrame) -> AgentTaken:
             waiting[index] = each
     if not waiting:
         return _answered(shared, frame, refused)
-    frame = frame.changed(
-        status=Status.AWAITING_TOOLS, waiting=pmap(waiting), answers=pmap(refused)
-    )
+    status, answers = Status.AWAITING_TOOLS, tuple(refused.items())
+    frame = frame.changed(status=status, waiting=tuple(waiting.items()), answers=answers)
     if handover is not None and isinstance(allowed := waiting[handover], CallTool):
         return _begun(shared, frame, allowed)
     if offers.are_tools:
@@ -212,7 +209,7 @@ def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
         if at[:-1] == frame.at:
             call = _waiting(frame, event, at, CallTool)
             ask = Ask(at, call.name, call.arguments, may_have_run=True)
-            frame = frame.changed(waiting=frame.waiting.set(_index(at), ask))
+            frame = frame.with_waiting(_index(at), ask)
     return shared, frame, tuple(new)
 
 
@@ -235,7 +232,7 @@ def inner_ended(shared: Shared, frame: AgentFrame, place: At, outcome: Outcome) 
     """Take what an agent or workflow gave that was called: the answer to the call."""
     index = place[-1]
     assert isinstance(index, int)
-    called = frame.waiting[index]
+    called = dict(frame.waiting)[index]
     call = called.call if isinstance(called, Called) else called
     assert isinstance(call, CallTool)
     if outcome.said is not None:
@@ -259,11 +256,10 @@ def _begun(shared: Shared, frame: AgentFrame, call: CallTool) -> AgentTaken:
     if offer is not None and offer.use == "handover":
         said = write_json(f'{HANDED_OVER} to "{offer.name}"')
         invocation = ToolInvocation.of_texts(call.name, call.arguments, said)
-        answers = frame.answers.set(_index(call.at), invocation)
+        answers = {**dict(frame.answers), _index(call.at): invocation}
         speaker = definition(shared.program, offer.name)
         return _answered(shared, frame, answers, speaker)
-    frame = frame.changed(waiting=frame.waiting.set(_index(call.at), call))
-    return shared, frame, (_new(offers, call),)
+    return shared, frame.with_waiting(_index(call.at), call), (_new(offers, call),)
 
 
 def _new(offers: Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
@@ -305,11 +301,11 @@ def _with_answer(
     given = (call.name, call.arguments, result, error, exception)
     invocation = ToolInvocation.of_texts(*given, agent_name=frame.name, at=call.at)
     index = _index(call.at)
+    answers = {**dict(frame.answers), index: invocation}
     if len(frame.waiting) == 1:
-        others = dict(frame.answers.iteritems()) if frame.answers else {}
-        return _answered(shared, frame, others | {index: invocation})
-    waiting, answers = frame.waiting.remove(index), frame.answers.set(index, invocation)
-    return shared, frame.changed(waiting=waiting, answers=answers), ()
+        return _answered(shared, frame, answers)
+    waiting = tuple(each for each in frame.waiting if each[0] != index)
+    return shared, frame.changed(waiting=waiting, answers=indexed(answers)), ()
 
 
 def _answered(
@@ -327,8 +323,8 @@ def _answered(
         turn=frame.turn + 1,
         context=frame.context.extend(tuple(told(frame.calls, answers))),
         calls=(),
-        waiting=pmap(),
-        answers=pmap(),
+        waiting=(),
+        answers=(),
         invocations=frame.invocations.extend(invocations),
     )
     return shared, frame, (ask_model(shared, frame),)

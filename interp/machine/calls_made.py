@@ -17,8 +17,7 @@ def calls_made(frame: Frame) -> tuple[ToolInvocation, ...]:
     nodes and the items, whatever ended first.
     """
     if isinstance(frame, AgentFrame):
-        answered = frame.answers
-        of_turn = (answered[at].made_by(frame.name, (*frame.at, at)) for at in sorted(answered))
+        of_turn = (each.made_by(frame.name, (*frame.at, at)) for at, each in frame.answers)
         return (*frame.invocations, *of_turn)
     made = calls_by_place(frame)
     order = {name: place for place, name in enumerate(workflow_of(frame.workflow).order)}

@@ -7,8 +7,10 @@ with which all its positions begin.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
-from typing import Literal, TypeAlias, Union
+from operator import itemgetter
+from typing import Literal, TypeAlias, TypeVar, Union
 
 from attrs import frozen
 from pyrsistent import PMap, pmap
@@ -22,6 +24,8 @@ from ..messages import ConversationContext, ToolCall, ToolInvocation, empty_cont
 from ..reprs import repr_without_keys
 from .effects import Ask, At, CallTool, Effect
 from .shared import Shared, with_parts
+
+T = TypeVar("T")
 
 
 class Status(Enum):
@@ -38,6 +42,18 @@ class Status(Enum):
     __hash__ = object.__hash__  # that of Enum is in Python, and each step looks one up
 
 
+Indexed: TypeAlias = tuple[tuple[int, T], ...]
+"""What there is for some of the calls of a reply, with their indices, in their order.
+
+A reply has few calls, so this takes less time than a map that shares its parts.
+"""
+
+
+def indexed(by_index: Mapping[int, T]) -> Indexed[T]:
+    """A mapping as a frame keeps it."""
+    return tuple(sorted(by_index.items(), key=itemgetter(0)))
+
+
 @repr_without_keys
 @frozen(eq=False, repr=False)
 class AgentFrame(ByValue):
@@ -51,9 +67,9 @@ class AgentFrame(ByValue):
         turn: how many times the model has been asked before; the next part of its positions.
         calls: the tool calls of this turn, in the order of the reply.
         truncated: the last reply was cut off at its length limit, so none of its calls is run.
-        waiting: what has been begun for these calls and is not answered yet, by index: tools to
-            be run, or to be asked about first, and agents and workflows.
-        answers: the invocations of the calls that are answered, by index.
+        waiting: what has been begun for these calls and is not answered yet, with their indices:
+            tools to be run, or to be asked about first, and agents and workflows.
+        answers: the invocations of the calls that are answered, with their indices.
         invocations: the invocations of the turns before.
         stopped: which limit was reached, or what is wrong with the answer, or None. Where the
             model is still awaited, it is asked for a last answer without tools.
@@ -67,8 +83,8 @@ class AgentFrame(ByValue):
     turn: int = 0
     calls: tuple[ToolCall, ...] = ()
     truncated: bool = False
-    waiting: PMap[int, CallTool | Ask | Called] = pmap()
-    answers: PMap[int, ToolInvocation] = pmap()
+    waiting: Indexed[CallTool | Ask | Called] = ()
+    answers: Indexed[ToolInvocation] = ()
     invocations: LongTuple[ToolInvocation] = LongTuple()
     stopped: str | None = None
     corrected: bool = False
@@ -90,13 +106,12 @@ class AgentFrame(ByValue):
         """What is under way in it, in the order of the calls."""
         if not self.waiting:
             return ()
-        waiting = (self.waiting[index] for index in sorted(self.waiting))
-        return tuple(each.frame if isinstance(each, Called) else each for each in waiting)
+        return tuple(each.frame if isinstance(each, Called) else each for _, each in self.waiting)
 
     def under_way(self, at: At) -> CallTool | Ask | None:
         """Its own call at a position, if it is not answered yet."""
         index = at[-1] if at and at[:-1] == self.at else None
-        found = self.waiting.get(index) if isinstance(index, int) else None
+        found = dict(self.waiting).get(index) if isinstance(index, int) else None
         return None if isinstance(found, Called) else found
 
     def inner(self, at: At) -> Frame | None:
@@ -105,17 +120,21 @@ class AgentFrame(ByValue):
         if len(at) <= below or at[: below - 1] != self.at:
             return None
         index = at[below - 1]
-        found = self.waiting.get(index) if isinstance(index, int) else None
+        found = dict(self.waiting).get(index) if isinstance(index, int) else None
         return found.frame if isinstance(found, Called) else None
 
     def with_inner(self, frame: Frame) -> AgentFrame:
         """The same with a frame in it that has begun, or has gone on."""
         index = frame.place[-1]
         assert isinstance(index, int)
-        found = self.waiting[index]
+        found = dict(self.waiting)[index]
         assert not isinstance(found, Ask)
         call = found.call if isinstance(found, Called) else found
-        return self.changed(waiting=self.waiting.set(index, Called(call, frame)))
+        return self.with_waiting(index, Called(call, frame))
+
+    def with_waiting(self, index: int, each: CallTool | Ask | Called) -> AgentFrame:
+        """The same with one call waited for in another way."""
+        return self.changed(waiting=indexed({**dict(self.waiting), index: each}))
 
 
 @repr_without_keys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from gram import expect
 from lenses_ext import workflow_of
@@ -153,11 +153,12 @@ def newly_answered(
 
 def _newly_answered(before: AgentFrame, after: AgentFrame) -> Iterator[tuple[At, ToolInvocation]]:
     if after.turn == before.turn:
-        answers: Mapping[int, ToolInvocation] = after.answers
+        answers = dict(after.answers)
     else:
         answers = dict(enumerate(after.invocations[len(before.invocations) :]))
-    for index in sorted(answers):
-        if index not in before.answers:
+    known = dict(before.answers)
+    for index in answers:
+        if index not in known:
             at = (*before.at, index)
             yield at, answers[index].made_by(before.name, at)
 

@@ -127,12 +127,12 @@ class State(ByValue):
     @property
     def waiting(self) -> Mapping[int, CallTool | Ask | Called]:
         """What these calls have begun and is not answered yet, by index."""
-        return self.frame.waiting if isinstance(self.frame, AgentFrame) else {}
+        return dict(self.frame.waiting) if isinstance(self.frame, AgentFrame) else {}
 
     @property
     def answers(self) -> Mapping[int, ToolInvocation]:
         """The invocations of the calls of this turn that are answered, by index."""
-        return self.frame.answers if isinstance(self.frame, AgentFrame) else {}
+        return dict(self.frame.answers) if isinstance(self.frame, AgentFrame) else {}
 
     @property
     def invocations(self) -> LongTuple[ToolInvocation]:

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import starmap
 from typing import TypeAlias
 
 from pyrsistent import PVector, pmap, pvector
@@ -36,6 +37,7 @@ from ..machine import (
     Step,
     ToolEffect,
     WorkflowFrame,
+    indexed,
 )
 from ..messages import ConversationContext, ToolInvocation
 from .conversation_pattern import (
@@ -106,8 +108,8 @@ def agent_elements(frame: AgentFrame) -> Iterable[Pattern]:
     """Its calls, and what has become of them."""
     parts = (
         map(call_to_pattern, frame.calls),
-        (_item_to_pattern(index, frame.waiting[index]) for index in sorted(frame.waiting)),
-        (_with_index(index, frame.answers[index]) for index in sorted(frame.answers)),
+        starmap(_item_to_pattern, frame.waiting),
+        starmap(_with_index, frame.answers),
         map(invocation_to_pattern, frame.invocations),
     )
     return (_group(label, each) for label, each in zip(AGENT_PARTS, parts, strict=True))
@@ -133,8 +135,8 @@ def read_agent(
         read.number("turn"),
         tuple(map(call_from_pattern, calls)),
         read.flag("truncated"),
-        pmap(dict(_called_from_pattern(each, at) for each in waiting)),
-        pmap(dict(map(_indexed_invocation, answers))),
+        indexed(dict(_called_from_pattern(each, at) for each in waiting)),
+        indexed(dict(map(_indexed_invocation, answers))),
         LongTuple(map(invocation_from_pattern, invocations)),
         read.text("stopped") if read.has("stopped") else None,
         read.flag("corrected"),

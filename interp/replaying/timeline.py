@@ -308,7 +308,7 @@ def _frame(state: State, frame: Frame, how: How) -> Entry:
     if isinstance(around, WorkflowFrame) and node is not None:
         given = around.live[node[0]].items[node[1]]
     elif isinstance(around, AgentFrame):
-        for called in around.waiting.values():
+        for _, called in around.waiting:
             if isinstance(called, Called) and called.frame.place == frame.place:
                 given, name = called.call.arguments, called.call.name
     return Entry(frame.place, _kind(frame), around.name, name, how, given)
