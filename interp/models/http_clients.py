@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 
@@ -18,6 +18,9 @@ from gram import counted
 from ..errors import ModelError
 from ..network import async_transport, transport
 from ..redaction import redact_error
+
+if TYPE_CHECKING:
+    from ..network.transports import AsyncTransport, Transport
 
 _PIECE: Final = 65_536  # bytes
 _ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32
@@ -37,28 +40,80 @@ def http_client(guard: Guard, auth: tuple[str, str] | None, *, secure: bool) -> 
         auth: The user and password of a server that asks for them, or None.
         secure: Whether the server is reached by https.
     """
-    carried: dict[str, Any] = {"transport": transport(secure=secure), "auth": auth}
-    return _Client(**_OPTIONS, **carried, event_hooks={"response": [guard.check]})
+    return _Client(guard, auth, transport(secure=secure))
 
 
 def async_http_client(
     guard: Guard, auth: tuple[str, str] | None, *, secure: bool
 ) -> httpx2.AsyncClient:
     """A client that does not block; see `http_client`."""
-    carried: dict[str, Any] = {"transport": async_transport(secure=secure), "auth": auth}
-    return _AsyncClient(**_OPTIONS, **carried, event_hooks={"response": [guard.acheck]})
+    return _AsyncClient(guard, auth, async_transport(secure=secure))
+
+
+# Both send a request straight to its server. Redirects, passwords and proxies are up to `httpx2`:
+# what it does with every request takes as long as sending it.
 
 
 class _Client(httpx2.Client):
+    def __init__(
+        self, guard: Guard, auth: tuple[str, str] | None, carrier: Transport | None
+    ) -> None:
+        hooks: Any = {"response": [guard.check]}
+        super().__init__(**_OPTIONS, transport=carrier, auth=auth, event_hooks=hooks)
+        self._guard, self._carrier = guard, None if auth else carrier
+
     def build_request(self, method: str, url: httpx2.URL | str, **parts: Any) -> httpx2.Request:
         """A request as it is sent."""
         return _request(method, url, **parts) or super().build_request(method, url, **parts)
+
+    def send(
+        self, request: httpx2.Request, *, stream: bool = False, **others: Any
+    ) -> httpx2.Response:
+        """Send a request; its response is still to be read if it is streamed."""
+        if self._carrier is None or self.is_closed or others or not stream:
+            return super().send(request, stream=stream, **others)
+        response = self._carrier.handle_request(request)
+        response.request = request
+        try:
+            if response.has_redirect_location:
+                self._carrier.put_back(response)
+                return super().send(request, stream=True)
+            self._guard.check(response)
+        except BaseException:  # a cancellation too: it is raised again, the connection closed
+            response.close()
+            raise
+        return response
 
 
 class _AsyncClient(httpx2.AsyncClient):
+    def __init__(
+        self, guard: Guard, auth: tuple[str, str] | None, carrier: AsyncTransport | None
+    ) -> None:
+        hooks: Any = {"response": [guard.acheck]}
+        super().__init__(**_OPTIONS, transport=carrier, auth=auth, event_hooks=hooks)
+        self._guard, self._carrier = guard, None if auth else carrier
+
     def build_request(self, method: str, url: httpx2.URL | str, **parts: Any) -> httpx2.Request:
         """A request as it is sent."""
         return _request(method, url, **parts) or super().build_request(method, url, **parts)
+
+    async def send(
+        self, request: httpx2.Request, *, stream: bool = False, **others: Any
+    ) -> httpx2.Response:
+        """Send a request; its response is still to be read if it is streamed."""
+        if self._carrier is None or self.is_closed or others or not stream:
+            return await super().send(request, stream=stream, **others)
+        response = await self._carrier.handle_async_request(request)
+        response.request = request
+        try:
+            if response.has_redirect_location:
+                self._carrier.put_back(response)
+                return await super().send(request, stream=True)
+            self._guard.check(response)
+        except BaseException:  # a cancellation too: it is raised again, the connection closed
+            await response.aclose()
+            raise
+        return response
 
 
 def _request(
@@ -162,11 +217,26 @@ class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
 
     def __iter__(self) -> Iterator[bytes]:
         for data in self._stream:
-            yield from self._pieces(data)
+            if self._zip is None:
+                self._packed += len(data)
+                self._check(self._packed)
+                yield data
+            else:
+                yield from self._unzipped(data)
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for data in self._stream:
-            for piece in self._pieces(data):
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        self._coming = aiter(self._stream)
+        return self if self._zip is None else self._all_unzipped()
+
+    async def __anext__(self) -> bytes:
+        data: bytes = await anext(self._coming)
+        self._packed += len(data)
+        self._check(self._packed)
+        return data
+
+    async def _all_unzipped(self) -> AsyncIterator[bytes]:
+        async for data in self._coming:
+            for piece in self._unzipped(data):
                 yield piece
 
     def close(self) -> None:
@@ -177,7 +247,7 @@ class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
         """The same without blocking."""
         await self._stream.aclose()
 
-    def _pieces(self, data: bytes) -> Iterator[bytes]:
+    def _unzipped(self, data: bytes) -> Iterator[bytes]:
         """Decompress and count some bytes of the response.
 
         Raises:
@@ -185,9 +255,6 @@ class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
         """
         self._packed += len(data)
         self._check(self._packed)  # many compressed bytes may decompress to nothing
-        if self._zip is None:
-            yield data
-            return
         piece: bytes | None = b""
         while data or (piece and len(piece) == _PIECE):  # a full piece may have more behind it
             try:

@@ -173,7 +173,8 @@ class OpenAIModel:
                 raise ModelError(f"the request to {server.where} was given up: the model is closed")
             response = server.post(client, body)
             incoming = IncomingReply(response.headers, self._reader(request), streaming=streaming)
-            parts = response.iter_raw()  # decompressed already, see `Guard`
+            coming: Any = response.stream  # decompressed already, see `Guard`
+            parts = iter(coming)
             try:
                 while not incoming.has_begun:
                     incoming.take(server.part(parts))
@@ -249,13 +250,14 @@ class _Parts:
     """The parts of a response as they come."""
 
     def __init__(self, response: Any) -> None:
-        self.coming: AsyncGenerator[bytes] = response.aiter_raw()  # decompressed, see `Guard`
+        self.coming: AsyncIterator[bytes] = aiter(response.stream)  # decompressed, see `Guard`
         self._response = response
 
     async def aclose(self) -> None:
         """Close the connection, or give it back."""
         try:
-            await self.coming.aclose()
+            if isinstance(self.coming, AsyncGenerator):
+                await self.coming.aclose()
         finally:
             await self._response.aclose()
 

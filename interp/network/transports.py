@@ -12,12 +12,13 @@ import select
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
 import httpx2
 
 from .exchange import Exchange, Head
 
+_ANSWER: Final = "answer"  # the extension of a request with its response
 _PIECE: Final = 64 * 1024  # bytes
 _AHEAD: Final = 16 * _PIECE  # bytes that may have come before they are read
 _MOST_IDLE: Final = 100
@@ -83,12 +84,18 @@ class Transport(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and read its response up to its body."""
+        if response := request.extensions.pop(_ANSWER, None):
+            return cast("httpx2.Response", response)
         connection = self._idle.pop() or _Connection(request, self._context)
         try:
             return _response(connection.ask(request), _Body(connection, self._idle))
         except BaseException:  # a cancellation too: it is raised again, the connection closed
             connection.close()
             raise
+
+    def put_back(self, response: httpx2.Response) -> None:
+        """Give this response to the next sending of its request, in place of sending it again."""
+        response.request.extensions[_ANSWER] = response
 
     def close(self) -> None:
         """Close the connections that are not in use."""
@@ -185,12 +192,18 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and read its response up to its body."""
+        if response := request.extensions.pop(_ANSWER, None):
+            return cast("httpx2.Response", response)
         connection = self._idle.pop() or await _connected(request, self._context)
         try:
             return _response(await connection.ask(request), _AsyncBody(connection, self._idle))
         except BaseException:  # a cancellation too: it is raised again, the connection closed
             connection.close()
             raise
+
+    def put_back(self, response: httpx2.Response) -> None:
+        """Give this response to the next sending of its request, in place of sending it again."""
+        response.request.extensions[_ANSWER] = response
 
     async def aclose(self) -> None:
         """Close the connections that are not in use."""

@@ -219,7 +219,7 @@ def test_a_request_over_http_makes_few_calls(model_server: ModelServer) -> None:
 
     counts = calls_of(lambda: run(agent, "Hello", library, limits=HERE))
 
-    assert (counts.total() - calls_of(a_run()).total()) / 2 < 1_050  # most are of openai
+    assert (counts.total() - calls_of(a_run()).total()) / 2 < 750  # half are of openai
 
 
 def sequence(length: int) -> Pattern:

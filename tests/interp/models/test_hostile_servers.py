@@ -49,11 +49,13 @@ def test_a_redirect_to_another_server_is_not_followed(
     assert len(model_server.requests) == 1
 
 
-def test_a_redirect_on_the_same_server_is_followed(model_server: ModelServer) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_a_redirect_on_the_same_server_is_followed(model_server: ModelServer, way: str) -> None:
     model_server.will_say(Answer({}, 307, {"location": "/v1/chat/completions"}), "Here.")
 
-    assert ask(OpenAIModel(model_server.url, KEY), "complete")[-1].message.content == "Here."
+    assert ask(OpenAIModel(model_server.url, KEY), way)[-1].message.content == "Here."
     assert model_server.requests[0] == model_server.requests[1]
+    assert len(model_server.requests) == 2
 
 
 def bombs() -> dict[str, Answer]:

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from gram import Pattern
-from interp import arun, hello_world_tool_library, run
+from interp import OpenAIModel, arun, hello_world_tool_library, run
+from tests.interp.four_ways import QUESTION
 from tests.interp.model_server import ModelServer
 
 NEEDED = {"host", "accept", "content-type", "user-agent", "authorization", "content-length"}
@@ -28,3 +29,15 @@ def test_a_request_has_the_headers_that_it_needs_and_no_others(
     (headers,) = model_server.headers
     assert headers.keys() == NEEDED | OF_HTTP
     assert headers["user-agent"].startswith(f"{kind}/Python ")
+
+
+def test_the_organization_of_the_environment_is_told(
+    hello_world: Pattern, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    model_server.will_say("Hi.")
+
+    OpenAIModel(model_server.url, "a key of its own").complete(QUESTION)
+
+    (headers,) = model_server.headers
+    assert headers["openai-organization"] == "org-1"
