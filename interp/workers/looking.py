@@ -104,7 +104,9 @@ class Looks:
             app: Procrastinate's, which is open.
             failed: told of each look that failed; the next is made all the same.
         """
-        while True:
+        task = asyncio.current_task()
+        assert task is not None, "a coroutine that is awaited"
+        while not task.cancelling():  # a look that ends right then hides a cancellation
             await asyncio.sleep(LOOK)
             try:
                 if await call_in_thread(self.look):

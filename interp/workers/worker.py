@@ -246,6 +246,8 @@ class Worker:
                     await call_in_thread(lambda: set_shared_limits(self.store, self._limits))
                     self._limits = {}
                 await call_in_thread(self._looks.look)
+                if self._is_stopping:  # a call that ends right then hides a cancellation
+                    return
                 looking = asyncio.create_task(self._looks.keep_on(app, self._end_if_refused))
                 try:
                     await app.run_worker_async(
@@ -260,9 +262,8 @@ class Worker:
                         stalled_worker_timeout=3 * SEEN,  # it starts again if it lives
                     )
                 finally:
-                    while not looking.done():  # a call that ends right then hides a cancellation
-                        looking.cancel()
-                        await asyncio.wait({looking}, timeout=_PAUSE)
+                    looking.cancel()
+                    await asyncio.wait({looking})
 
 
 def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

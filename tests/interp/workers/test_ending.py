@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import subprocess
 import sys
 import threading
 import time
 from typing import Any
+from unittest.mock import Mock
 
 import psycopg
 import pytest
@@ -59,6 +61,32 @@ def test_what_a_worker_cannot_be_given_is_told_before_it_works(
 ) -> None:
     with pytest.raises(ConfigurationError, match=said):
         Worker("postgresql://nowhere/none", **options)
+
+
+def test_looks_end_when_they_are_cancelled_while_one_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(looking, "LOOK", 0)
+    began, may_end, looks = threading.Event(), threading.Event(), list[int]()
+
+    def look() -> bool:
+        looks.append(1)
+        began.set()
+        return not may_end.wait(10)
+
+    beside = looking.Looks("w", Mock(), Mock(), Mock(), Mock(), ())
+    monkeypatch.setattr(beside, "look", look)
+
+    async def cancel_one() -> bool:
+        keeping_on = asyncio.create_task(beside.keep_on(Mock(), Mock()))
+        await asyncio.to_thread(began.wait, 10)
+        keeping_on.cancel()
+        may_end.set()
+        await asyncio.wait({keeping_on}, timeout=10)
+        return keeping_on.done()
+
+    assert asyncio.run(cancel_one())
+    assert looks == [1]
 
 
 TERMINATED_IN_ITS_IMPORTS = """
