@@ -26,6 +26,7 @@ MOST_THREADS: Final = 100
 """How many calls of coroutines run at once; others wait for their turn."""
 
 _MOST_IDLE = 8  # threads that are kept for other work
+_FIRST_SLICE = 0.01  # seconds
 _SLICE = 0.2  # seconds
 _BUFFERED = 16  # items that a function may be ahead of its reader
 
@@ -130,14 +131,16 @@ class _Work:
         Raises:
             TookTooLongError: none came in time.
         """
+        seconds = _FIRST_SLICE  # whoever has begun the work waits at once, and gives Python's lock
         while True:  # in slices: a Ctrl-C that comes just before a wait does not interrupt it
-            left = least(*clocks)
             try:
-                return self.entry(_SLICE if left is None else min(left, _SLICE))
+                return self.entry(seconds)
             except Empty:
-                if least(*clocks) == 0:
+                if seconds == 0:
                     self.abandon()
                     raise TookTooLongError from None
+            left = least(*clocks)
+            seconds = _SLICE if left is None else min(left, _SLICE)
 
     def stop(self) -> None:
         """Abandon it, unless it ends within a moment: the reader was interrupted."""
@@ -252,10 +255,10 @@ def in_thread(function: Callable[[], T], seconds: float | None, run: TimeLimit) 
     Raises:
         TookTooLongError: it did not end in time, and was abandoned.
     """
-    work = _Work(lambda _: function())
+    work, clock = _Work(lambda _: function()), Clock(seconds)
     try:
         work.begin()
-        _, outcome = work.read(Clock(seconds), run)
+        _, outcome = work.read(clock, run)
     except TookTooLongError:
         raise
     except BaseException:  # the thread is stopped, then it is raised again
