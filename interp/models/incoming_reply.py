@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from ..errors import ModelError
 from ..json_text import Json
@@ -10,7 +11,9 @@ from ..redaction import redact_error
 from .failures import quoted
 from .reply_reading import Reply
 from .server_events import END, EventReader, json_or_text
-from .stream_reading import StreamedReply, ended_too_early
+
+if TYPE_CHECKING:
+    from .stream_reading import StreamedReply
 
 
 class IncomingReply:
@@ -38,8 +41,7 @@ class IncomingReply:
         elif kind.startswith("text/event-stream"):
             self._is_whole = False
         self._body = bytearray()
-        self._events = EventReader()
-        self._chunks = StreamedReply()
+        self._stream: tuple[EventReader, StreamedReply] | None = None
         self._words: list[str] = []
         self._reply: Reply | None = None
 
@@ -60,13 +62,16 @@ class IncomingReply:
             self.has_begun = self.is_complete = True
 
     def _take_events(self, piece: bytes | None) -> None:
-        for event in self._events.rest() if piece is None else self._events.feed(piece):
-            if words := self._chunks.add(event):
+        events, chunks = self._stream = self._stream or _new_stream()
+        for event in events.rest() if piece is None else events.feed(piece):
+            if words := chunks.add(event):
                 self._words.append(words)
             self.has_begun = True
             self.is_complete = self.is_complete or event is END
         if piece is None:
             if not self.has_begun:
+                from .stream_reading import ended_too_early
+
                 raise ended_too_early()
             self.is_complete = True
 
@@ -77,7 +82,16 @@ class IncomingReply:
 
     def reply(self) -> Reply:
         """The whole reply."""
-        return self._reply or self._read(self._chunks.completion())
+        if self._reply is not None:
+            return self._reply
+        assert self._stream is not None, "it is asked for when all of it has come"
+        return self._read(self._stream[1].completion())
+
+
+def _new_stream() -> tuple[EventReader, StreamedReply]:
+    from .stream_reading import StreamedReply  # imported late: most replies come whole
+
+    return EventReader(), StreamedReply()
 
 
 def completion_in(body: bytes) -> Json:
@@ -88,7 +102,7 @@ def completion_in(body: bytes) -> Json:
     """
     text = body.decode("utf-8-sig", "replace")
     if text.lstrip().startswith(("data:", "event:", ":")):  # a server that always streams
-        events, reply = EventReader(), StreamedReply()
+        events, reply = _new_stream()
         for event in (*events.feed(body), *events.rest()):
             reply.add(event)
         return reply.completion()

@@ -198,6 +198,21 @@ with server.client():
     assert others == ["True", "0"]
 
 
+def test_what_is_usual_over_http_loads_no_parser_of_what_is_not(model_server: ModelServer) -> None:
+    model_server.will_say("Hello.")
+    code = """
+import sys
+from interp import run
+from gram import loads_one
+run(loads_one('[a:Agent {instruction: "x", model: "OpenAI/m"}]'), "Hello")
+unneeded = ("h11", "httpcore2", "tenacity", "interp.models.stream_reading")
+print(*(name for name in unneeded if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert done.stdout.split() == []
+
+
 def test_no_certificates_are_read_where_nothing_is_secured(
     model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
