@@ -334,10 +334,10 @@ class ToolInvocation(ByValue):
 
     def made_by(self, agent_name: str, at: tuple[int | str, ...]) -> ToolInvocation:
         """The same call, made by an agent or workflow at a position of a run."""
-        expect(agent_name, str, "agent_name", by="made_by")
-        expect(at, tuple, "at", by="made_by")
         if (agent_name, at) == (self.agent_name, self.at):
             return self
+        expect(agent_name, str, "agent_name", by="made_by")
+        expect(at, tuple, "at", by="made_by")
         made = type(self).__new__(type(self))
         answer = (self.result_text, self.error, self.exception)
         made.__attrs_init__(self.tool_name, self.args_text, *answer, agent_name, at)

@@ -260,9 +260,7 @@ _approver_failing: Final = _Failing("approver", AgentError)
 
 def _replied(effect: CallModel, reply: Any) -> ModelReplied:
     """The event of a reply in any form that models give."""
-    read = read_reply(reply, effect.request)
-    said = (read.message, read.usage, read.truncated, read.finish_reason, read.served_model)
-    return ModelReplied(effect.at, *said, read.server)
+    return ModelReplied(effect.at, *read_reply(reply, effect.request))
 
 
 def _decided(ask: Ask, answer: Answer) -> Decided:

@@ -106,7 +106,8 @@ def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> Age
     if event.at != frame.at:
         raise ProtocolError(f"{event!r} is at the wrong position: expected {frame.at}")
     message = event.message
-    if offers_of(shared.program, frame.agent).hands_over and message.role == AssistantRole:
+    offers = offers_of(shared.program, frame.agent)
+    if offers.hands_over and message.role == AssistantRole:
         message = message.said_by(frame.agent.value.identity)
     frame = frame.changed(
         context=frame.context.append(message),
@@ -115,7 +116,7 @@ def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> Age
         status=Status.DONE,  # unless it calls tools, or is no answer
     )
     shared = spent(shared, event.usage, [call.name for call in frame.calls])
-    return call_tools(shared, frame) if frame.calls else _finished(shared, frame)
+    return call_tools(shared, frame, offers) if frame.calls else _finished(shared, frame)
 
 
 def _finished(shared: Shared, frame: AgentFrame) -> AgentTaken:
@@ -141,14 +142,13 @@ def _finished(shared: Shared, frame: AgentFrame) -> AgentTaken:
     return shared, frame, (ask_model(shared, frame),)
 
 
-def call_tools(shared: Shared, frame: AgentFrame) -> AgentTaken:
+def call_tools(shared: Shared, frame: AgentFrame, offers: Offers) -> AgentTaken:
     """Ask for the calls of the last reply; those that cannot be run are answered at once."""
     rounds = rounds_reached(shared.limits, frame)
     if limit := frame.stopped or rounds or shared.limit or limit_reached(shared):
         return _at_limit(shared, frame, limit, is_own=limit is rounds)
     refused: dict[int, ToolInvocation] = {}
     waiting: dict[int, CallTool | Ask] = {}
-    offers = offers_of(shared.program, frame.agent)
     handover = None if offers.are_tools else _handover(offers, frame)
     check = checked_call if shared.verdicts is None else judged_call
     for index, call in enumerate(frame.calls):
@@ -196,7 +196,8 @@ def _at_limit(shared: Shared, frame: AgentFrame, limit: str, *, is_own: bool) ->
 def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
     """Go on where a limit was reached; what is asked about may be decided by another policy."""
     if frame.status is Status.LIMITED:
-        return call_tools(shared, frame.changed(stopped=None))
+        offers = offers_of(shared.program, frame.agent)
+        return call_tools(shared, frame.changed(stopped=None), offers)
     new: list[New] = []
     for ask in frame.parts if event.policy else ():
         if isinstance(ask, Ask):

@@ -63,7 +63,7 @@ def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
 
 def _with_tokens(shared: Shared, usage: Usage) -> tuple[Usage, Usage]:
     """The tokens so far with those of a reply, and what the limits are about."""
-    if usage == _UNKNOWN:
+    if usage.input_tokens is None and usage.output_tokens is None:
         return _UNKNOWN, shared.counted
     used = shared.usage + usage
     if usage.total_tokens is None:

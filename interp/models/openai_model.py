@@ -10,8 +10,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, closing
 from typing import Any, Final
 
-from attrs import evolve
-
 from gram import expect
 
 from ..errors import ModelError
@@ -238,7 +236,7 @@ class OpenAIModel:
             reply = read_reply(completion, request, server=self._server.host)
             if self._answers == "as_tool" and request.answer is not None and request.tools:
                 message = without_answer_tool(request, reply.message)
-                reply = read_reply(evolve(reply, message=message), request)
+                reply = read_reply(reply._replace(message=message), request)
             warn_about_calls_in_text(request, reply.message)
             is_own = is_own_server(request.model, self._server.where)
             return reply if is_own else reply.from_server(self._server.where)
@@ -271,4 +269,4 @@ def _in_one_piece(reply: Reply) -> Iterator[str | Reply]:
 
 def _added(first: Reply, second: Reply) -> Reply:
     """The second of two replies to what was one request, with the tokens of both."""
-    return evolve(second, usage=first.usage + second.usage)
+    return second._replace(usage=first.usage + second.usage)

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attrs import evolve, frozen
-
-from gram import ByValue
 from lenses_ext import tool_spec_name, view, wire_name
 
 from ..contracts import read_arguments
@@ -33,8 +30,7 @@ _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 _ECHOED = ("reasoning_content", "reasoning", "reasoning_details", "extra_content")
 
 
-@frozen(eq=False, repr=False)
-class Reply(ByValue):
+class Reply(NamedTuple):
     """A model's reply as it was read.
 
     Attributes:
@@ -55,8 +51,7 @@ class Reply(ByValue):
 
     def from_server(self, address: str) -> Reply:
         """The same, with the address of the server that replied."""
-        said = (self.message, self.usage, self.truncated)  # `evolve` takes five times as long
-        return Reply(*said, self.finish_reason, self.served_model, address)
+        return self._replace(server=address)
 
 
 def read_reply(data: object, request: Request | None = None, *, server: str | None = None) -> Reply:
@@ -78,7 +73,7 @@ def read_reply(data: object, request: Request | None = None, *, server: str | No
         message = with_its_answer(request.answer, message)
     if not (message.content or message.tool_calls or _may_be_empty(reply, request)):
         raise _empty(reply)
-    return reply if message is reply.message else evolve(reply, message=message)
+    return reply if message is reply.message else reply._replace(message=message)
 
 
 def _may_be_empty(reply: Reply, request: Request | None) -> bool:

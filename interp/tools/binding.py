@@ -82,6 +82,10 @@ def bind_agent_tools(
     expect(agent, (str, type(None)), "agent", by="bind_agent_tools")
     library = library_of(library, by="bind_agent_tools")
     expect_match(match)
+    if agent is None and isinstance(program, Pattern):  # what was bound was judged before
+        bound = _bound(program)(library)
+        if match in bound:
+            return bound[match]
     chosen = the_agent(program, agent, by="bind_agent_tools")
     bound = _bound(chosen)(library)
     if match not in bound:

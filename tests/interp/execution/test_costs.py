@@ -107,13 +107,13 @@ def calls_of(act: Callable[[], object]) -> Counter[str]:
 
 
 def test_a_run_makes_few_calls() -> None:
-    assert calls_of(a_run()).total() < 405 + ROOM
+    assert calls_of(a_run()).total() < 392 + ROOM
 
 
 def test_another_round_makes_few_calls() -> None:
     one, ten = (calls_of(a_run(rounds=rounds)).total() for rounds in (1, 10))
 
-    assert (ten - one) / 9 < 215 + ROOM / 2
+    assert (ten - one) / 9 < 210 + ROOM / 2
 
 
 def test_earlier_messages_and_other_tools_cost_a_run_nothing() -> None:
