@@ -34,6 +34,8 @@ class ByValue:
         cls._compared = attrgetter(*names) if names else type
 
     def __eq__(self, other: object) -> bool:
+        if other is self:
+            return True
         kind = type(self)
         if type(other) is not kind:
             return NotImplemented
