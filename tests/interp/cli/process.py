@@ -41,6 +41,10 @@ def gram_from_its_start(
     )
 
 
+UNCOMPILED = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""For commands that may not write large files: Python would keep half of what it compiles."""
+
+
 def at(server: ModelServer) -> dict[str, str]:
     """The environment in which a server is found, with a key."""
     return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY}

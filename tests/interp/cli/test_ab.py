@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
+from tests.interp.cli.process import COMMAND, KEY, UNCOMPILED, at, gram, without_keys
 from tests.interp.mcp_servers.servers import relayed
 from tests.interp.model_server import ModelServer
 from tests.paths import EXAMPLES, ROOT
@@ -274,7 +274,7 @@ def test_a_full_disk_keeps_what_was_done(folder: Path) -> None:
     done = subprocess.run(
         [*COMMAND, *TWO, "--out", "x", "--jobs", "1"],
         cwd=folder,
-        env={**without_keys(), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**without_keys(), "PYTHONPATH": str(ROOT), **UNCOMPILED},
         capture_output=True,
         text=True,
         check=False,

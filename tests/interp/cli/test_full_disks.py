@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interp import load_run
-from tests.interp.cli.process import at, gram, without_keys
+from tests.interp.cli.process import UNCOMPILED, at, gram, without_keys
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
 
@@ -32,7 +32,7 @@ def with_space(size: int, server: ModelServer, *arguments: str) -> subprocess.Co
         capture_output=True,
         encoding="utf-8",
         cwd=ROOT,
-        env={**without_keys(), **at(server), "PYTHONPATH": str(ROOT)},
+        env={**without_keys(), **at(server), **UNCOMPILED, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,
         timeout=60,
         check=False,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interp import load_context, load_run
-from tests.interp.cli.process import COMMAND, at, gram, without_keys
+from tests.interp.cli.process import COMMAND, UNCOMPILED, at, gram, without_keys
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
 
@@ -154,7 +154,7 @@ def test_a_session_that_cannot_be_saved_keeps_its_turn(
     failed = subprocess.run(
         ["bash", "-c", limit + '"$@"', "bash", *command],
         cwd=ROOT,
-        env={**without_keys(), **at(model_server)},
+        env={**without_keys(), **at(model_server), **UNCOMPILED},
         capture_output=True,
         text=True,
         check=False,
