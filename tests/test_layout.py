@@ -219,7 +219,7 @@ def test_what_is_confined_stays_confined() -> None:
     names = ("http_clients", "openai_clients", "server")
     clients, of_openai, server = (f"interp/models/{name}.py" for name in names)
     assert importers("openai") == [of_openai, server]
-    exchange, transports = "interp/network/exchange.py", "interp/network/transports.py"
+    transports = "interp/network/transports.py"
     mcp = [
         f"interp/mcp_servers/{name}.py"
         for name in ("connection", "library", "listing", "results", "transports")
@@ -227,10 +227,10 @@ def test_what_is_confined_stays_confined() -> None:
     assert importers("mcp") == mcp
     assert importers("httpx2") == [
         *("interp/mcp_servers/limited_http.py", clients, of_openai, server),
-        *(exchange, "interp/network/reaching.py", transports),
+        *("interp/network/reaching.py", transports),
         *("interp/openapi/calls.py", "interp/openapi/fetching.py"),
     ]
-    assert importers("h11") == [exchange]
+    assert importers("h11") == [transports]
     assert importers("prompt_toolkit") == ["interp/cli/prompting.py"]
     assert importers("tenacity") == ["interp/models/retries.py"]
     assert importers("lark") == ["gram/grammar.py"]

@@ -2,7 +2,7 @@
 
 These carry requests in the place of the transports of `httpx2`, which spend more on a request than
 all else of it together, and look at every connection for every request. What is sent and read is
-up to `exchange`. This loads the network library: import it only when a request is about to leave.
+up to `h11`. This loads the network library: import it only when a request is about to leave.
 """
 
 from __future__ import annotations
@@ -12,17 +12,65 @@ import select
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
+from time import monotonic
 from typing import Any, Final, Generic, TypeVar, cast
 
+import h11
 import httpx2
 
-from .exchange import Exchange, Head
-
 _ANSWER: Final = "answer"  # the extension of a request with its response
+_LONGEST_HEAD: Final = 100 * 1024  # bytes
 _PIECE: Final = 64 * 1024  # bytes
 _AHEAD: Final = 16 * _PIECE  # bytes that may have come before they are read
 _MOST_IDLE: Final = 100
+_IDLE_SECONDS: Final = 5.0
 _GRACE: Final = 1.0  # seconds
+
+
+class _Exchange:
+    """HTTP/1.1 without a connection: the bytes of requests, and the events of responses."""
+
+    def __init__(self) -> None:
+        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
+        self._idle_since = 0.0
+
+    def sent(self, request: httpx2.Request) -> bytes:
+        """The bytes of a request."""
+        assert isinstance(request.stream, httpx2.SyncByteStream)
+        head = h11.Request(
+            method=request.method, target=request.url.raw_path, headers=request.headers.raw
+        )
+        body = h11.Data(data=b"".join(request.stream))
+        return b"".join(self._http.send(part) or b"" for part in (head, body, h11.EndOfMessage()))
+
+    def event(self) -> Any:
+        """What came next, or None where more has to be read first."""
+        try:
+            while isinstance(event := self._http.next_event(), h11.InformationalResponse):
+                pass
+        except h11.RemoteProtocolError as error:
+            raise httpx2.RemoteProtocolError(str(error)) from error
+        return None if event is h11.NEED_DATA else event
+
+    def take(self, data: bytes) -> None:
+        """Bytes that were read; none at the end of the connection."""
+        if not data and self._http.their_state is h11.SEND_RESPONSE:
+            raise httpx2.RemoteProtocolError("Server disconnected without sending a response.")
+        self._http.receive_data(data)
+
+    def ends(self) -> bool:
+        """Whether the connection can be used again, now that a response was read or given up."""
+        is_done = self._http.our_state is self._http.their_state is h11.DONE
+        if not is_done or any(self._http.trailing_data):  # something came that was not asked for
+            return False
+        self._http.start_next_cycle()
+        self._idle_since = monotonic()
+        return True
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether it was idle for so long that the server may be about to close it."""
+        return monotonic() - self._idle_since > _IDLE_SECONDS
 
 
 Connection = TypeVar("Connection", bound="_Connection | _AsyncConnection")
@@ -63,12 +111,13 @@ def _address(url: httpx2.URL) -> tuple[str, int]:
     return url.raw_host.decode("ascii"), url.port or (443 if url.scheme == "https" else 80)
 
 
-def _response(head: Head, stream: Any) -> httpx2.Response:
+def _response(head: h11.Response, stream: Any) -> httpx2.Response:
+    version = b"HTTP/" + head.http_version
     return httpx2.Response(
-        head.status,
-        headers=head.fields,
+        head.status_code,
+        headers=head.headers.raw_items(),
         stream=stream,
-        extensions={"http_version": head.version, "reason_phrase": head.reason},
+        extensions={"http_version": version, "reason_phrase": head.reason},
     )
 
 
@@ -105,7 +154,7 @@ class Transport(httpx2.BaseTransport):
 
 class _Connection:
     def __init__(self, request: httpx2.Request, secured: ssl.SSLContext | None) -> None:
-        self.exchange = Exchange()
+        self.exchange = _Exchange()
         host, port = _address(request.url)
         try:
             self._socket = socket.create_connection(
@@ -119,7 +168,7 @@ class _Connection:
         except OSError as error:
             raise httpx2.ConnectError(str(error)) from error
 
-    def ask(self, request: httpx2.Request) -> Head:
+    def ask(self, request: httpx2.Request) -> h11.Response:
         timeouts = request.extensions["timeout"]
         try:
             self._wait_at_most(timeouts["write"])
@@ -130,14 +179,13 @@ class _Connection:
             pass
         self._wait_at_most(timeouts["read"])
         self._receive()
-        while (head := self.exchange.head()) is None:
-            self._receive()
+        head: h11.Response = self.event()
         return head
 
-    def part(self) -> bytes:
-        while (part := self.exchange.part()) is None:
+    def event(self) -> Any:
+        while (event := self.exchange.event()) is None:
             self._receive()
-        return part
+        return event
 
     def _receive(self) -> None:
         try:
@@ -170,8 +218,8 @@ class _Body(httpx2.SyncByteStream):
         self._idle = idle
 
     def __iter__(self) -> Iterator[bytes]:
-        while self._connection and (part := self._connection.part()):
-            yield part
+        while self._connection and isinstance(event := self._connection.event(), h11.Data):
+            yield bytes(event.data)
 
     def close(self) -> None:
         """Keep the connection if all was read, else close it."""
@@ -236,7 +284,7 @@ async def _connected(request: httpx2.Request, secured: ssl.SSLContext | None) ->
 
 class _AsyncConnection(asyncio.Protocol):
     def __init__(self) -> None:
-        self.exchange = Exchange()
+        self.exchange = _Exchange()
         self.lost = asyncio.get_running_loop().create_future()
         self._transport: asyncio.Transport
         self._received = bytearray()
@@ -272,18 +320,17 @@ class _AsyncConnection(asyncio.Protocol):
         if self._reader and not self._reader.done():
             self._reader.set_result(None)
 
-    async def ask(self, request: httpx2.Request) -> Head:
+    async def ask(self, request: httpx2.Request) -> h11.Response:
         self._transport.write(self.exchange.sent(request))
         self._timeout = request.extensions["timeout"]["read"]
         self.exchange.take(await self._read())
-        while (head := self.exchange.head()) is None:
-            self.exchange.take(await self._read())
+        head: h11.Response = await self.event()
         return head
 
-    async def part(self) -> bytes:
-        while (part := self.exchange.part()) is None:
+    async def event(self) -> Any:
+        while (event := self.exchange.event()) is None:
             self.exchange.take(await self._read())
-        return part
+        return event
 
     async def _read(self) -> bytes:
         if not (self._received or self._has_ended):
@@ -328,8 +375,8 @@ class _AsyncBody(httpx2.AsyncByteStream):
         return self  # an event loop keeps a list of its asynchronous generators
 
     async def __anext__(self) -> bytes:
-        if self._connection and (part := await self._connection.part()):
-            return part
+        if self._connection and isinstance(event := await self._connection.event(), h11.Data):
+            return bytes(event.data)
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
