@@ -27,12 +27,6 @@ def _is(*kinds: type) -> Callable[[Any, Any, Any], None]:
     return check
 
 
-def _refuse(made: object, **kinds: type | tuple[type, ...]) -> None:
-    """Refuse the first part that is of another type."""
-    for name, kind in kinds.items():
-        expect(getattr(made, name), kind, name, by=type(made).__name__)
-
-
 _NONE = type(None)
 _TEXT = (str, _NONE)
 
@@ -134,8 +128,10 @@ class Message:
             and (self.echo is None or isinstance(self.echo, str))
             and (self.speaker is None or isinstance(self.speaker, str))
         ):
-            texts = {"echo": _TEXT, "speaker": _TEXT}
-            _refuse(self, role=_ROLES, content=str, call_id=_TEXT, refused=bool, **texts)
+            kinds: dict[str, Any] = {"role": _ROLES, "content": str, "call_id": _TEXT}
+            kinds |= {"refused": bool, "echo": _TEXT, "speaker": _TEXT}
+            for name, kind in kinds.items():
+                expect(getattr(self, name), kind, name, by="Message")
 
     def said_by(self, speaker: str) -> Message:
         """The same, said by an agent."""
@@ -307,22 +303,15 @@ class ToolInvocation(ByValue):
                 and error.
             NotJson: a text is not JSON.
         """
-        if not (  # as in `Message`: calls are answered all the time
-            isinstance(tool_name, str)
-            and isinstance(args, str)
-            and (result is None or isinstance(result, str))
-            and (error is None or isinstance(error, str))
-            and isinstance(agent_name, str)
-            and isinstance(at, tuple)
+        for name, value, kind in (
+            ("tool_name", tool_name, str),
+            ("args", args, str),
+            ("result", result, _TEXT),
+            ("error", error, _TEXT),
+            ("agent_name", agent_name, str),
+            ("at", at, tuple),
         ):
-            for name, value, kind in (
-                ("tool_name", tool_name, str),
-                ("args", args, str),
-                ("result", result, _TEXT),
-                ("error", error, _TEXT),
-                ("agent_name", agent_name, str),
-                ("at", at, tuple),
-            ):
+            if not isinstance(value, kind):  # asked here too: calls are answered all the time
                 expect(value, kind, name, by="ToolInvocation")
         if (result is None) == (error is None):
             raise ArgumentError("a ToolInvocation must have either a result or an error")
@@ -409,25 +398,13 @@ class AgentResponse(ByValue):
             answer is what its last round gave.
     """
 
-    content: str
+    content: str = field(validator=_is(str))
     tools_used: tuple[ToolInvocation, ...] = field(default=(), converter=_invocations)
-    context: ConversationContext = empty_context
-    usage: Usage = Usage()
-    is_typed: bool = False
-    truncated: bool = False
-    unfinished: bool = False
-
-    def __attrs_post_init__(self) -> None:
-        if not (  # as in `Message`
-            isinstance(self.content, str)
-            and isinstance(self.context, ConversationContext)
-            and isinstance(self.usage, Usage)
-            and isinstance(self.is_typed, bool)
-            and isinstance(self.truncated, bool)
-            and isinstance(self.unfinished, bool)
-        ):
-            flags = dict.fromkeys(("is_typed", "truncated", "unfinished"), bool)
-            _refuse(self, content=str, context=ConversationContext, usage=Usage, **flags)
+    context: ConversationContext = field(default=empty_context, validator=_is(ConversationContext))
+    usage: Usage = field(default=Usage(), validator=_is(Usage))
+    is_typed: bool = field(default=False, validator=_is(bool))
+    truncated: bool = field(default=False, validator=_is(bool))
+    unfinished: bool = field(default=False, validator=_is(bool))
 
     @property
     def refused(self) -> bool:
