@@ -44,8 +44,8 @@ from .frames import (
     Status,
     Step,
     WorkflowFrame,
-    indexed,
 )
+from .indexed import indexed
 from .offers import definition
 from .readings import (
     frame_at,

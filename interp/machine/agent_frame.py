@@ -44,7 +44,8 @@ from .effects import (
     Resumed,
     ToolReturned,
 )
-from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status, indexed
+from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status
+from .indexed import at_index, with_index, without_index
 from .limits import is_under_an_agent, limit_reached, rounds_reached, spent
 from .offers import Offers, definition, last_speaker, offers_of
 from .requests import answer_of, answer_schema_of, ask_model, input_of
@@ -233,7 +234,7 @@ def inner_ended(shared: Shared, frame: AgentFrame, place: At, outcome: Outcome) 
     """Take what an agent or workflow gave that was called: the answer to the call."""
     index = place[-1]
     assert isinstance(index, int)
-    called = dict(frame.waiting)[index]
+    called = at_index(frame.waiting, index)
     call = called.call if isinstance(called, Called) else called
     assert isinstance(call, CallTool)
     if outcome.said is not None:
@@ -302,11 +303,11 @@ def _with_answer(
     given = (call.name, call.arguments, result, error, exception)
     invocation = ToolInvocation.of_texts(*given, agent_name=frame.name, at=call.at)
     index = _index(call.at)
-    answers = {**dict(frame.answers), index: invocation}
+    answers = with_index(frame.answers, index, invocation)
     if len(frame.waiting) == 1:
-        return _answered(shared, frame, answers)
-    waiting = tuple(each for each in frame.waiting if each[0] != index)
-    return shared, frame.changed(waiting=waiting, answers=indexed(answers)), ()
+        return _answered(shared, frame, dict(answers))
+    waiting = without_index(frame.waiting, index)
+    return shared, frame.changed(waiting=waiting, answers=answers), ()
 
 
 def _answered(

@@ -7,10 +7,8 @@ with which all its positions begin.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
-from operator import itemgetter
-from typing import Literal, TypeAlias, TypeVar, Union
+from typing import Literal, TypeAlias, Union
 
 from attrs import frozen
 from pyrsistent import PMap, pmap
@@ -23,9 +21,8 @@ from ..long_tuple import LongTuple
 from ..messages import ConversationContext, ToolCall, ToolInvocation, empty_context
 from ..reprs import repr_without_keys
 from .effects import Ask, At, CallTool, Effect
+from .indexed import Indexed, at_index, with_index
 from .shared import Shared, with_parts
-
-T = TypeVar("T")
 
 
 class Status(Enum):
@@ -40,18 +37,6 @@ class Status(Enum):
     FAILED = "failed"
 
     __hash__ = object.__hash__  # that of Enum is in Python, and each step looks one up
-
-
-Indexed: TypeAlias = tuple[tuple[int, T], ...]
-"""What there is for some of the calls of a reply, with their indices, in their order.
-
-A reply has few calls, so this takes less time than a map that shares its parts.
-"""
-
-
-def indexed(by_index: Mapping[int, T]) -> Indexed[T]:
-    """A mapping as a frame keeps it."""
-    return tuple(sorted(by_index.items(), key=itemgetter(0)))
 
 
 @repr_without_keys
@@ -111,7 +96,7 @@ class AgentFrame(ByValue):
     def under_way(self, at: At) -> CallTool | Ask | None:
         """Its own call at a position, if it is not answered yet."""
         index = at[-1] if at and at[:-1] == self.at else None
-        found = dict(self.waiting).get(index) if isinstance(index, int) else None
+        found = at_index(self.waiting, index) if isinstance(index, int) else None
         return None if isinstance(found, Called) else found
 
     def inner(self, at: At) -> Frame | None:
@@ -120,21 +105,21 @@ class AgentFrame(ByValue):
         if len(at) <= below or at[: below - 1] != self.at:
             return None
         index = at[below - 1]
-        found = dict(self.waiting).get(index) if isinstance(index, int) else None
+        found = at_index(self.waiting, index) if isinstance(index, int) else None
         return found.frame if isinstance(found, Called) else None
 
     def with_inner(self, frame: Frame) -> AgentFrame:
         """The same with a frame in it that has begun, or has gone on."""
         index = frame.place[-1]
         assert isinstance(index, int)
-        found = dict(self.waiting)[index]
-        assert not isinstance(found, Ask)
+        found = at_index(self.waiting, index)
+        assert isinstance(found, CallTool | Called)
         call = found.call if isinstance(found, Called) else found
         return self.with_waiting(index, Called(call, frame))
 
     def with_waiting(self, index: int, each: CallTool | Ask | Called) -> AgentFrame:
         """The same with one call waited for in another way."""
-        return self.changed(waiting=indexed({**dict(self.waiting), index: each}))
+        return self.changed(waiting=with_index(self.waiting, index, each))
 
 
 @repr_without_keys
