@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -17,6 +18,7 @@ from interp import (
     Limits,
     Message,
     ScriptedModel,
+    Tool,
     ToolCall,
     ToolLibrary,
     begin,
@@ -81,6 +83,51 @@ def test_all_steps_are_taken_in_one_thread() -> None:
     assert len(seen) == 4
     assert len(set(seen)) == 1
     assert threading.get_ident() not in seen
+
+
+class Tools(list[Tool]):
+    """Tools that do something when a run that begins looks at them."""
+
+    def __init__(self, look: Callable[[], object]) -> None:
+        super().__init__([*doing(abs).values()])
+        self._look = look
+
+    def __iter__(self) -> Iterator[Tool]:
+        self._look()
+        return super().__iter__()
+
+
+def test_a_run_begins_in_the_thread_that_takes_its_steps() -> None:
+    seen: list[int] = []
+
+    class Model(ScriptedModel):
+        def complete(self, request: Any) -> Any:
+            seen.append(threading.get_ident())
+            return super().complete(request)
+
+    tools = Tools(lambda: seen.append(threading.get_ident()))
+    run(AGENT, "hi", tools, model=Model(["Done."]), match="types")
+
+    assert len(seen) >= 2
+    assert len(set(seen)) == 1
+    assert threading.get_ident() not in seen
+
+
+def test_a_run_that_is_interrupted_while_it_begins_asks_no_model() -> None:
+    released = threading.Event()
+    main = threading.main_thread().ident or 0
+
+    def interrupt() -> None:
+        signal.pthread_kill(main, signal.SIGINT)
+        released.wait(60)
+
+    model = ScriptedModel(["Done."])
+    with pytest.raises(KeyboardInterrupt):
+        run(AGENT, "hi", Tools(interrupt), model=model, match="types")
+    released.set()
+    time.sleep(0.05)
+
+    assert model.requests == []
 
 
 def test_a_watched_run_takes_its_steps_in_the_thread_of_its_caller() -> None:
