@@ -125,7 +125,7 @@ def require_tools(cases: Iterable[tuple[Case, Sequence[Pattern]]]) -> None:
                 tools = f"the tools are {', '.join(known)}" if known else "there are no tools"
                 hint = did_you_mean(name, known) or tools
                 agents = " or ".join(dict.fromkeys(each.value.identity for each in programs))
-                message = f"there is no tool {name} in {agents}"
+                message = f"no tool of {agents} is named {name}"
                 faults.append(case.fault("unknown-tool", message, "calls", hint))
     if faults:
         raise ValidationError.of(faults)

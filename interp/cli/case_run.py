@@ -210,7 +210,7 @@ class CaseRun:
             raise click.UsageError("two files of the same name need --recordings of their own")
 
     def _run_with(self, agent: Pattern) -> Pattern:
-        """An agent as it is run: agents of the library stand in for its tools."""
+        """An agent as it is run: with the agents of the library that implement its tools."""
         return with_agents(agent, self.library, match=self.options.match)
 
     def _make_ready(self, planned: Planned) -> None:

@@ -82,6 +82,7 @@ def _begun(
     context: ConversationContext | None,
     options: BeginOptions,
 ) -> Progress:
+    """What `begin_for` and `finish_for` begin, the second in the thread that takes the steps."""
     _refuse_swapped(library, context)
     library = library_of(library, by=by)
     context = empty_context if context is None else context

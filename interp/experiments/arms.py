@@ -138,7 +138,7 @@ class ReadyArm:
 
     @property
     def program(self) -> Pattern:
-        """The agent as it is run: agents of the library stand in for its tools."""
+        """The agent as it is run: with the agents of the library that implement its tools."""
         return with_agents(self.agent, self.library, match=self.arm.match or "full")
 
     @property

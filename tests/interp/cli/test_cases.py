@@ -226,7 +226,7 @@ def test_an_unknown_tool_is_told_with_its_place(folder: Path, model_server: Mode
 
     assert (done.returncode, model_server.requests) == (3, [])
     assert "cases.jsonl:2:" in done.stderr
-    assert "error[unknown-tool] there is no tool sayHallo in hello_world_agent" in done.stderr
+    assert "error[unknown-tool] no tool of hello_world_agent is named sayHallo" in done.stderr
 
 
 def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelServer) -> None:

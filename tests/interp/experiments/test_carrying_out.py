@@ -311,7 +311,7 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ({"cases": [Case(name="c", input=" ")]}, "arm a: "),
         (
             {"cases": [Case(name="c", input="x", calls=(ExpectedCall("add"),))]},
-            "case c: there is no tool add in greeter",
+            "case c: no tool of greeter is named add",
         ),
         ({"arms": {"a": arm(right, edits=[lambda agent: None])}}, "an edit must return"),
         ({"arms": {"a": arm(right, edits=[lambda agent: 1 / 0])}}, "ZeroDivisionError"),
