@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
-from interp.experiments import cases_needed
-from interp.experiments.comparing import Comparison, Scores, compare, corrected, filled
+from interp.evaluation.experiments import cases_needed
+from interp.evaluation.experiments.comparing import Comparison, Scores, compare, corrected, filled
 
 if TYPE_CHECKING:
     import numpy as np

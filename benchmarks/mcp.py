@@ -22,11 +22,11 @@ from interp import (
     tool_spec_from_function,
     validate_agent_pattern,
 )
-from interp.mcp_servers import read_servers
-from interp.mcp_servers.connection import Connection
-from interp.mcp_servers.library import library_of
-from interp.mcp_servers.listing import listed_tools
 from interp.tools import acall_tool
+from interp.tools.mcp import read_servers
+from interp.tools.mcp.connection import Connection
+from interp.tools.mcp.library import library_of
+from interp.tools.mcp.listing import listed_tools
 
 TOOLS = 100
 USED = 10

@@ -1,14 +1,5 @@
 """The names that the package offers, and where each lives."""
 
-from .cases.case import Case as Case, ExpectedCall as ExpectedCall
-from .cases.judging import Failure as Failure, judge as judge
-from .cases.reading import read_cases as read_cases
-from .contracts.arguments import validate_tool_args as validate_tool_args
-from .contracts.tool_forms import (
-    TOOL_FORMS as TOOL_FORMS,
-    tools_from_json as tools_from_json,
-    tools_to_json as tools_to_json,
-)
 from .errors import (
     AgentError as AgentError,
     ApprovalNeeded as ApprovalNeeded,
@@ -25,7 +16,23 @@ from .errors import (
     ValidationError as ValidationError,
     WorkflowError as WorkflowError,
 )
+from .evaluation.cases.case import Case as Case, ExpectedCall as ExpectedCall
+from .evaluation.cases.judging import Failure as Failure, judge as judge
+from .evaluation.cases.reading import read_cases as read_cases
+from .evaluation.experiments.arms import Arm as Arm
+from .evaluation.experiments.carrying_out import ab as ab, load_experiment as load_experiment
+from .evaluation.experiments.comparing import Comparison as Comparison, Estimate as Estimate
+from .evaluation.experiments.experiment import Experiment as Experiment
+from .evaluation.experiments.judging import judged_by as judged_by
+from .evaluation.experiments.metrics import Metric as Metric, matches_schema as matches_schema
+from .evaluation.experiments.power import cases_needed as cases_needed
+from .evaluation.experiments.trials import Trial as Trial
+from .evaluation.testing.runs_of_test import (
+    AgentUnderTest as AgentUnderTest,
+    RunsOfTest as RunsOfTest,
+)
 from .execution.beginning import begin as begin
+from .execution.notebook import conversation_form as conversation_form
 from .execution.observations import (
     AgentFinished as AgentFinished,
     AgentStarted as AgentStarted,
@@ -39,22 +46,20 @@ from .execution.observations import (
 )
 from .execution.options import BeginOptions as BeginOptions, RunOptions as RunOptions
 from .execution.runs import Run as Run
+from .execution.telemetry import Telemetry as Telemetry
 from .execution.world import LiveWorld as LiveWorld, World as World
-from .experiments.arms import Arm as Arm
-from .experiments.carrying_out import ab as ab, load_experiment as load_experiment
-from .experiments.comparing import Comparison as Comparison, Estimate as Estimate
-from .experiments.experiment import Experiment as Experiment
-from .experiments.judging import judged_by as judged_by
-from .experiments.metrics import Metric as Metric, matches_schema as matches_schema
-from .experiments.power import cases_needed as cases_needed
-from .experiments.trials import Trial as Trial
-from .limits import Limits as Limits
 from .machine.approval import (
     ApprovalPolicy as ApprovalPolicy,
     ApprovalRule as ApprovalRule,
     allow_all as allow_all,
     ask_all as ask_all,
     deny_all as deny_all,
+)
+from .machine.contracts.arguments import validate_tool_args as validate_tool_args
+from .machine.contracts.tool_forms import (
+    TOOL_FORMS as TOOL_FORMS,
+    tools_from_json as tools_from_json,
+    tools_to_json as tools_to_json,
 )
 from .machine.effects import (
     Ask as Ask,
@@ -84,16 +89,8 @@ from .machine.frames import (
     Status as Status,
     WorkflowFrame as WorkflowFrame,
 )
-from .machine.readings import (
-    interrupted_context as interrupted_context,
-    pending as pending,
-    response as response,
-)
-from .machine.state import State as State
-from .mcp_servers.library import McpLibrary as McpLibrary, mcp_library as mcp_library
-from .mcp_servers.progress import McpProgress as McpProgress
-from .mcp_servers.server import McpServer as McpServer
-from .messages import (
+from .machine.limits import Limits as Limits
+from .machine.messages import (
     AgentResponse as AgentResponse,
     AssistantRole as AssistantRole,
     ConversationContext as ConversationContext,
@@ -105,18 +102,22 @@ from .messages import (
     UserRole as UserRole,
     empty_context as empty_context,
 )
+from .machine.readings import (
+    interrupted_context as interrupted_context,
+    pending as pending,
+    response as response,
+)
+from .machine.state import State as State
 from .models.connect import connect_model as connect_model
 from .models.language_model import LanguageModel as LanguageModel
 from .models.openai_model import OpenAIModel as OpenAIModel
+from .models.prices import price_of as price_of
+from .models.providers.provider import Provider as Provider
+from .models.providers.table import PROVIDERS as PROVIDERS
 from .models.reply_reading import detect_tool_call as detect_tool_call
 from .models.request_json import request_body as request_body
 from .models.scripted import ScriptedModel as ScriptedModel
-from .notebook import conversation_form as conversation_form
-from .openapi.library import openapi_library as openapi_library
-from .prices import price_of as price_of
 from .programs import load as load
-from .providers.provider import Provider as Provider
-from .providers.table import PROVIDERS as PROVIDERS
 from .records.conversation_files import (
     Session as Session,
     load_context as load_context,
@@ -168,15 +169,9 @@ from .specification import (
     parse_type_signature as parse_type_signature,
     type_signature_to_json_schema as type_signature_to_json_schema,
 )
-from .steering.cancelling import cancel_run as cancel_run
-from .steering.deciding import Result as Result, decide_run as decide_run
-from .steering.forking import fork_run as fork_run
-from .steering.transfers import export_run as export_run, import_run as import_run
 from .stores.opening import open_store as open_store
 from .stores.run_rows import RunFacts as RunFacts, RunRow as RunRow
 from .stores.run_store import RunStore as RunStore
-from .telemetry import Telemetry as Telemetry
-from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest
 from .tools.agent_tools import tool_of_agent as tool_of_agent
 from .tools.binding import (
     bind_agent_tools as bind_agent_tools,
@@ -197,10 +192,17 @@ from .tools.library import (
     lookup_tool as lookup_tool,
     register_tool as register_tool,
 )
+from .tools.mcp.library import McpLibrary as McpLibrary, mcp_library as mcp_library
+from .tools.mcp.progress import McpProgress as McpProgress
+from .tools.mcp.server import McpServer as McpServer
+from .tools.openapi.library import openapi_library as openapi_library
 from .tools.tool_context import ToolContext as ToolContext
 from .validation import validate_agent_pattern as validate_agent_pattern
 from .views.notebook_forms import run_form as run_form
 from .views.run_page import run_page as run_page
+from .workers.cancelling import cancel_run as cancel_run
+from .workers.deciding import Result as Result, decide_run as decide_run
+from .workers.forking import fork_run as fork_run
 from .workers.kept_limits import (
     LimitNow as LimitNow,
     set_shared_limits as set_shared_limits,
@@ -209,4 +211,5 @@ from .workers.kept_limits import (
 from .workers.schedules import Schedule as Schedule, read_schedules as read_schedules
 from .workers.shared_limits import SharedLimit as SharedLimit
 from .workers.submission import submit as submit
+from .workers.transfers import export_run as export_run, import_run as import_run
 from .workers.worker import Worker as Worker

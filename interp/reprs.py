@@ -36,7 +36,7 @@ def hidden(text: str, most: int | None = None) -> str:
     clean = _redact(text)
     if most is None:
         return clean
-    from .call_text import shortened  # imported late: whoever redacts needs no more than that
+    from .machine import shortened  # imported late: whoever redacts needs no more than that
 
     return shortened(clean, most)
 

@@ -109,7 +109,7 @@ def resume_run(
     store = options.get("store")
     response = resumed(state, library, options)
     if store is not None and isinstance(state, str):
-        from .steering import tell_workers  # imported late: most runs are in no store
+        from .workers import tell_workers  # imported late: most runs are in no store
 
         tell_workers(store, state)
     return response

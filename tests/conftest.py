@@ -87,8 +87,8 @@ def database(postgres: PostgresServer) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def servers_of_the_sdk() -> None:
-    """MCP servers of `tests.interp.mcp_servers.servers` can start."""
-    from tests.interp.mcp_servers.servers import SERVERS
+    """MCP servers of `tests.interp.tools.mcp.servers` can start."""
+    from tests.interp.tools.mcp.servers import SERVERS
 
     SERVERS.start()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gram.faults import only_errors
-from interp.program_checks import check_program
+from interp.models.program_checks import check_program
 from lenses_ext import parse
 from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES, ROOT

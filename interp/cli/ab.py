@@ -43,7 +43,7 @@ from .process import interruptible
 if TYPE_CHECKING:
     from gram import Pattern
 
-    from ..experiments import Arm, Experiment, MetricLike, Plan, Trial
+    from ..evaluation.experiments import Arm, Experiment, MetricLike, Plan, Trial
 
 _FOLDER = ".ab"  # the ending of folders that nobody has named
 
@@ -210,7 +210,9 @@ def _shown_again(files: tuple[str, ...]) -> Experiment:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), files[0])
     if len(files) != 1 or not Path(files[0]).is_dir():
         raise click.UsageError("name the cases with --cases FILE, or the folder of an experiment")
-    from ..experiments import load_experiment  # imported late: completion needs the options alone
+    from ..evaluation.experiments import (
+        load_experiment,  # imported late: completion needs the options alone
+    )
 
     return load_experiment(files[0])
 
@@ -232,7 +234,7 @@ def _run(
     jobs: int,
     **of_arms: Any,
 ) -> Experiment:
-    from ..experiments import ab
+    from ..evaluation.experiments import ab
     from .inputs import read_checks
 
     arms = _arms(files, named, **of_arms)
@@ -262,7 +264,7 @@ def _run(
 
 
 def _tell_plan(folder: str, plan: Plan, done: tuple[Trial, ...]) -> None:
-    from ..experiments import before_running
+    from ..evaluation.experiments import before_running
 
     left = len(plan.keys) - len(done)
     begun = f", {len(done)} of them are done" if done else ""
@@ -298,8 +300,8 @@ def _arms(
         raise click.UsageError(OFFLINE_CALLS_NOBODY)
     if offline and mcp and approve is None:
         raise click.UsageError(SERVERS_REHEARSED)
-    from ..experiments import Arm
-    from ..providers import OFFLINE
+    from ..evaluation.experiments import Arm
+    from ..models.providers import OFFLINE
     from .inputs import library_of_one_run
 
     programs = _programs(files, named)
@@ -403,7 +405,7 @@ def _metrics(names: tuple[str, ...]) -> list[MetricLike]:
 
 def _schema(file: str) -> MetricLike:
     from ..errors import ConfigurationError, ValidationError
-    from ..experiments import matches_schema
+    from ..evaluation.experiments import matches_schema
     from ..json_text import read_json
     from .inputs import read_text
 
@@ -421,8 +423,8 @@ def _schema(file: str) -> MetricLike:
 
 def _judge(file: str, tools: tuple[str, ...], is_offline: bool) -> MetricLike:
     from ..errors import ToolBindingError
-    from ..experiments import judged_by
-    from ..providers import OFFLINE
+    from ..evaluation.experiments import judged_by
+    from ..models.providers import OFFLINE
     from .inputs import read_document, read_libraries
 
     name = Path(file).stem

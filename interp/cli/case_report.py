@@ -11,10 +11,10 @@ from typing import Any
 
 from gram import write_atomically
 
-from ..cases import Case
+from ..evaluation.cases import Case
+from ..evaluation.testing import CaseResult, junit_xml
 from ..redaction import redact
 from ..replaying import timeline
-from ..testing import CaseResult, junit_xml
 from .failures import NO
 from .json_answers import as_json_answer
 from .output import Styled, is_quiet, show, show_json, unstyled

@@ -16,12 +16,12 @@ from attrs import define, field, frozen
 from gram import Pattern
 from lenses_ext import Model
 
-from ..cases import Case, Checks, read_cases, require_checks, require_tools
+from ..concurrency import work_on
 from ..errors import ValidationError
+from ..evaluation.cases import Case, Checks, read_cases, require_checks, require_tools
+from ..evaluation.testing import SUFFIX, Mode, Recording, file_name, run_case
 from ..models import connect_model
-from ..pools import work_on
 from ..programs import models_of, the_agent
-from ..testing import SUFFIX, Mode, Recording, file_name, run_case
 from ..tools import ToolLibrary, bind_agent_tools, with_agents
 from .case_report import Report
 from .each_file import each_file

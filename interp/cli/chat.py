@@ -9,8 +9,7 @@ import click
 from gram import GramError, counted
 from lenses_ext import agent_name, view
 
-from ..call_text import shortened
-from ..messages import AssistantRole, UserRole
+from ..machine import AssistantRole, UserRole, shortened
 from .chat_commands import completions, take
 from .completing import complete_files
 from .failures import shown

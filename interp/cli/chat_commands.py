@@ -20,10 +20,10 @@ from lenses_ext import (
     view,
 )
 
-from ..call_text import shortened
 from ..errors import ConfigurationError
+from ..machine import shortened
+from ..models.providers import OFFLINE, known_providers
 from ..programs import tools_in
-from ..providers import OFFLINE, known_providers
 from ..records import save_context
 from .output import tell
 from .talk import Talk

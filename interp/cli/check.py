@@ -17,7 +17,7 @@ from gram import (
 )
 from lenses_ext import find_runnables, parse, shared_tools
 
-from ..program_checks import check_program
+from ..models import check_program
 from .completing import complete_files
 from .each_file import each_file
 from .failures import NO

@@ -74,7 +74,7 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
     from lenses_ext import FocusError, agent_model, find_agents, view
 
     from ..errors import ConfigurationError
-    from ..providers import OFFLINE, PROVIDERS, known_providers
+    from ..models.providers import OFFLINE, PROVIDERS, known_providers
 
     try:
         providers = known_providers().values()
@@ -103,7 +103,7 @@ def complete_servers(_: click.Context, __: click.Parameter, begun: str) -> list[
     if not colon or not file.endswith(".json"):
         return [_item(begun, type="file")]
     from ..errors import ConfigurationError
-    from ..mcp_servers import servers_named
+    from ..tools.mcp import servers_named
 
     try:
         names = servers_named(Path(file))
@@ -121,7 +121,7 @@ def complete_metric(
     context: click.Context, parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
     """The names of metrics, and functions in Python files."""
-    from ..experiments import NAMES
+    from ..evaluation.experiments import NAMES
 
     if begun.startswith("schema="):
         return [_item(f"schema={each}") for each in _files(begun.removeprefix("schema="))]
@@ -132,7 +132,7 @@ def complete_primary(
     context: click.Context, _: click.Parameter, begun: str
 ) -> list[CompletionItem]:
     """The metrics that are named already; without one, those that have a name."""
-    from ..experiments import NAMES
+    from ..evaluation.experiments import NAMES
 
     given = [each.rpartition(":")[2] for each in context.params.get("metrics") or ()]
     return _begun_with(begun, given or NAMES)
@@ -208,7 +208,7 @@ def complete_limit(_: click.Context, __: click.Parameter, begun: str) -> list[Co
     """The names of the limits, each with the ``=`` before its value."""
     from attrs import fields
 
-    from ..limits import Limits
+    from ..machine import Limits
 
     return _begun_with(begun, (f"{each.name}=" for each in fields(Limits)), is_open=True)
 

@@ -8,9 +8,8 @@ import click
 
 from gram import Json, counted
 
-from ..call_text import call_text
 from ..errors import StoreError
-from ..messages import Message
+from ..machine import Message, call_text
 from ..redaction import redact
 from ..stores import Conversation, RunStore, open_store
 from .file_options import json_option

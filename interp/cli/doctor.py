@@ -19,10 +19,8 @@ from gram import GramError, only_errors
 from lenses_ext import Model, find_runnables
 
 from ..errors import ConfigurationError
-from ..models import connect_model
-from ..program_checks import check_program
-from ..programs import models_of
-from ..providers import (
+from ..models import check_program, connect_model
+from ..models.providers import (
     ADDRESS_RULE,
     PROVIDERS,
     Provider,
@@ -30,6 +28,7 @@ from ..providers import (
     is_address,
     known_providers,
 )
+from ..programs import models_of
 from ..redaction import redact_error
 from .completing import complete_files
 from .failures import NO

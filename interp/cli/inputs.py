@@ -15,14 +15,14 @@ import click
 from gram import Document, Source, decode, did_you_mean
 
 from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
-from ..users_code import is_from_outside
+from ..tools import is_from_outside
 from .output import note
 from .program_files import STDIN
 
 if TYPE_CHECKING:
     from gram import Pattern
 
-    from ..cases import Check
+    from ..evaluation.cases import Check
     from ..records import RecordedRun
     from ..tools import ToolLibrary
     from .mcp_inputs import Connect

@@ -18,8 +18,7 @@ from ..execution import (
     ToolStarted,
 )
 from ..json_text import read_json
-from ..machine import State, Status, frame_at, says_result
-from ..messages import AgentResponse, ToolInvocation
+from ..machine import AgentResponse, State, Status, ToolInvocation, frame_at, says_result
 from ..redaction import RedactedStream
 from .failures import Failure, exit_code_of, shown
 from .output import show_json_line

@@ -17,9 +17,9 @@ from lenses_ext import (
     view,
 )
 
-from ..mcp_servers import McpTool
-from ..openapi import ApiTool
 from ..tools import Tool, ToolLibrary, explain_binding
+from ..tools.mcp import McpTool
+from ..tools.openapi import ApiTool
 
 
 def specs_of(library: ToolLibrary, names: Iterable[str] | None = None) -> list[Pattern]:

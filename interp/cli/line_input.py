@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gram import decode, write_atomically
 
-from ..providers import user_folder
+from ..models.providers import user_folder
 from ..redaction import redact
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import click
 
 from ..machine import ApprovalPolicy, ApprovalRule
-from ..mcp_servers import McpLibrary, McpTool, mcp_library
 from ..tools import ToolLibrary
+from ..tools.mcp import McpLibrary, McpTool, mcp_library
 
 _FILE = re.compile(r"(.+\.json)(?::(.+))?")
 

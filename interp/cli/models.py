@@ -7,7 +7,7 @@ import os
 
 import click
 
-from ..providers import OFFLINE, Provider, known_providers
+from ..models.providers import OFFLINE, Provider, known_providers
 from ..redaction import redact_error
 from .output import show
 

@@ -10,8 +10,8 @@ import click
 
 from gram import counted, did_you_mean
 
-from ..openapi import openapi_library
 from ..tools import ToolLibrary
+from ..tools.openapi import openapi_library
 from .output import note
 
 SETTINGS: Final = ("server", "hosts", "operations")

@@ -16,9 +16,8 @@ from lenses_ext import Match, SettingError, Settings
 from ..errors import ValidationError
 from ..execution import OnToolError, RunOptions
 from ..json_text import read_json
-from ..limits import Limits
-from ..machine import ApprovalPolicy, allow_all, ask_all, deny_all
-from ..providers import ADDRESS_RULE, OFFLINE, is_address
+from ..machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
+from ..models.providers import ADDRESS_RULE, OFFLINE, is_address
 from .completing import (
     complete_files,
     complete_limit,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from ..users_code import Terminated
+from ..tools import Terminated
 
 INTERRUPTED = 130
 """The exit code of a command that was stopped with Ctrl-C."""

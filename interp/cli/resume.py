@@ -10,8 +10,7 @@ import click
 from gram import GramError
 
 from ..execution import Run
-from ..machine import Status, interrupted_context
-from ..messages import AgentResponse
+from ..machine import AgentResponse, Status, interrupted_context
 from ..records import RecordedRun, RunFile, RunLog, Session, session
 from ..replaying import Replay
 from .completing import complete_files

@@ -192,7 +192,7 @@ def export(run: str, file: str, store: str) -> None:
 
     A run file does not say for which tenant a run was done, and of which conversation it is a turn.
     """
-    from ..steering import export_run
+    from ..workers import export_run
 
     with open_store(store, must_exist=True) as opened:
         run = named_run(opened, run)
@@ -214,7 +214,7 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
     A run that was a turn of a conversation is one no more. A file that fails is told, and the
     others are taken. Of a folder, the files named *.run.gram are meant.
     """
-    from ..steering import imported
+    from ..workers import imported
 
     with open_store(store) as opened:
 

@@ -8,9 +8,8 @@ from decimal import Decimal
 from lenses_ext import Model
 
 from ..errors import ConfigurationError
-from ..machine import CallModel, Effect, Event, ModelReplied
-from ..messages import Usage
-from ..prices import price_of_reply, shown_price
+from ..machine import CallModel, Effect, Event, ModelReplied, Usage
+from ..models import price_of_reply, shown_price
 from ..redaction import redact
 
 

@@ -22,7 +22,7 @@ from .store_option import named_run, run_argument, shown_address, store_option
 
 if TYPE_CHECKING:
     from ..machine import Ask, At
-    from ..steering import Decision
+    from ..workers import Decision
 
 
 @click.command("resume")
@@ -35,7 +35,7 @@ def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> 
 
     Nothing that is recorded is asked or run again. What the options do not change stays as it was.
     """
-    from ..steering import tell_workers
+    from ..workers import tell_workers
     from .resume import resumed, terminal_of
     from .unfinished_turn import how_to_resume, may_go_on
 
@@ -76,7 +76,7 @@ def replay_run(run: str, store: str, **options: Any) -> None:
 @json_option
 def cancel(runs: tuple[str, ...], store: str, as_json: bool) -> None:
     """End runs for good: nothing more of them is recorded, whoever goes on with them."""
-    from ..steering import cancel_run
+    from ..workers import cancel_run
 
     with open_store(store, must_exist=True) as opened:
         named = [named_run(opened, each) for each in runs]
@@ -112,7 +112,7 @@ def decide(
     --allow runs it again, --result says what it gave, gram runs cancel gives the run up. After the
     answers, gram runs resume goes on with the run.
     """
-    from ..steering import decide_run
+    from ..workers import decide_run
 
     with open_store(store, must_exist=True) as opened:
         run = named_run(opened, run)
@@ -149,7 +149,7 @@ def _ask_json(ask: Ask) -> dict[str, Json]:
 def _decisions(
     allow: tuple[str, ...], deny: tuple[str, ...], result: tuple[str, ...]
 ) -> Mapping[At, Decision]:
-    from ..steering import Result
+    from ..workers import Result
 
     found: dict[At, Decision] = {_position(at): True for at in allow}
     for each in deny:
@@ -185,7 +185,7 @@ def fork(run: str, store: str, program: str | None, agent: str | None, as_json: 
     The new run has what is recorded of RUN up to the first request that its program makes
     differently.
     """
-    from ..steering import fork_run
+    from ..workers import fork_run
     from .inputs import read_document
 
     document = None if program is None else read_document(program)

@@ -11,8 +11,17 @@ from lenses_ext import Model
 from ..errors import ValidationError
 from ..execution import RunOptions, begin
 from ..json_text import write_json
-from ..machine import Given, State, Status, interrupted_context
-from ..messages import AgentResponse, ConversationContext, ToolInvocation, UserRole, empty_context
+from ..machine import (
+    AgentResponse,
+    ConversationContext,
+    Given,
+    State,
+    Status,
+    ToolInvocation,
+    UserRole,
+    empty_context,
+    interrupted_context,
+)
 from ..models import call_in_text, connect_model
 from ..programs import models_of, the_agent, tools_in
 from ..records import Session, session

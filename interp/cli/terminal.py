@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from gram import counted
 
-from ..call_text import call_text, shortened
 from ..errors import AgentError, ReplayError
 from ..execution import (
     AgentFinished,
@@ -27,16 +26,19 @@ from ..execution import (
     ToolStarted,
 )
 from ..machine import (
+    AgentResponse,
     Ask,
     At,
     State,
     Status,
+    ToolInvocation,
+    call_text,
     frame_at,
     is_of_plain_agent,
     response,
     says_result,
+    shortened,
 )
-from ..messages import AgentResponse, ToolInvocation
 from ..programs import names_of_models
 from ..redaction import RedactedStream, redact
 from .asking import NoTerminal, ask_user

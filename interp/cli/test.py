@@ -16,7 +16,7 @@ from .output_files import expect_a_file, expect_a_name, expect_other_file
 from .process import interruptible
 
 if TYPE_CHECKING:
-    from ..testing import Mode
+    from ..evaluation.testing import Mode
 
 
 @click.command("test")

@@ -9,10 +9,9 @@ from attrs import evolve
 
 from gram import counted
 
-from ..call_text import call_text, shortened
 from ..json_text import read_json, write_json
-from ..messages import Usage
-from ..prices import shown_price
+from ..machine import Usage, call_text, shortened
+from ..models import shown_price
 from ..redaction import redact, redactor
 from ..replaying import Entry, ShownRun, Timeline, follow, round_name
 from .completing import complete_files

@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
-from ..clocks import GRACE, Clock, look_at_error, stopped
+from ..concurrency import GRACE, Clock, look_at_error, stopped
 from ..errors import AgentError, ApprovalNeeded, ModelError
 from ..machine import Ask, CallModel, CallTool, Effect, Event, Status, TimeUp
 from ..tools import providing

@@ -11,9 +11,19 @@ from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
-from ..limits import Limits
-from ..machine import Given, State, Status, allow_all, ask_all, first_state, response
-from ..messages import AgentResponse, ConversationContext, empty_context
+from ..machine import (
+    AgentResponse,
+    ConversationContext,
+    Given,
+    Limits,
+    State,
+    Status,
+    allow_all,
+    ask_all,
+    empty_context,
+    first_state,
+    response,
+)
 from ..programs import the_agent
 from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
 from .options import BeginOptions, RunOptions, check_options, is_watched, named_model

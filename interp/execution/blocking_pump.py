@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 
-from ..clocks import Clock, TookTooLongError
+from ..concurrency import Clock, TookTooLongError, read_from_thread
 from ..errors import ApprovalNeeded
 from ..machine import Ask, CallTool, Effect, Event, TimeUp
-from ..threads import read_from_thread
 from ..tools import providing
 from .observations import (
     Observation,

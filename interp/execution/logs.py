@@ -17,11 +17,11 @@ from ..machine import (
     CallTool,
     Effect,
     Event,
+    Message,
     ModelReplied,
     State,
     ToolReturned,
 )
-from ..messages import Message
 from ..models import AnyModel
 from ..redaction import redact_error
 

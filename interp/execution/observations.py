@@ -13,10 +13,10 @@ from attrs import field, frozen
 
 from gram import ByValue
 
-from ..call_text import call_text, progress_text
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
 from ..machine import (
+    AgentResponse,
     Ask,
     At,
     CallTool,
@@ -24,15 +24,17 @@ from ..machine import (
     ModelReplied,
     State,
     Status,
+    ToolInvocation,
+    call_text,
     endings,
     frame_at,
     frames_begun,
     frames_inside,
     is_of_plain_agent,
     newly_answered,
+    progress_text,
     response,
 )
-from ..messages import AgentResponse, ToolInvocation
 from ..reprs import repr_without_keys, short_repr
 
 

@@ -11,14 +11,13 @@ from gram import ArgumentError, GramEncodeError, did_you_mean, expect
 from lenses_ext import Match, Model
 
 from ..errors import ConfigurationError
-from ..limits import Limits
-from ..machine import ApprovalPolicy, Ask, Effect, Event, State
+from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, State
 from ..models import LanguageModel
 
 if TYPE_CHECKING:
     from ..records import PathLike, RunLog
     from ..stores import StoreLike
-    from ..telemetry import Telemetry
+    from .telemetry import Telemetry
     from .world import World
 
 ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
@@ -74,7 +73,7 @@ class RunOptions(TypedDict, total=False):
         conversation: the conversation of the store that the run is a turn of: its messages are
             the context, and an answer adds to them.
         world: what performs the effects, instead of one made of the library and the options.
-        telemetry: makes OpenTelemetry spans of the run, see `interp.telemetry`.
+        telemetry: makes OpenTelemetry spans of the run, see `interp.execution.telemetry`.
     """
 
     model: ModelChoice
@@ -143,7 +142,7 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     if options.keys() <= _PLAIN:
         return
     if (telemetry := options.get("telemetry")) is not None:
-        from ..telemetry import Telemetry  # imported late: an extra
+        from .telemetry import Telemetry  # imported late: an extra
 
         expect(telemetry, Telemetry, "telemetry", by=by)
     if (store := options.get("store")) is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..clocks import Clock
+from ..concurrency import Clock
 from ..errors import AgentError, said_by
 from ..machine import (
     At,

@@ -12,8 +12,7 @@ from typing import Unpack
 from gram import expect
 
 from ..errors import AgentError, ConfigurationError
-from ..machine import State
-from ..messages import AgentResponse
+from ..machine import AgentResponse, State
 from ..tools import LibraryLike, library_of
 from .blocking_pump import drive
 from .observations import Finished, Observation
@@ -70,7 +69,7 @@ class Run:
         return repr(self.state).replace("State", "Run", 1)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from ..notebook import conversation_form  # only needed in notebooks
+        from .notebook import conversation_form  # only needed in notebooks
 
         return {**conversation_form(self.state.context), "text/plain": repr(self)}
 

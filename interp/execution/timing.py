@@ -6,9 +6,8 @@ from attrs import frozen
 
 from gram import ByValue
 
-from ..clocks import Clock, TookTooLongError, within
+from ..concurrency import Clock, TookTooLongError, in_thread, within
 from ..machine import CallFailed, CallTool, Effect, Event
-from ..threads import in_thread
 from .world import AsyncReport, Report, World
 
 

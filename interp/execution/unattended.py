@@ -14,12 +14,9 @@ from functools import partial
 from threading import Lock
 from typing import Final
 
-from ..clocks import Clock, TookTooLongError, least
+from ..concurrency import Clock, TookTooLongError, in_thread, is_awaited, least
 from ..errors import AgentError, ApprovalNeeded
-from ..limits import Limits
-from ..machine import Ask, CallTool, Effect, Event, TimeUp, pending
-from ..messages import AgentResponse
-from ..threads import in_thread, is_awaited
+from ..machine import AgentResponse, Ask, CallTool, Effect, Event, Limits, TimeUp, pending
 from .observations import finished
 from .progress import Progress
 from .scheduling import startable

@@ -17,7 +17,7 @@ from attrs import field, frozen
 from gram import ByValue, expect
 from lenses_ext import Model
 
-from ..call_text import call_text
+from ..concurrency import LoopThread, call_in_thread
 from ..errors import (
     AgentError,
     ApprovalNeeded,
@@ -26,7 +26,6 @@ from ..errors import (
     ToolError,
     said_by,
 )
-from ..event_loop import LoopThread
 from ..machine import (
     Ask,
     CallFailed,
@@ -38,11 +37,11 @@ from ..machine import (
     ModelReplied,
     State,
     ToolReturned,
+    call_text,
 )
 from ..models import AnyModel, connect_model, one_of, read_reply
 from ..programs import models_of
 from ..reprs import hidden
-from ..threads import call_in_thread
 from ..tools import LibraryLike, Tool, acall_tool, bind_agent_tools, call_tool
 from .logs import log_effect
 from .observations import TextDelta

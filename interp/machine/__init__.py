@@ -46,6 +46,22 @@ from .frames import (
     WorkflowFrame,
 )
 from .indexed import indexed
+from .limits import Limits
+from .long_tuple import LongTuple
+from .messages import (
+    AgentResponse,
+    AnyRole,
+    AssistantRole,
+    ConversationContext,
+    FunctionRole,
+    Message,
+    Role,
+    ToolCall,
+    ToolInvocation,
+    Usage,
+    UserRole,
+    empty_context,
+)
 from .offers import definition
 from .readings import (
     frame_at,
@@ -61,39 +77,53 @@ from .readings import (
 )
 from .requests import answer_schema_of
 from .shared import Shared
+from .shown_calls import call_text, progress_text, shortened
 from .state import State
 from .verdicts import with_verdicts
 
 __all__ = [
     "FORBIDDEN",
     "AgentFrame",
+    "AgentResponse",
+    "AnyRole",
     "ApprovalPolicy",
     "ApprovalRule",
     "Ask",
+    "AssistantRole",
     "At",
     "CallFailed",
     "CallModel",
     "CallTool",
     "Called",
+    "ConversationContext",
     "Decided",
     "Effect",
     "Ended",
     "Ending",
     "Event",
     "Frame",
+    "FunctionRole",
     "Given",
+    "Limits",
+    "LongTuple",
+    "Message",
     "ModelReplied",
     "Outcome",
     "Passed",
     "Request",
     "Resumed",
+    "Role",
     "Shared",
     "State",
     "Status",
     "Step",
     "TimeUp",
+    "ToolCall",
     "ToolEffect",
+    "ToolInvocation",
     "ToolReturned",
+    "Usage",
+    "UserRole",
     "Verdict",
     "WorkflowFrame",
     "all_endings",
@@ -101,8 +131,10 @@ __all__ = [
     "answer_schema_of",
     "ask_all",
     "begun_with",
+    "call_text",
     "definition",
     "deny_all",
+    "empty_context",
     "endings",
     "endings_at_start",
     "first_state",
@@ -116,9 +148,11 @@ __all__ = [
     "is_of_plain_agent",
     "newly_answered",
     "pending",
+    "progress_text",
     "response",
     "resume",
     "says_result",
+    "shortened",
     "start",
     "step",
     "step_with_endings",

@@ -15,14 +15,6 @@ from gram import Pattern
 
 from ..errors import ProtocolError
 from ..json_text import JsonText, write_json
-from ..messages import (
-    AssistantRole,
-    FunctionRole,
-    Message,
-    ToolCall,
-    ToolInvocation,
-    UserRole,
-)
 from .answers import answer_problem, correction
 from .call_checks import (
     FORBIDDEN,
@@ -46,7 +38,8 @@ from .effects import (
 )
 from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status
 from .indexed import at_index, with_index, without_index
-from .limits import is_under_an_agent, limit_reached, rounds_reached, spent
+from .limits_reached import is_under_an_agent, limit_reached, rounds_reached, spent
+from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .offers import Offers, definition, last_speaker, offers_of
 from .requests import answer_of, answer_schema_of, ask_model, input_of
 from .shared import Shared

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..contracts import check
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json
-from ..messages import Message, UserRole
+from .contracts import check
+from .messages import Message, UserRole
 
 
 def answer_problem(schema: Mapping[str, Json], text: str) -> str | None:

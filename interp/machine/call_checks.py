@@ -11,19 +11,19 @@ from functools import partial
 from gram import Pattern
 from lenses_ext import memo, result_schema, tool_spec_of, tool_spec_schema, view
 
-from ..contracts import (
+from ..errors import ValidationError
+from ..json_text import JsonText, write_json
+from .approval import Decision
+from .contracts import (
     check_against,
     has_strict_form,
     parameters_of,
     read_arguments,
     without_stand_ins,
 )
-from ..errors import ValidationError
-from ..json_text import JsonText, write_json
-from ..messages import ToolCall, ToolInvocation
-from .approval import Decision
 from .effects import Ask, At, CallTool
 from .frames import AgentFrame
+from .messages import ToolCall, ToolInvocation
 from .offers import Offers
 from .requests import settings_of
 from .shared import Shared

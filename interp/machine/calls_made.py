@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lenses_ext import workflow_of
 
-from ..messages import ToolInvocation
 from .effects import At
 from .frames import AgentFrame, Frame, WorkflowFrame
+from .messages import ToolInvocation
 
 
 def calls_made(frame: Frame) -> tuple[ToolInvocation, ...]:

@@ -19,10 +19,10 @@ from lenses_ext import Model, SettingError, Settings
 
 from ..errors import ValidationError
 from ..json_text import Json, read_json
-from ..limits import Limits
-from ..messages import ConversationContext, Message, Usage
 from ..reprs import repr_without_keys, short_repr
 from .approval import ApprovalPolicy
+from .limits import Limits
+from .messages import ConversationContext, Message, Usage
 
 At: TypeAlias = tuple[Union[int, str], ...]
 """A position in a run: the turn, and for a call its index in the reply.

@@ -22,15 +22,13 @@ from pyrsistent import pmap
 from gram import ByValue, Pattern, expect
 from lenses_ext import Model, NotJson, ProgramLike, is_agent, memo, tool_spec_of, written_signature
 
-from ..contracts import own_parameters_of
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, write_json
-from ..limits import Limits
-from ..messages import ConversationContext, empty_context
 from ..programs import the_agent
 from . import agent_frame, workflow_frame
 from .approval import ApprovalPolicy, allow_all
 from .call_checks import refused
+from .contracts import own_parameters_of
 from .effects import (
     Ask,
     CallFailed,
@@ -46,7 +44,9 @@ from .effects import (
 )
 from .forms import form_of, form_of_frame
 from .frames import AgentFrame, Begin, Frame, New, Outcome, Passed, Status
-from .limits import time_is_up
+from .limits import Limits
+from .limits_reached import time_is_up
+from .messages import ConversationContext, empty_context
 from .readings import frame_at, pending
 from .requests import input_of, parameter_names_of
 from .shared import Shared

@@ -17,11 +17,11 @@ from gram import ByValue, Pattern
 from lenses_ext import workflow_of
 
 from ..json_text import Json, JsonText
-from ..long_tuple import LongTuple
-from ..messages import ConversationContext, ToolCall, ToolInvocation, empty_context
 from ..reprs import repr_without_keys
 from .effects import Ask, At, CallTool, Effect
 from .indexed import Indexed, at_index, with_index
+from .long_tuple import LongTuple
+from .messages import ConversationContext, ToolCall, ToolInvocation, empty_context
 from .shared import Shared, with_parts
 
 

@@ -1,86 +1,82 @@
-"""Which limit a run has reached, and how it is told."""
+"""How much a run may do."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Any, Literal
 
-from gram import counted
-from lenses_ext import wire_name
+from attrs import field, frozen
 
-from ..limits import Limits
-from ..messages import Usage
+from gram import ByValue
 
-if TYPE_CHECKING:
-    from .effects import At
-    from .frames import AgentFrame
-    from .shared import Shared
+from ..errors import ValidationError
 
 
-def limit_reached(shared: Shared) -> str | None:
-    """The limit, shared by all of a run, that keeps more from being begun, or None."""
-    limits, used_so_far = shared.limits, shared.counted
-    if shared.calls > limits.tool_calls:
-        return f"{counted(limits.tool_calls, 'tool call')} (limit: tool_calls)"
-    if shared.calls > limits.calls_per_tool:
-        most, tool = max((count, name) for name, count in shared.called)
-        if most > limits.calls_per_tool:
-            return f'{counted(limits.calls_per_tool, "call")} of "{tool}" (limit: calls_per_tool)'
-    for name, used in (
-        ("tokens", used_so_far.total_tokens),
-        ("input_tokens", used_so_far.input_tokens),
-        ("output_tokens", used_so_far.output_tokens),
-    ):
-        if used is not None and used >= getattr(limits, name):
-            return f"{used} of {counted(getattr(limits, name), 'token')} (limit: {name})"
-    return None
+def _count(least: int) -> Any:
+    def check(_: Limits, attribute: Any, value: object) -> None:
+        if type(value) is not int or value < least:
+            _refuse(attribute.name, f"an integer of at least {least}", value)
+
+    return check
 
 
-def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
-    """The limit of an agent's own rounds, if it has been reached."""
-    rounds = frame.turn - frame.corrected  # a turn without calls, which asked for another answer
-    if rounds < limits.iterations:
-        return None
-    return f"{counted(limits.iterations, 'round')} of tool calls (limit: iterations)"
+def _duration(_: Limits, attribute: Any, value: object) -> None:
+    if value is not None and (type(value) not in (int, float) or not _is_positive(value)):
+        _refuse(attribute.name, "a number of seconds above 0, or None", value)
 
 
-def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
-    """The same with more used: the tokens of a reply, and the tools that are called."""
-    used, counted_so_far = _with_tokens(shared, usage)
-    if not names:
-        is_same = used is shared.usage and counted_so_far is shared.counted
-        return shared if is_same else shared.changed(usage=used, counted=counted_so_far)
-    called = dict(shared.called)
-    for name in map(wire_name, names):
-        called[name] = called.get(name, 0) + 1
-    return shared.changed(
-        usage=used,
-        counted=counted_so_far,
-        calls=shared.calls + len(names),
-        called=tuple(sorted(called.items())),
-    )
+def _is_positive(value: Any) -> bool:
+    try:
+        return 0 < float(value) < float("inf")
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
-def _with_tokens(shared: Shared, usage: Usage) -> tuple[Usage, Usage]:
-    """The tokens so far with those of a reply, and what the limits are about."""
-    if usage.input_tokens is None and usage.output_tokens is None:
-        return _UNKNOWN, shared.counted
-    used = shared.usage + usage
-    if usage.total_tokens is None:
-        usage = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
-    elif shared.counted is shared.usage:
-        return used, used
-    return used, shared.counted + usage
+def _choice(_: Limits, attribute: Any, value: object) -> None:
+    if value not in ("raise", "answer"):
+        _refuse(attribute.name, '"raise" or "answer"', value)
 
 
-_UNKNOWN: Final = Usage()
+def _refuse(name: str, expected: str, value: object) -> None:
+    try:
+        found = repr(value)
+    except ValueError:  # Python does not write integers of thousands of digits
+        found = "a number that is too long"
+    raise ValidationError(f"the limit {name} is {expected}, found {found}")
 
 
-def is_under_an_agent(place: At) -> bool:
-    """Whether the outermost frame of a place is an agent's: a turn, and the index of a call."""
-    return all(isinstance(part, int) for part in place[:2])
+@frozen(eq=False, repr=False)
+class Limits(ByValue):
+    """The limits of one run. Reaching one raises LimitError, which keeps the state.
 
+    Tokens are counted as the model reports them, and looked at before more tools are run: an
+    answer that has come is never thrown away. The seconds of a run count from the call that begins
+    or resumes it, without the time that people take to approve.
 
-def time_is_up(limits: Limits) -> str:
-    """What to say of a run whose time is up."""
-    return f"{counted(limits.run_seconds or 0, 'second')} (limit: run_seconds)"
+    Attributes:
+        iterations: rounds of tool calls of each agent; one more reply that calls tools is over
+            the limit.
+        tool_calls: calls of tools in all, by all agents and workflows of the run.
+        calls_per_tool: calls of any one tool.
+        tokens: tokens in all, input and output together.
+        input_tokens: tokens of the requests.
+        output_tokens: tokens of the replies.
+        tool_seconds: how long one tool may take; its call fails then, which the model is told. A
+            function that is not a coroutine runs in a thread, which is left behind; waiting for
+            a thread does not count. None is no limit, and `run` calls tools in its own thread.
+        run_seconds: how long a run may take; None is no limit.
+        on_limit: ``raise`` LimitError, or ask once more without tools and give that ``answer``.
+            When the time of the run is up, it always raises: no time is left to ask.
+
+    Raises:
+        ValidationError: a limit is not what it should be.
+    """
+
+    iterations: int = field(default=10, validator=_count(0))
+    tool_calls: int = field(default=100, validator=_count(0))
+    calls_per_tool: int = field(default=100, validator=_count(0))
+    tokens: int = field(default=1_000_000, validator=_count(1))
+    input_tokens: int = field(default=1_000_000, validator=_count(1))
+    output_tokens: int = field(default=1_000_000, validator=_count(1))
+    tool_seconds: float | None = field(default=30, validator=_duration)
+    run_seconds: float | None = field(default=600, validator=_duration)
+    on_limit: Literal["raise", "answer"] = field(default="raise", validator=_choice)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from gram import Pattern
 from lenses_ext import is_tool, tool_spec_of, workflow_of, written_signature
 
-from ..contracts import parameters_of
 from ..errors import ValidationError
 from ..json_text import Json, write_json
-from ..messages import empty_context
 from .call_checks import ASK, FORBIDDEN, RUN, denied, refused
+from .contracts import parameters_of
 from .effects import Ask, At, CallTool
 from .frames import Begin, WorkflowFrame
+from .messages import empty_context
 from .requests import arguments_of, input_of
 from .shared import Shared
 

@@ -27,7 +27,7 @@ from lenses_ext import (
 )
 
 from ..errors import ValidationError
-from ..messages import AssistantRole, ConversationContext
+from .messages import AssistantRole, ConversationContext
 
 Use: TypeAlias = Literal["tool", "inside", "handover"]
 """What a call of it does: run a tool, begin a frame inside, or hand the conversation over."""

@@ -8,11 +8,11 @@ from gram import expect
 from lenses_ext import workflow_of
 
 from ..json_text import write_json
-from ..messages import AgentResponse, ConversationContext, ToolInvocation
 from .agent_frame import told
 from .call_checks import INTERRUPTED
 from .effects import Ask, At, CallModel, CallTool, Effect, Event, Resumed
 from .frames import AgentFrame, Frame, Status, WorkflowFrame
+from .messages import AgentResponse, ConversationContext, ToolInvocation
 from .requests import answer_of, ask_model
 from .shared import Shared
 from .state import State

@@ -12,11 +12,11 @@ from pyrsistent import PMap, pmap
 from gram import ByValue, Pattern, Value
 from lenses_ext import Model
 
-from ..limits import Limits
-from ..messages import Usage
 from ..reprs import repr_without_keys
 from .approval import ApprovalPolicy, allow_all
 from .effects import At, Verdict
+from .limits import Limits
+from .messages import Usage
 
 T = TypeVar("T")
 

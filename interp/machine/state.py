@@ -14,14 +14,14 @@ from pyrsistent import PMap
 from gram import ByValue, Pattern, Value, counted
 from lenses_ext import Model, Settings
 
-from ..limits import Limits
-from ..long_tuple import LongTuple
-from ..messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from ..reprs import repr_without_keys
 from .approval import ApprovalPolicy
 from .calls_made import calls_made
 from .effects import Ask, CallTool
 from .frames import AgentFrame, Called, Frame, Status
+from .limits import Limits
+from .long_tuple import LongTuple
+from .messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from .requests import settings_of
 from .shared import Shared
 

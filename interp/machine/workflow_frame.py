@@ -18,7 +18,6 @@ from lenses_ext import FlowArrow, FlowNode, Workflow, is_tool, workflow_of
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
-from ..messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
 from .call_checks import FORBIDDEN, decision_about, denied, not_run_again, result_problem
 from .calls_made import calls_by_place, calls_made
 from .effects import Ask, At, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
@@ -34,7 +33,8 @@ from .frames import (
     WorkflowTaken,
 )
 from .joins import arrivals, is_enough, joined, list_of, record_of
-from .limits import is_under_an_agent, limit_reached, spent
+from .limits_reached import is_under_an_agent, limit_reached, spent
+from .messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
 from .node_calls import begun_use, pattern_of
 from .shared import Shared
 

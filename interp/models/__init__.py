@@ -2,7 +2,11 @@
 
 from .calls_in_text import call_in_text
 from .connect import connect_model
+from .connections import async_client_of, close_connections
 from .language_model import AnyModel, LanguageModel
+from .prices import price_of_reply, shown_price
+from .program_checks import check_program
+from .reaching import async_transport
 from .reply_reading import read_reply
 from .request_json import request_body
 from .retries import awith_retries, noticing_retries, sent_once
@@ -13,12 +17,18 @@ __all__ = [
     "AnyModel",
     "LanguageModel",
     "ScriptedModel",
+    "async_client_of",
+    "async_transport",
     "awith_retries",
     "call_in_text",
+    "check_program",
+    "close_connections",
     "connect_model",
     "noticing_retries",
     "one_of",
+    "price_of_reply",
     "read_reply",
     "request_body",
     "sent_once",
+    "shown_price",
 ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gram import Pattern
 from lenses_ext import tool_spec_name, view, wire_name
 
-from ..messages import Message
+from ..machine import Message
 
 if TYPE_CHECKING:
     from ..machine import Request

@@ -10,7 +10,8 @@ from gram import GramEncodeError, expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError
-from ..providers import (
+from .language_model import LanguageModel
+from .providers import (
     OFFLINE,
     PROVIDERS,
     Dialect,
@@ -22,7 +23,6 @@ from ..providers import (
     provider_without_row,
     unknown_provider,
 )
-from .language_model import LanguageModel
 
 _NO_KEY: Final = "none"
 """Sent where no key is needed; the ``openai`` package refuses an empty one."""

@@ -16,11 +16,11 @@ import httpx2
 from gram import counted
 
 from ..errors import ModelError
-from ..network import async_transport, transport
 from ..redaction import redact_error
+from .reaching import async_transport, transport
 
 if TYPE_CHECKING:
-    from ..network.transports import AsyncTransport, Transport
+    from .transports import AsyncTransport, Transport
 
 _PIECE: Final = 65_536  # bytes
 _ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32

@@ -6,9 +6,9 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..concurrency import call_in_thread, iterate_in_thread
 from ..errors import ConfigurationError
 from ..json_text import Json
-from ..threads import call_in_thread, iterate_in_thread
 from .reply_reading import read_reply
 from .request_json import request_body
 

@@ -15,11 +15,11 @@ from gram import expect
 from ..errors import ModelError
 from ..json_text import Json
 from ..machine import Request
-from ..providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect, is_own_server
 from ..redaction import hide
 from .calls_in_text import warn_about_calls_in_text
 from .failures import CallNotMadeError
 from .incoming_reply import IncomingReply
+from .providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect, is_own_server
 from .reply_reading import Reply, call_not_made, read_reply
 from .request_json import SETTING_NAMES, request_body, request_content
 from .retries import awith_retries, with_retries
@@ -35,7 +35,7 @@ class OpenAIModel:
     """A model behind an address that speaks Chat Completions.
 
     Models with the same address, key and timeouts share their connections, see
-    `interp.network`.
+    `interp.models`.
 
     Args:
         base_url: The address, such as ``https://api.openai.com/v1``. A user and password in it are

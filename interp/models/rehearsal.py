@@ -15,8 +15,16 @@ from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 
 from ..json_text import write_json
-from ..machine import Request, is_handover
-from ..messages import AssistantRole, FunctionRole, Message, ToolCall, Usage, UserRole
+from ..machine import (
+    AssistantRole,
+    FunctionRole,
+    Message,
+    Request,
+    ToolCall,
+    Usage,
+    UserRole,
+    is_handover,
+)
 from .language_model import ModelWithoutNetwork
 from .rehearsal_values import Filling
 from .reply_reading import Reply

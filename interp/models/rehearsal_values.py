@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from lenses_ext import resolve_ref
 
-from ..contracts import accepts
 from ..json_text import Json
+from ..machine.contracts import accepts
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|'([^']+)'(?!\w)|`([^`]+)`")

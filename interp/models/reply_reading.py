@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lenses_ext import tool_spec_name, view, wire_name
 
-from ..contracts import read_arguments
 from ..errors import ModelError, ValidationError
 from ..json_text import Json, read_json, write_json
-from ..messages import AssistantRole, FunctionRole, Message, ToolCall, Usage
+from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
+from ..machine.contracts import read_arguments
 from ..redaction import redact_error
 from .failures import CallNotMadeError, failed, quoted, reported_in
 from .typed_answers import with_its_answer

@@ -18,11 +18,10 @@ from attrs import evolve
 from gram import expect
 from lenses_ext import memo, wire_name
 
-from ..contracts import function_definition_text, has_strict_form, response_format
 from ..json_text import Json, JsonText, read_json, write_json
-from ..machine import Request
-from ..messages import AssistantRole, FunctionRole, Message, ToolCall
-from ..providers import AnswerFormat, AnswerMode, Dialect
+from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
+from ..machine.contracts import function_definition_text, has_strict_form, response_format
+from .providers import AnswerFormat, AnswerMode, Dialect
 from .typed_answers import answer_in_words, answer_tool
 
 SETTING_NAMES: Mapping[str, str] = {

@@ -21,10 +21,10 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from attrs import field, frozen
 
 from ..errors import AgentError, ConfigurationError, ModelError
-from ..network import async_client_of, client_of
-from ..providers import ADDRESS_RULE, is_address
 from ..redaction import redact_error
+from .connections import async_client_of, client_of
 from .failures import failed
+from .providers import ADDRESS_RULE, is_address
 
 if TYPE_CHECKING:
     import httpx2

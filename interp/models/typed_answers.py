@@ -14,11 +14,11 @@ from attrs import evolve
 from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_name, view, wire_name
 
-from ..contracts import check, response_format, unwrapped
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json
-from ..messages import Message
-from ..providers import AnswerMode
+from ..machine import Message
+from ..machine.contracts import check, response_format, unwrapped
+from .providers import AnswerMode
 
 if TYPE_CHECKING:
     from ..machine import Request

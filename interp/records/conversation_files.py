@@ -24,7 +24,7 @@ from gram import (
 )
 
 from ..errors import ValidationError
-from ..messages import ConversationContext, empty_context
+from ..machine import ConversationContext, empty_context
 from ..redaction import redactor
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
 from .redacting import redacted_record

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from gram import Pattern, Subject, expect
 
-from ..messages import (
+from ..machine import (
     AnyRole,
     AssistantRole,
     ConversationContext,

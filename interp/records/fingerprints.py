@@ -13,8 +13,17 @@ from pyrsistent import PMap, PVector
 from gram import Pattern, Value
 from lenses_ext import memo, tool_spec_name, view
 
-from ..machine import CallModel, Effect, Event, ModelReplied, Request, ToolEffect
-from ..messages import AssistantRole, FunctionRole, Message
+from ..machine import (
+    AssistantRole,
+    CallModel,
+    Effect,
+    Event,
+    FunctionRole,
+    Message,
+    ModelReplied,
+    Request,
+    ToolEffect,
+)
 from ..redaction import redacted_json, redactor
 from .nodes import pattern_line
 from .redacting import redacted_model, redacted_pattern, redacted_settings

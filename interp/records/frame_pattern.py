@@ -24,22 +24,23 @@ from gram import Pattern, Subject, TaggedString, Value
 from lenses_ext import is_loop
 
 from ..json_text import JsonText
-from ..long_tuple import LongTuple
 from ..machine import (
     AgentFrame,
     Ask,
     At,
     Called,
     CallTool,
+    ConversationContext,
     Ended,
     Frame,
+    LongTuple,
     Status,
     Step,
     ToolEffect,
+    ToolInvocation,
     WorkflowFrame,
     indexed,
 )
-from ..messages import ConversationContext, ToolInvocation
 from .conversation_pattern import (
     call_from_pattern,
     call_to_pattern,

@@ -15,6 +15,7 @@ from gram import Pattern, Source, expect
 
 from ..errors import ReplayError
 from ..machine import (
+    AssistantRole,
     At,
     CallFailed,
     CallModel,
@@ -26,10 +27,11 @@ from ..machine import (
     Resumed,
     State,
     TimeUp,
+    ToolInvocation,
     ToolReturned,
+    Usage,
     pending,
 )
-from ..messages import AssistantRole, ToolInvocation, Usage
 from ..reprs import repr_without_keys
 from ..tools import Tool
 from .fingerprints import Fingerprints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gram import Pattern, Subject, expect
 
-from ..messages import AgentResponse, ToolInvocation, Usage, empty_context
+from ..machine import AgentResponse, ToolInvocation, Usage, empty_context
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
 from .pattern_parts import Reader, Written, without_empty, write_json_value, write_text
 

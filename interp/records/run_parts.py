@@ -12,8 +12,7 @@ from gram import GramEncodeError, Value
 from lenses_ext import Model
 
 from ..errors import ValidationError
-from ..limits import Limits
-from ..messages import Usage
+from ..machine import Limits, Usage
 from .pattern_parts import Reader
 
 LIMIT_KEYS = ("limits", "unlimited")

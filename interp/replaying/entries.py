@@ -13,8 +13,7 @@ from typing import Any, Literal, TypeAlias, Union
 from attrs import field, frozen
 
 from ..json_text import Json, read_json
-from ..machine import Status
-from ..messages import Usage
+from ..machine import Status, Usage
 from ..reprs import repr_without_keys, short_repr
 
 Position: TypeAlias = tuple[Union[int, str], ...]

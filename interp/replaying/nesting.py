@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from attrs import evolve, frozen
 
-from ..messages import Usage
+from ..machine import Usage
 from .entries import Entry, Position
 
 

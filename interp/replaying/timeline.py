@@ -30,15 +30,17 @@ from ..machine import (
     Resumed,
     State,
     Status,
+    ToolInvocation,
     ToolReturned,
+    Usage,
+    UserRole,
     WorkflowFrame,
     endings_at_start,
     frame_at,
     newly_answered,
     pending,
 )
-from ..messages import ToolInvocation, Usage, UserRole
-from ..prices import price_of_reply
+from ..models import price_of_reply
 from ..programs import names_of_models
 from ..records import Begun, Failed, Note, RecordedRun, Retried, Step
 from .entries import Entry, How, Kind, Position, Timeline

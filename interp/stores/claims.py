@@ -12,7 +12,7 @@ from typing import Final
 from attrs import define
 
 from ..errors import RunTakenError, StoreError
-from ..messages import Message, Usage
+from ..machine import Message, Usage
 from .conversations import add_turn, gone_on
 from .database import Database, Execute, Rows
 from .owners import is_dead, new_owner

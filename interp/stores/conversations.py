@@ -11,7 +11,7 @@ from attrs import frozen
 from gram import expect, loads_one
 
 from ..errors import StoreError
-from ..messages import ConversationContext, Message
+from ..machine import ConversationContext, Message
 from ..records import context_from_pattern, message_node
 from ..redaction import redactor
 from ..reprs import repr_without_keys

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, Union
 from gram import expect, resolved
 
 from ..errors import ConfigurationError, StoreError
-from ..messages import ConversationContext
+from ..machine import ConversationContext
 from ..records import RecordedRun
 from .run_rows import RunFacts
 from .run_store import RunStore

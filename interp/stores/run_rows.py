@@ -12,7 +12,7 @@ from attrs import field, frozen
 from gram import counted, did_you_mean, expect, expect_all
 
 from ..errors import StoreError, ValidationError
-from ..messages import Usage
+from ..machine import Usage
 from ..reprs import hidden, repr_without_keys
 from .database import Database
 

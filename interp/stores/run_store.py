@@ -8,7 +8,7 @@ from types import TracebackType
 
 from gram import ArgumentError, Source, expect
 
-from ..messages import Message, Usage
+from ..machine import Message, Usage
 from ..records import RecordedRun, read_run
 from . import claims, writing
 from .claims import Claim

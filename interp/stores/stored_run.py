@@ -11,8 +11,7 @@ from attrs import evolve
 from gram import expect
 
 from ..errors import AgentError, StoreError
-from ..machine import At, State, Status
-from ..messages import Usage
+from ..machine import At, State, Status, Usage
 from ..records import CANCELLED, EntryWriter, Folded, Head, Note, RecordedRun, Stopped
 from ..redaction import redact
 from ..tools import Tool

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ..errors import RunExistsError
-from ..messages import Usage
+from ..machine import Usage
 from .claims import Claim, taken
 from .conversations import Turn, expect_messages
 from .database import Database, Execute, Rows

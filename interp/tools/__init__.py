@@ -6,9 +6,11 @@ from .implementation import Tool
 from .invocation import acall_tool, call_tool, invoke_tool
 from .library import LibraryLike, ToolLibrary, empty_tool_library, library_of
 from .tool_context import ToolContext, current_context, providing
+from .users_code import Terminated, is_from_outside, returned_unfinished
 
 __all__ = [
     "LibraryLike",
+    "Terminated",
     "Tool",
     "ToolContext",
     "ToolLibrary",
@@ -20,7 +22,9 @@ __all__ = [
     "expect_match",
     "explain_binding",
     "invoke_tool",
+    "is_from_outside",
     "library_of",
     "providing",
+    "returned_unfinished",
     "with_agents",
 ]

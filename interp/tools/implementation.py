@@ -18,9 +18,9 @@ from attrs import field, fields, frozen
 from gram import ArgumentError, ByValue, Pattern, counted, expect
 from lenses_ext import NotJson
 
-from ..contracts import require_schema
 from ..errors import ToolError, ValidationError
 from ..json_text import Json, JsonText, write_json
+from ..machine.contracts import require_schema
 
 
 @frozen(init=False, eq=False, repr=False)

@@ -12,12 +12,11 @@ from typing import Any
 
 from gram import GramError, expect
 
+from ..concurrency import LoopThread, call_in_thread
 from ..errors import ToolError, said_by
-from ..event_loop import LoopThread
 from ..json_text import Json, JsonText, write_json
-from ..threads import call_in_thread
-from ..users_code import is_from_outside
 from .implementation import Tool
+from .users_code import is_from_outside
 
 
 def call_tool(tool: Tool, args: Mapping[str, Json], *, loop: LoopThread | None = None) -> JsonText:

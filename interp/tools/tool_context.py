@@ -20,7 +20,7 @@ from attrs import field, frozen
 
 from gram import ByValue, expect
 
-from ..messages import ConversationContext, empty_context
+from ..machine import ConversationContext, empty_context
 
 ProgressWatcher: TypeAlias = Callable[[float, float | None, str], object]
 """Takes how much of a call is done, of how much, and what is said beside it."""

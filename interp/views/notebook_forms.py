@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gram import Content, Markup, element, expect
 
-from ..call_text import call_text, shortened
+from ..machine import call_text, shortened
 from ..records import RecordedRun
 from ..redaction import redact, redactor
 from ..replaying import Timeline, timeline

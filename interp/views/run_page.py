@@ -10,11 +10,9 @@ from attrs import frozen
 from gram import Content, Markup, counted, element, expect, highlighted
 from lenses_ext import drawing_of, to_svg
 
-from ..call_text import call_text, shortened
 from ..json_text import read_json
-from ..machine import Status
-from ..messages import Usage
-from ..prices import shown_price
+from ..machine import Status, Usage, call_text, shortened
+from ..models import shown_price
 from ..records import RecordedRun
 from ..redaction import redactor
 from ..replaying import Entry, Timeline, round_name, timeline

@@ -19,8 +19,7 @@ from ..errors import (
     said_by,
 )
 from ..execution import LiveWorld, Run
-from ..machine import CallModel, begun_with, pending
-from ..messages import Usage
+from ..machine import CallModel, Usage, begun_with, pending
 from ..records import RecordedRun, position_text
 from ..redaction import redact_error
 from ..stores import RunRow, RunStatus, RunStore, StoredRun

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from gram import expect
 
-from ..providers import PROVIDERS
+from ..models.providers import PROVIDERS
 from ..stores import RunStore
 from .queue import RunQueue
 from .shared_limits import TENANT, SharedLimit

@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from time import time
 from typing import TYPE_CHECKING, Final
 
+from ..concurrency import call_in_thread
 from ..errors import RunTakenError, StoreError, said_by
 from ..records import RecordedRun
 from ..redaction import redact_error
 from ..stores import RunStore
-from ..threads import call_in_thread
 from .database_errors import is_of_database
 from .driving import reason_of
 from .needs import queue_of

@@ -12,11 +12,9 @@ from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError, RunExistsError, StoreError
 from ..execution import BeginOptions, first_state_of
-from ..limits import Limits
-from ..machine import ApprovalPolicy, Given, State, begun_with
-from ..messages import empty_context
+from ..machine import ApprovalPolicy, Given, Limits, State, begun_with, empty_context
 from ..models import connect_model
-from ..providers import OFFLINE, find_provider, unknown_provider
+from ..models.providers import OFFLINE, find_provider, unknown_provider
 from ..stores import ENDED, PostgresDatabase, RunFacts, RunStore, StoredRun, StoreLike, open_store
 from ..tools import empty_tool_library
 from .needs import models_asked, queue_of

@@ -15,10 +15,10 @@ from typing import Any, Final
 from gram import expect, expect_all
 from lenses_ext import Match
 
+from ..concurrency import call_in_thread
 from ..errors import ConfigurationError, StoreError, said_by
 from ..redaction import redact_error
 from ..stores import PostgresDatabase, RunRow, open_store
-from ..threads import call_in_thread
 from ..tools import LibraryLike, expect_match, library_of
 from .database_errors import refusal, stays
 from .driving import Driver

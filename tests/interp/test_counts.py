@@ -14,8 +14,8 @@ from gram.documents import formatting
 from gram.documents.layout_builder import LayoutBuilder
 from gram.reading import parser, phrases
 from gram.reading.tree_builder import TreeBuilder
-from interp.program_checks import check_program
-from interp.providers import table
+from interp.models.program_checks import check_program
+from interp.models.providers import table
 from lenses_ext import agent_model, each_agent, edit, find_places, new_errors, parse
 from lenses_ext.places import finding
 from lenses_ext.programs import rules, validation

@@ -23,7 +23,7 @@ from interp import (
 )
 from interp.json_text import JsonText, is_plain_json, read_json, write_json
 from lenses_ext import NotJson, check_json, parse
-from tests.interp import strategies as strategies
+from tests.interp import strategies
 from tests.interp.model_server import tool_calls
 
 NOT_JSON = {

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gram import only_errors
 from interp import ToolLibrary, ValidationError, bind_tool, create_tool, load, start
-from interp.program_checks import check_program
+from interp.models.program_checks import check_program
 from lenses_ext import (
     agent_faults,
     agent_tool_specs,

@@ -17,7 +17,7 @@ from hypothesis import given
 from gram import Document, Fault, Pattern, is_reference, loads, only_errors, pattern_at, walk
 from interp import ValidationError, load
 from interp.cli import gram
-from interp.program_checks import check_program
+from interp.models.program_checks import check_program
 from interp.programs import the_agent, the_tools
 from lenses_ext import (
     agent_faults,

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from gram import Pattern
 from interp import ConfigurationError, connect_model, hello_world_tool_library, run
-from interp.providers import OFFLINE
+from interp.models.providers import OFFLINE
 from interp.redaction import REDACTED, RedactedStream, hide, redact, redact_error
 from tests.gram import strategies as strategies
 from tests.interp.model_server import Answer, ModelServer, tool_calls

@@ -28,10 +28,10 @@ from interp import (
     timeline,
     tool,
 )
+from interp.evaluation.testing import CaseResult
 from interp.redaction import REDACTED, hide
-from interp.testing import CaseResult
+from tests.interp.evaluation.experiments.worlds import arm, right, wrong
 from tests.interp.execution.test_recording import AGENT, CALLS
-from tests.interp.experiments.worlds import arm, right, wrong
 
 KEY = "sk-<7hfk'zQm2\\Xv"
 BARE = loads_one('[bare:Agent {instruction: "Talk.", model: "A/b"}]')

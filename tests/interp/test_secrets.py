@@ -35,13 +35,13 @@ from interp import (
 )
 from interp.cli.output import show_json_line
 from interp.cli.trace import lines
+from interp.evaluation.strategies import check_runs
+from interp.evaluation.testing import CaseResult, junit_xml
 from interp.redaction import REDACTED, hide
-from interp.strategies import check_runs
-from interp.testing import CaseResult, junit_xml
 from interp.views import run_page
+from tests.interp.evaluation.experiments.worlds import arm, right, wrong
 from tests.interp.execution.test_recording import AGENT, CALLS
-from tests.interp.experiments.worlds import arm, right, wrong
-from tests.interp.test_telemetry import Spans
+from tests.interp.execution.test_telemetry import Spans
 
 KEYS = st.text("abcXYZ019-_./+=<>&\"'`\\{}:é", min_size=8, max_size=20).filter(
     lambda key: any(map(str.isalpha, key))

@@ -20,7 +20,7 @@ from interp import (
     start,
 )
 from interp.machine.effects import Request
-from interp.messages import empty_context
+from interp.machine.messages import empty_context
 from interp.models.request_json import SETTING_NAMES, request_body
 from lenses_ext import SETTINGS, Model, SettingError, Settings
 from tests.interp.model_server import ModelServer

@@ -8,9 +8,9 @@ from typing import Any
 
 from lenses_ext import NotJson
 
-from ...contracts import check
 from ...errors import ToolError, ValidationError
 from ...json_text import Json, write_json
+from ...machine.contracts import check
 from .forms import Definitions, TypeForm
 from .json_values import to_json_value
 from .records import NO_DEFAULT, Member

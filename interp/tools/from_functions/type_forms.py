@@ -16,9 +16,9 @@ from attrs import evolve
 
 from gram import counted
 
-from ...contracts import check, require_schema
 from ...errors import ToolError, ValidationError
 from ...json_text import Json
+from ...machine.contracts import check, require_schema
 from .annotated import annotated_keywords
 from .forms import SCALARS, Definitions, TypeForm, choice_form, scalar_form, types_schema
 from .object_forms import object_form

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.interp.cli.process import COMMAND, KEY, UNCOMPILED, at, gram, without_keys
-from tests.interp.mcp_servers.servers import relayed
 from tests.interp.model_server import ModelServer
+from tests.interp.tools.mcp.servers import relayed
 from tests.paths import EXAMPLES, ROOT
 
 CASES = "".join(

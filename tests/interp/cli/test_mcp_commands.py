@@ -12,7 +12,7 @@ from gram import loads_one
 from lenses_ext import agent_tool_specs, view
 from tests.interp.cli.process import gram
 from tests.interp.cli.terminal import Terminal
-from tests.interp.mcp_servers.servers import GOOD, bad
+from tests.interp.tools.mcp.servers import GOOD, bad
 
 pytestmark = pytest.mark.usefixtures("servers_of_the_sdk")
 

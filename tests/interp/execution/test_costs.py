@@ -39,8 +39,8 @@ from interp import (
     run,
     start,
     step,
-    threads,
 )
+from interp.concurrency import threads
 from interp.models.request_json import request_content
 from lenses_ext import resolve, tool_spec_name, tool_spec_schema, view
 from tests.interp.model_server import ModelServer, tool_calls

@@ -27,7 +27,7 @@ from interp import (
     tool,
 )
 from interp.machine.answers import answer_problem
-from tests.interp import strategies as strategies
+from tests.interp import strategies
 from tests.interp.model_server import ModelServer, tool_calls
 
 AGENT = loads_one(

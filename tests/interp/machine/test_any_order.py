@@ -30,7 +30,7 @@ from interp import (
     step,
 )
 from interp.machine import Effect, Request
-from interp.messages import AssistantRole, Message, ToolCall, UserRole
+from interp.machine.messages import AssistantRole, Message, ToolCall, UserRole
 from lenses_ext import resolve
 
 ANSWER = "[:Answer:String {enum: ['yes', 'no']}]"

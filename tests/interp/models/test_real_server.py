@@ -25,8 +25,14 @@ from interp import (
     stream,
     tool,
 )
-from interp.messages import AssistantRole, ConversationContext, FunctionRole, Message, ToolCall
-from interp.providers.provider import AnswerFormat, AnswerMode
+from interp.machine.messages import (
+    AssistantRole,
+    ConversationContext,
+    FunctionRole,
+    Message,
+    ToolCall,
+)
+from interp.models.providers.provider import AnswerFormat, AnswerMode
 from tests.interp.models.tiny_llama import IS_INSTALLED, KEY, NEEDED, serving_llama
 
 ADDRESS = os.environ.get("GRAM_TRIAL_SERVER", "")

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from gram import Pattern, loads_one
 from interp import ToolLibrary, create_tool, hello_world_tool_library, run
-from interp.contracts.validity import check
-from interp.messages import empty_context
+from interp.machine.contracts.validity import check
+from interp.machine.messages import empty_context
 from interp.models.rehearsal_values import Filling
 from lenses_ext import (
     each_agent_tool,

@@ -23,8 +23,8 @@ from interp import (
     hello_world_tool_library,
     run,
 )
+from interp.models.providers.provider import Dialect
 from interp.models.request_json import encode_message, request_body, request_content
-from interp.providers.provider import Dialect
 from lenses_ext import Settings, agent_tool_specs, put
 from tests.interp.model_server import (
     ModelServer,

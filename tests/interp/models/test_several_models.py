@@ -9,7 +9,7 @@ from typing import Any
 from gram import parse
 from interp import UserRole, arun, run
 from interp.machine import Request
-from interp.messages import ConversationContext, Message
+from interp.machine.messages import ConversationContext, Message
 from interp.models.several_models import SeveralModels, one_of
 from lenses_ext import Model
 

@@ -22,7 +22,7 @@ from interp import (
     run,
     save_context,
 )
-from tests.interp import strategies as strategies
+from tests.interp import strategies
 from tests.paths import EXAMPLES, ROOT
 
 

@@ -21,7 +21,7 @@ from interp import (
     response_from_pattern,
     response_to_pattern,
 )
-from tests.interp import strategies as strategies
+from tests.interp import strategies
 
 CONTEXT = ConversationContext(
     [

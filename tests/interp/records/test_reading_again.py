@@ -39,11 +39,11 @@ from interp import (
     step,
     tool,
 )
+from interp.evaluation.strategies import runs
 from interp.records import asks_the_same, named_as_asked
 from interp.records.entry_writer import EntryWriter
 from interp.records.run_reading import read_run
 from interp.redaction import REDACTED, hide
-from interp.strategies import runs
 from lenses_ext import WORDS, tool_spec_schema, view
 
 AGENT = """

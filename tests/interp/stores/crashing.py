@@ -24,7 +24,7 @@ from interp import (
     tool,
 )
 from interp.machine import CallTool, Request
-from interp.messages import AssistantRole, FunctionRole, ToolCall
+from interp.machine.messages import AssistantRole, FunctionRole, ToolCall
 from interp.programs import the_agent
 from interp.stores import StoredRun, new_run
 from interp.stores.claims import Claim

@@ -23,7 +23,7 @@ from interp import (
     start,
 )
 from interp.machine import Request
-from interp.messages import Message, UserRole
+from interp.machine.messages import Message, UserRole
 from interp.stores import StoredRun
 from tests.interp.counting import AGENT, CALLS, counting
 

@@ -26,7 +26,7 @@ from interp import (
     resume_run,
     tool,
 )
-from interp.messages import Usage
+from interp.machine.messages import Usage
 from interp.stores import StoredRun
 from interp.stores.claims import LEASE
 from tests.interp.postgres import PostgresServer

@@ -28,7 +28,7 @@ from interp import (
     open_store,
     start,
 )
-from interp.messages import Usage
+from interp.machine.messages import Usage
 from interp.records import Begun
 from interp.stores import StoredRun
 from tests.interp.postgres import PostgresServer

@@ -24,7 +24,7 @@ from interp import (
     hello_world_tool_library,
     tool,
 )
-from interp.contracts import accepts
+from interp.machine.contracts import accepts
 from interp.tools import binding
 from lenses_ext import json_schema_to_type_signature, parse
 

@@ -13,9 +13,9 @@ from attrs import frozen
 from hypothesis import given, strategies as st
 from typing_extensions import TypeAliasType
 
-from interp.contracts.validity import check
 from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
+from interp.machine.contracts.validity import check
 from interp.tools.from_functions.json_values import to_json_value
 from interp.tools.from_functions.type_forms import TypeForms
 

@@ -1,0 +1,1 @@
+"""What a program is worth: cases, tests, comparisons with statistics, and properties."""

@@ -1,0 +1,99 @@
+"""Makes a case of a row, and finds what is wrong with its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from gram import Fault
+
+from ...json_text import Json, write_json
+from ...machine import shortened
+from .case import Case, ExpectedCall
+from .row import COLUMNS, Row
+
+_NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
+
+
+def case_of(row: Row, faults: list[Fault]) -> Case | None:
+    """The case of a row, its name empty if it has none; None if something is wrong with it.
+
+    Args:
+        row: the row.
+        faults: gets everything that is wrong with it.
+    """
+    cells: dict[str, Any] = {}
+    columns: dict[str, Json] = {}
+    found: list[Fault] = []
+    for column, value in row.values.items():
+        if read := _CELLS.get(column):
+            try:
+                cells[column] = read(value)
+            except ValueError as error:
+                found.append(row.fault("ill-typed", f"{column} {error}", column))
+        elif near := get_close_matches(column.strip().lower(), COLUMNS, n=1, cutoff=_NEAR):
+            hint = f"did you mean {near[0]}? Else give the column another name"
+            found.append(row.fault("near-column", f"{column} is not {near[0]}", column, hint))
+        else:
+            columns[column] = value
+    if "input" not in row.values and not found:
+        hint = f"it has {', '.join(row.values)}" if row.values else "write input: what is said"
+        found.append(row.fault("missing-input", "the case has no input", hint=hint))
+    if "program" in cells:
+        program = Path(row.source.filename or "").parent / cells["program"]
+        if not program.is_file():
+            found.append(row.fault("no-program", f"there is no file {program}", "program"))
+        cells["program"] = str(program)
+    faults.extend(found)
+    if found:
+        return None
+    has_expected = "expected" in cells
+    return Case(**{"name": "", **cells}, has_expected=has_expected, columns=columns, row=row)
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, str) and value.strip():
+        return value
+    raise ValueError(f"must be a text that is not empty, found {_shown(value)}")
+
+
+def _input(value: Json) -> Json:
+    return value if isinstance(value, dict) else _text(value)
+
+
+def _calls(value: Json) -> tuple[ExpectedCall, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"must be an array, found {_shown(value)}; [] expects no calls")
+    return tuple(map(_call, value))
+
+
+def _call(value: Json) -> ExpectedCall:
+    if isinstance(value, str) and value.strip():
+        return ExpectedCall(value)
+    if isinstance(value, dict) and set(value) <= {"name", "arguments"}:
+        name, arguments = value.get("name"), value.get("arguments")
+        if isinstance(name, str) and name.strip() and isinstance(arguments, dict | None):
+            return ExpectedCall(name, arguments)
+    wanted = 'names of tools, or {"name": …, "arguments": {…}}'
+    raise ValueError(f"must have {wanted}, found {_shown(value)}")
+
+
+def _checks(value: Json) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+        raise ValueError(f"must be an array of names, found {_shown(value)}")
+    return tuple(value)
+
+
+def _any(value: Json) -> Json:
+    return value
+
+
+_CELLS: Mapping[str, Callable[[Json], Any]] = dict(
+    zip(COLUMNS, (_text, _input, _any, _calls, _checks, _text, _text), strict=True)
+)
+
+
+def _shown(value: Json) -> str:
+    return shortened(write_json(value), 40)

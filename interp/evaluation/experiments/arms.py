@@ -1,0 +1,335 @@
+"""Arms: the programs, libraries, models, settings and edits that are compared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
+from pathlib import Path
+from typing import Any, TypeAlias, Union, Unpack
+
+from attrs import evolve, field, fields, frozen
+
+from gram import ArgumentError, GramEncodeError, GramError, Pattern, expect, parse_file
+from lenses_ext import Match, Model, ProgramLike, agent_model, same_json, view
+
+from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
+from ...execution import Run, RunOptions, begin
+from ...json_text import Json
+from ...machine import ApprovalPolicy, Limits, State, answer_schema_of
+from ...models import LanguageModel, ScriptedModel, connect_model
+from ...programs import the_agent
+from ...reprs import repr_without_keys, short_repr
+from ...tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of, with_agents
+from ..cases import Case
+
+Program: TypeAlias = Union[ProgramLike, str, "os.PathLike[str]"]
+"""A program, or the path of its file."""
+
+Library: TypeAlias = Union[LibraryLike, Callable[[], Any]]
+"""Tools, or a function without parameters that makes them anew for each run.
+
+What it makes may be a context manager that gives the tools, such as `mcp_library`: it is left when
+the run has ended.
+"""
+
+ArmModel: TypeAlias = Union[str, Model, LanguageModel, Callable[[], LanguageModel], None]
+"""A model, or a function without parameters that makes one for each run."""
+
+Edit: TypeAlias = Callable[[Pattern], Pattern]
+"""A change of an agent, such as ``agent_instruction.set("Be brief.")``."""
+
+
+def _edits(given: Any) -> tuple[Edit, ...]:
+    found = (given,) if callable(given) else given
+    expect(found, Iterable, "edits", by="Arm")
+    found = tuple(found)
+    for each in found:
+        if not callable(each):
+            raise ArgumentError(
+                f"Arm: an edit is a function of the agent, got {type(each).__name__}"
+            )
+    return found
+
+
+@repr_without_keys
+@frozen(repr=False)
+class Arm:
+    """What is compared: a program, a library, a model, settings and edits, any of them.
+
+    What an arm leaves out is that of the base that `ab` is given, if it is given one.
+
+    Attributes:
+        program: the program or the path of its file.
+        library: its tools; a function without parameters makes a fresh library for each run, which
+            tools that remember something need. It may return a context manager that gives them.
+        model: the model to ask instead of the program's.
+        settings: settings of the model instead of those that the program has.
+        edits: changes of the agent, made in their order.
+        agent: the name of the agent in its program.
+        base_url: where to ask for the model instead of its provider's own address.
+        limits: how much each run may do.
+        match: how closely tools have to match, see `bind_tool`.
+        policy: which tools may run; a run that would have to ask has failed.
+        check_results: whether the results of tools have to be of their declared types.
+    """
+
+    program: Program | None = None
+    library: Library | None = None
+    model: ArmModel = None
+    settings: Mapping[str, Any] | None = None
+    edits: tuple[Edit, ...] = field(default=(), converter=_edits)
+    agent: str | None = None
+    base_url: str | None = None
+    limits: Limits | None = None
+    match: Match | None = None
+    policy: ApprovalPolicy | None = None
+    check_results: bool | None = None
+
+    def __repr__(self) -> str:
+        given = ((each.name, getattr(self, each.name)) for each in fields(Arm))
+        parts = (f"{name}={short_repr(value)}" for name, value in given if value not in (None, ()))
+        return f"Arm({', '.join(parts)})"
+
+    def over(self, base: Arm) -> Arm:
+        """This arm with what it leaves out from another; the edits of both, the base's first."""
+        parts = {
+            each.name: getattr(base, each.name)
+            for each in fields(Arm)
+            if getattr(self, each.name) is None
+        }
+        if self.program is not None:
+            parts["agent"] = self.agent  # the base's agent is one of the base's program
+        parts["settings"] = {**(base.settings or {}), **(self.settings or {})} or None
+        parts["edits"] = (*base.edits, *self.edits)
+        return evolve(self, **parts)
+
+
+@frozen
+class ReadyArm:
+    """An arm that can run: its program is read and changed, its tools bind, its model is known.
+
+    Attributes:
+        name: its name.
+        arm: what it was made of.
+        agent: the agent.
+        library: a library as each run gets it.
+    """
+
+    name: str
+    arm: Arm
+    agent: Pattern
+    library: ToolLibrary
+
+    @property
+    def model(self) -> Model:
+        """The name of the model that is asked."""
+        given = self.arm.model
+        if isinstance(given, Model | str):
+            return given if isinstance(given, Model) else Model.parse(given)
+        return view(agent_model, self.agent)
+
+    @property
+    def program(self) -> Pattern:
+        """The agent as it is run: with the agents of the library that implement its tools."""
+        return with_agents(self.agent, self.library, match=self.arm.match or "full")
+
+    @property
+    def options(self) -> RunOptions:
+        """The options of its runs, but for the model."""
+        arm = self.arm
+        found: RunOptions = {
+            "base_url": arm.base_url,
+            "settings": arm.settings,
+            "limits": arm.limits,
+            "match": arm.match or "full",
+            "policy": arm.policy,
+            "check_results": arm.check_results,
+        }
+        return found
+
+    def begin(self, case: Case, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
+        """Begin a run of a case, with a library and a model of its own."""
+        chosen = self.options
+        chosen["model"] = self.fresh_model()
+        chosen.update(options)
+        return begin(self.agent, case.given_to(self.agent), library, **chosen)
+
+    def take_up(self, state: State, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
+        """Go on with a run from a state, which keeps what the arm has chosen for it."""
+        model = self.fresh_model()
+        kept: RunOptions = {"base_url": self.arm.base_url, "match": self.arm.match or "full"}
+        if not isinstance(model, str | Model):
+            kept["model"] = model
+        kept.update(options)
+        return Run(state, library, **kept)
+
+    def fresh_model(self) -> LanguageModel | Model | str | None:
+        """The model for one run."""
+        given = self.arm.model
+        if callable(given) and not callable(getattr(given, "complete", None)):
+            try:
+                return given()
+            except GramError:
+                raise
+            except (Exception, SystemExit) as error:
+                raise ConfigurationError(f"making the model failed: {said_by(error)}") from error
+        return given  # type: ignore[return-value]  # what makes a model was called above
+
+
+def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
+    """Make an arm ready to run, or say what is wrong with it; nothing runs.
+
+    Args:
+        name: its name.
+        arm: the arm, complete.
+        cases: the cases, which may name a program.
+
+    Raises:
+        OSError, GramDecodeError: the file of its program cannot be read.
+        ValidationError: its program is not valid, or it has none.
+        ToolBindingError: its tools do not bind.
+        ConfigurationError: its model cannot be asked.
+    """
+    with _naming(name), ExitStack() as opened:
+        agent, library = _agent(arm, cases), _entered(_made(arm.library), opened)
+        bind_agent_tools(agent, library, match=arm.match or "full")
+        made = ReadyArm(name, arm, agent, library)
+        model = made.fresh_model()
+        if isinstance(model, str | Model | None):
+            connect_model(model or made.model, base_url=arm.base_url)
+        elif not callable(getattr(model, "complete", None)):
+            raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
+        for case in cases:  # an input may not fit, as settings and options may not
+            chosen = made.options
+            chosen["model"] = ScriptedModel(())  # the run is begun only to see that it can be
+            begin(agent, case.given_to(agent), library, **chosen)
+        return made
+
+
+def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
+    """The schema of the answer that the agents of arms declare; it measures all arms alike.
+
+    Raises:
+        ConfigurationError: no agent declares a type of its answer, or two declare different ones.
+    """
+    found: dict[str, Mapping[str, Json]] = {}
+    for each in arms:
+        if schema := answer_schema_of(each.agent):
+            found[each.name] = schema
+    how = "name a schema: schema=FILE.json, or matches_schema in Python"
+    if not found:
+        raise ConfigurationError(
+            f"the metric schema: no agent declares a type of its answer; {how}"
+        )
+    (first, schema), *others = found.items()
+    for name, other in others:
+        if not same_json(other, schema):
+            raise ConfigurationError(
+                f"the metric schema: {first} and {name} declare different answers; {how}"
+            )
+    return schema
+
+
+@asynccontextmanager
+async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
+    """The library for one run, as long as the run goes on.
+
+    Raises:
+        ConfigurationError: the function that makes it fails.
+    """
+    made = _made(given)
+    if isinstance(made, AbstractAsyncContextManager):
+        async with made as entered:
+            yield library_of(entered, by="ab")
+        return
+    with ExitStack() as opened:
+        yield _entered(made, opened)
+
+
+def _made(given: Library | None) -> Any:
+    if isinstance(given, AbstractContextManager):
+        raise ConfigurationError(
+            "a library that is entered is made anew for each run: write library=lambda: …"
+        )
+    if not callable(given) or isinstance(given, Tool):
+        return given
+    try:
+        return given()
+    except GramError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(f"making the library failed: {said_by(error)}") from error
+
+
+def _entered(made: Any, opened: ExitStack) -> ToolLibrary:
+    """The library that was made; a context manager is left when ``opened`` is closed."""
+    if isinstance(made, AbstractContextManager):
+        made = opened.enter_context(made)
+    return library_of(made, by="ab")
+
+
+def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:
+    program, name = arm.program, arm.agent
+    if program is None:
+        named = {(each.program, each.agent) for each in cases}
+        if len(named) != 1 or (found := named.pop())[0] is None:
+            raise ValidationError("there is no program: neither the arm nor the cases name one")
+        program, name = found[0], name or found[1]
+    agent = the_agent(_read(program), name, by="ab")
+    for edit in arm.edits:
+        try:
+            agent = edit(agent)
+        except GramError as error:
+            raise ValidationError(f"an edit failed: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise ConfigurationError(f"an edit failed: {said_by(error)}") from error
+        if not isinstance(agent, Pattern):
+            kind = type(agent).__name__
+            raise ConfigurationError(f"an edit must return the changed agent, it returned {kind}")
+    return the_agent(agent, by="ab") if arm.edits else agent
+
+
+def _read(program: Program) -> ProgramLike:
+    if not isinstance(program, str | os.PathLike):
+        return program
+    return parse_file(Path(program))
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Errors that are raised inside say which arm they are about."""
+    try:
+        yield
+    except ToolBindingError as error:
+        raise ToolBindingError(f"arm {name}: {each}" for each in error.problems) from None
+    except ValidationError as error:
+        raise ValidationError(f"arm {name}: {error}", error.faults) from None
+    except (ConfigurationError, GramEncodeError, ArgumentError) as error:
+        raise ConfigurationError(f"arm {name}: {error}") from error.__cause__
+
+
+def read_arms(arms: Mapping[str, Arm | Program], base: Arm | None) -> dict[str, Arm]:
+    """The arms, complete: what each leaves out is the base's.
+
+    Raises:
+        ArgumentError: an arm is of the wrong type, or a name is empty.
+    """
+    expect(arms, Mapping, "arms", by="ab")
+    expect(base, (Arm, type(None)), "base", by="ab")
+    found = {}
+    for name, given in arms.items():
+        expect(name, str, "the name of an arm", by="ab")
+        if not name.strip():
+            raise ArgumentError("ab: the name of an arm is empty")
+        arm = given if isinstance(given, Arm) else Arm(given)
+        found[name] = arm.over(base) if base else arm
+    if not found:
+        raise ArgumentError("ab: there are no arms")
+    return found

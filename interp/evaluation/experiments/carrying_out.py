@@ -1,0 +1,233 @@
+"""Run the same cases through several arms, and compare them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from importlib.util import find_spec
+from typing import TypeAlias
+
+from attrs import evolve
+
+from gram import ArgumentError, counted, did_you_mean, expect, expect_all
+
+from ...errors import ConfigurationError, ValidationError
+from ...redaction import redact
+from ..cases import Case, Checks, read_cases, require_checks, require_tools
+from .arms import Arm, Program, ReadyArm, declared_answer, read_arms, ready
+from .experiment import Experiment
+from .folder import Folder, PathLike, folder_of
+from .metrics import Metric, MetricLike, read_metrics
+from .plan import Plan, make_plan, repeated_names
+from .progress import Progress, shown
+from .running import Job, run_trials
+from .trials import Trial
+
+OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
+
+
+def ab(
+    cases: PathLike | Iterable[Case],
+    arms: Mapping[str, Arm | Program],
+    metrics: Iterable[MetricLike] = ("passed",),
+    *,
+    primary: str | None = None,
+    base: Arm | None = None,
+    checks: Checks = {},  # noqa: B006  # it is only read
+    repeats: int = 1,
+    seed: int | None = None,
+    difference: float | None = None,
+    out: PathLike | None = None,
+    jobs: int = 4,
+    progress: bool | Progress | None = None,
+    on_plan: OnPlan | None = None,
+) -> Experiment:
+    """Run the same cases through several arms, and compare them honestly.
+
+    Before anything runs, every arm is made ready (its program is valid, its tools bind, its model
+    is known), and the plan is written. The runs go on in random order, several at once, each with
+    a fresh library, and each is recorded. Called again with the same plan and folder, it goes on
+    where it was stopped, and it runs nothing twice: that is no second look.
+
+    Args:
+        cases: the cases, or their file; see `interp.evaluation.cases`.
+        arms: what is compared, by name; the first is the baseline. A program or the path of one is
+            an arm, too.
+        metrics: what is tested: names of `interp.evaluation.experiments.NAMES`,
+            functions of a trial, or a `Metric`.
+        primary: the name of the metric that decides; by default the first.
+        base: what arms leave out.
+        checks: the functions that cases name as their checks.
+        repeats: how often each arm runs each case.
+        seed: draws the order of the runs, and what the statistics need; by default it is drawn,
+            and recorded.
+        difference: the smallest difference of the primary metric that would matter.
+        out: the folder that keeps the experiment; without it, nothing is kept.
+        jobs: how many runs go on at once.
+        progress: whether to show a progress bar; by default where standard error is a terminal.
+        on_plan: is called with the plan and the trials that are done already, before more run.
+
+    Raises:
+        OSError: a file cannot be read or written; what was done is kept.
+        GramDecodeError: a file is not gram.
+        ArgumentError: an argument is of the wrong type.
+        ValidationError: a program or a case is not valid, a metric is unknown, or the folder has
+            another plan.
+        ToolBindingError: the tools of an arm do not bind.
+        ConfigurationError: a model cannot be asked, or the extra ``gram-agents[ab]`` is not
+            installed.
+    """
+    _require_statistics()
+    for name, number in (("repeats", repeats), ("jobs", jobs)):
+        expect(number, int, name, by="ab")
+        if isinstance(number, bool) or number < 1:
+            raise ArgumentError(f"ab: {name} must be at least 1, got {number}")
+    expect(seed, (int, type(None)), "seed", by="ab")
+    if seed is not None and seed < 0:
+        raise ArgumentError(f"ab: seed must be at least 0, got {seed}")
+    expect(difference, (int, float, type(None)), "difference", by="ab")
+    if difference is not None and not 0 < difference < float("inf"):
+        raise ArgumentError(f"ab: difference must be above 0, got {difference}")
+    given = _cases(cases)
+    require_checks(given, checks)
+
+    @cache
+    def made_ready() -> list[ReadyArm]:
+        return [ready(redact(name), arm, given) for name, arm in read_arms(arms, base).items()]
+
+    measured = read_metrics(metrics, given, checks, lambda: declared_answer(made_ready()))
+    decisive = _primary(primary, measured)
+    is_rate = any(each.name == decisive and each.worst is False for each in measured)
+    if difference is not None and difference > 1 and is_rate:
+        raise ArgumentError(
+            f"ab: a difference in {decisive} is at most 1, got {difference:g}; 0.1 is ten points"
+        )
+    prepared = made_ready()
+    programs = [each.program for each in prepared]
+    require_tools((each, programs) for each in given)
+    folder = None if out is None else folder_of(out)
+    old = folder.read_plan() if folder and folder.has_plan else None
+    plan = make_plan(
+        prepared,
+        measured,
+        given,
+        primary=decisive,
+        repeats=repeats,
+        seed=old.seed if old and seed is None else _drawn() if seed is None else seed,
+        difference=difference,
+    )
+    if old and folder:
+        _require_same(old, plan, folder)
+    elif folder:
+        folder.begin(plan)
+    with folder.held() if folder else nullcontext():
+        return _carried_out(plan, prepared, measured, given, folder, jobs, progress, on_plan)
+
+
+def load_experiment(path: PathLike) -> Experiment:
+    """Read an experiment from its folder, as far as it is done; nothing runs.
+
+    Raises:
+        OSError: the folder cannot be read.
+        ConfigurationError: ``gram-agents[ab]`` is not installed.
+        GramDecodeError: a file is not gram.
+        ValidationError: no experiment is in it, or the plan or the results were edited; the fault
+            has its place.
+    """
+    _require_statistics()
+    folder = folder_of(path)
+    plan = folder.read_plan()
+    return Experiment(plan, folder.read(plan), folder.path)
+
+
+def _carried_out(
+    plan: Plan,
+    arms: Iterable[ReadyArm],
+    metrics: tuple[Metric, ...],
+    cases: tuple[Case, ...],
+    folder: Folder | None,
+    jobs: int,
+    progress: bool | Progress | None,
+    on_plan: OnPlan | None,
+) -> Experiment:
+    if folder:
+        folder.cut_off()
+    done = list(folder.read(plan)) if folder else []
+    if on_plan:
+        on_plan(plan, tuple(done))
+    finished = {each.key for each in done}
+    keys = [key for key in plan.order if key not in finished]
+    with shown(progress, len(plan.keys), len(done)) as advance, _telling(folder, plan, done):
+
+        def keep(trial: Trial) -> None:
+            if folder:
+                folder.write(plan, trial)
+            done.append(trial)
+            advance(trial)
+
+        job = Job(
+            {each.name: each for each in arms},
+            {each.name: each for each in cases},
+            metrics,
+            jobs,
+            lambda key: folder.run_file(plan, key) if folder else None,
+            keep,
+        )
+        run_trials(job, keys)
+    return Experiment(plan, done, folder.path if folder else None)
+
+
+@contextmanager
+def _telling(folder: Folder | None, plan: Plan, done: list[Trial]) -> Iterator[None]:
+    """What stops the experiment inside says what is kept."""
+    try:
+        yield
+    except BaseException as error:  # says what is kept, and is raised again
+        if folder:
+            kept = f"{len(done)} of {counted(len(plan.keys), 'run')} are kept in {folder.path}"
+            error.add_note(f"{kept}; the same call goes on with them")
+        raise
+
+
+def _cases(given: PathLike | Iterable[Case]) -> tuple[Case, ...]:
+    if isinstance(given, str | os.PathLike):
+        cases = read_cases(given)
+    else:
+        cases = expect_all(given, Case, "cases", by="ab")
+    if not cases:
+        raise ValidationError("there are no cases: a comparison needs at least one, better forty")
+    cases = tuple(evolve(each, name=redact(each.name)) for each in cases)
+    for name in repeated_names(cases):
+        raise ValidationError(f'two cases are named "{name}": results are kept by these names')
+    return cases
+
+
+def _primary(name: str | None, metrics: tuple[Metric, ...]) -> str:
+    expect(name, (str, type(None)), "primary", by="ab")
+    names = [each.name for each in metrics]
+    if name is None:
+        return names[0]
+    if name not in names:
+        hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
+        raise ValidationError(f'the primary metric "{name}" is not among the metrics; {hint}')
+    return name
+
+
+def _require_same(old: Plan, new: Plan, folder: Folder) -> None:
+    if old.hash != new.hash:
+        raise ValidationError(
+            f"{folder.path}: another experiment is in this folder; name another one, or go on "
+            f"with what was planned. The plans differ (- there, + now):\n{old.differences(new)}"
+        )
+
+
+def _drawn() -> int:
+    return secrets.randbelow(2**31)
+
+
+def _require_statistics() -> None:
+    if find_spec("scipy") is None:
+        raise ConfigurationError("comparisons need statistics: pip install 'gram-agents[ab]'")

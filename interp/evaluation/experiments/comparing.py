@@ -1,0 +1,271 @@
+"""What the scores of arms say: an estimate for each arm, a comparison for each pair of them.
+
+Everything here is arithmetic on scores: a row for each case, in it a number for each repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from math import inf
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from attrs import evolve, frozen
+
+from gram import counted
+
+from ...reprs import repr_without_keys
+from .intervals import FEWEST_DRAWN, Interval, bootstrap, tango, wilson
+from .pair_tests import ALPHA, holm, mcnemar, sign_flips, smallest_p
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Scores: TypeAlias = Sequence[Sequence[float]]
+"""The scores of an arm: a row for each case, in it a number for each repeat."""
+
+Better: TypeAlias = Literal["higher", "lower"]
+
+
+@repr_without_keys
+@frozen
+class Estimate:
+    """What one arm scores.
+
+    Attributes:
+        arm: the name of the arm.
+        metric: the name of the metric.
+        value: the mean over the cases; for a rate, the share that succeeds.
+        interval: where the true mean is; None where nothing can be said.
+        method: how the interval was made.
+        is_rate: whether the metric is yes or no.
+    """
+
+    arm: str
+    metric: str
+    value: float
+    interval: Interval | None
+    method: str
+    is_rate: bool
+
+
+@repr_without_keys
+@frozen
+class Comparison:
+    """How one arm differs from the baseline on the same cases.
+
+    Attributes:
+        metric: the name of the metric.
+        baseline: the arm that it is compared with, the first one.
+        arm: the arm.
+        is_rate: whether the metric is yes or no.
+        difference: the mean of the arm less that of the baseline.
+        interval: where the true difference is; None where nothing can be said.
+        method: how the interval was made.
+        p_value: how often arms that are alike differ as much, by chance.
+        p_corrected: the same, corrected for all comparisons of the experiment.
+        test: the test that gave the p-value.
+        effect: the size of the difference compared with how much cases vary; None where they do
+            not vary.
+        effect_name: what the effect is called.
+        better: in how many cases the arm is better than the baseline.
+        worse: in how many it is worse.
+        cases: in how many they were compared.
+        deviation: the standard deviation of the differences of the cases.
+        direction: whether ``higher`` or ``lower`` scores are better.
+    """
+
+    metric: str
+    baseline: str
+    arm: str
+    is_rate: bool
+    difference: float
+    interval: Interval | None
+    method: str
+    p_value: float
+    p_corrected: float
+    test: str
+    effect: float | None
+    effect_name: str
+    better: int
+    worse: int
+    cases: int
+    deviation: float
+    direction: Better = "higher"
+
+    def __repr__(self) -> str:
+        interval = self.interval
+        within = f" [{interval.low:+.3g}, {interval.high:+.3g}]" if interval else ""
+        found = f"{self.arm} − {self.baseline} {self.difference:+.3g}{within}"
+        cases = counted(self.cases, "case")
+        return f"<Comparison of {self.metric}: {found}, p = {self.p_corrected:.3g}, {cases}>"
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether chance alone makes such a difference in at most 5 % of experiments."""
+        return self.p_corrected <= ALPHA
+
+    @property
+    def equal(self) -> int:
+        """In how many cases the arms score the same."""
+        return self.cases - self.better - self.worse
+
+    @property
+    def smallest_p(self) -> float:
+        """The smallest p-value that these cases could have had, whatever came out."""
+        return smallest_p(self.cases)
+
+
+def estimate(
+    arm: str,
+    metric: str,
+    scores: Scores,
+    *,
+    is_rate: bool,
+    seed: int,
+    least: float = -inf,
+) -> Estimate:
+    """What an arm scores, with an interval.
+
+    Args:
+        arm: the name of the arm.
+        metric: the name of the metric.
+        scores: its scores.
+        is_rate: whether they are all 0 or 1.
+        seed: draws the cases for the bootstrap.
+        least: the least that a score can be.
+    """
+    means = [fmean(row) for row in scores]
+    value = fmean(means)
+    interval: Interval | None
+    if is_rate and _once(scores):
+        return Estimate(arm, metric, value, wilson(sum(means), len(means)), "Wilson", True)
+    found = bootstrap(means, _generator(seed, arm, metric), is_skewed=True)
+    if is_rate and found is None:  # all cases alike: each counts as one run
+        interval, method = wilson(sum(means), len(means)), "Wilson on cases"
+    else:
+        interval = _within(found or _point(means), 0 if is_rate else least, 1 if is_rate else inf)
+        method = _bootstrap_name(means, "BCa")
+    return Estimate(arm, metric, value, interval, method, is_rate)
+
+
+def compare(
+    metric: str,
+    baseline: tuple[str, Scores],
+    other: tuple[str, Scores],
+    *,
+    is_rate: bool,
+    better: Better = "higher",
+    seed: int,
+) -> Comparison:
+    """Compare an arm with the baseline; the p-value is not corrected yet, see `corrected`.
+
+    One run a case that succeeds or not: McNemar's exact test, and Tango's interval. Anything else:
+    the repeats of a case are averaged, signs are flipped, and cases are drawn for the interval.
+
+    Args:
+        metric: the name of the metric.
+        baseline: the name of the baseline and its scores.
+        other: the name of the other arm and its scores, for the same cases.
+        is_rate: whether all scores are 0 or 1.
+        better: whether higher or lower scores are better.
+        seed: draws signs and cases.
+    """
+    first, second = baseline[1], other[1]
+    # Sums of whole numbers are exact, so that equal cases are equal.
+    differences = [(sum(b) - sum(a)) / len(a) for a, b in zip(first, second, strict=True)]
+    cases = len(differences)
+    up, down = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
+    difference = fmean(differences)
+    deviation = stdev(differences) if cases > 1 else 0.0
+    rng = _generator(seed, metric, baseline[0], other[0])
+    interval: Interval | None
+    if is_rate and _once(first) and _once(second):
+        p_value, test = mcnemar(up, down), "McNemar, exact"
+        interval, method = tango(up, down, cases), "Tango"
+        effect, effect_name = (up / (up + down) - 0.5 if up + down else None), "Cohen's g"
+    else:
+        p_value, test = sign_flips(differences, rng), "sign flips"
+        found = bootstrap(differences, rng)
+        if is_rate and found is None:
+            sums = (max(difference, 0.0) * cases, max(-difference, 0.0) * cases)
+            interval, method = tango(*sums, cases), "Tango on cases"
+        else:
+            interval = _within(found, -1, 1) if is_rate else found or _point(differences)
+            method = _bootstrap_name(differences, "percentile")
+        effect, effect_name = (difference / deviation if deviation else None), "Cohen's d_z"
+    wins, losses = (up, down) if better == "higher" else (down, up)
+    return Comparison(
+        metric,
+        baseline[0],
+        other[0],
+        is_rate,
+        difference,
+        interval,
+        method,
+        p_value,
+        p_value,
+        test,
+        effect,
+        effect_name,
+        wins,
+        losses,
+        cases,
+        deviation,
+        better,
+    )
+
+
+def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """The comparisons of an experiment, their p-values corrected for all metrics and arms."""
+    p_values = holm([each.p_value for each in comparisons])
+    return tuple(evolve(each, p_corrected=p) for each, p in zip(comparisons, p_values, strict=True))
+
+
+def filled(
+    scores: Mapping[str, Sequence[Sequence[float | None]]], *, better: Better, worst: float | None
+) -> dict[str, list[list[float]]]:
+    """Scores in which each missing one is the worst, so that what failed counts against its arm.
+
+    Without a ``worst`` it is the worst one that any arm has (Lachin 1999, Worst-rank score
+    analysis with informatively missing observations in clinical trials, Controlled Clinical
+    Trials 20, 408-422). It is the same for all arms, so that arms that are alike stay alike.
+    """
+    known = [each for rows in scores.values() for row in rows for each in row if each is not None]
+    if worst is None:
+        worst = (min if better == "higher" else max)(known, default=0.0)
+    filler = worst
+    return {
+        arm: [[filler if each is None else each for each in row] for row in rows]
+        for arm, rows in scores.items()
+    }
+
+
+def _once(scores: Scores) -> bool:
+    return all(len(row) == 1 for row in scores)
+
+
+def _within(interval: Interval | None, low: float, high: float) -> Interval | None:
+    return interval and Interval(max(interval.low, low), min(interval.high, high))
+
+
+def _point(values: Sequence[float]) -> Interval | None:
+    """The interval of cases that are all alike: a point, which says nothing of others."""
+    return Interval(fmean(values), fmean(values)) if len(values) > 1 else None
+
+
+def _bootstrap_name(values: Sequence[float], kind: str) -> str:
+    if len(values) < 2:
+        return "none: one case"
+    if len(set(values)) == 1:
+        return "the same in every case"
+    return f"{kind} bootstrap of cases" if len(values) >= FEWEST_DRAWN else "Student's t of cases"
+
+
+def _generator(seed: int, *names: str) -> np.random.Generator:
+    """Random numbers of their own for each figure, so that no figure depends on another."""
+    import numpy as np
+
+    digest = sha256("\0".join([str(seed), *names]).encode(errors="surrogatepass")).digest()
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))

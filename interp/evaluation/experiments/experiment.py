@@ -1,0 +1,352 @@
+"""An experiment: its plan, its trials, and what they say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import inf
+from pathlib import Path
+
+from gram import counted, expect, expect_all
+
+from ...json_text import Json
+from ...machine import Usage
+from ...redaction import redact
+from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
+from .metrics import MEASURES, score_of
+from .pair_tests import ALPHA, smallest_p
+from .plan import Plan, PlannedMetric
+from .power import POWER, cases_needed
+from .trials import Trial
+
+_DIFFERENCES = (0.05, 0.1, 0.2)
+"""The differences of a rate whose number of cases is told, where the plan names none."""
+
+
+class Experiment:
+    """What came out: the trials, an estimate for each arm, a comparison for each two.
+
+    Nothing is compared before all trials of the plan are done: to look earlier, and to go on if
+    one does not like what one sees, finds differences where there are none.
+
+    Args:
+        plan: the plan.
+        trials: the trials that are done.
+        folder: where they are kept, or None.
+
+    Attributes:
+        plan: the plan.
+        trials: the trials that are done, in the order of the plan, whichever ended first.
+        folder: where they are kept, or None.
+    """
+
+    def __init__(self, plan: Plan, trials: Sequence[Trial], folder: Path | None = None) -> None:
+        expect(plan, Plan, "plan", by="Experiment")
+        by_key = {each.key: each for each in expect_all(trials, Trial, "trials", by="Experiment")}
+        self.plan = plan
+        self.trials = tuple(by_key[key] for key in plan.keys if key in by_key)
+        self.folder = folder
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all trials of the plan are done."""
+        return len(self.trials) == len(self.plan.keys)
+
+    @cached_property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """What each arm scores, for each metric and for what every run is measured by."""
+        return tuple(
+            estimate(
+                arm,
+                metric.name,
+                rows,
+                is_rate=is_rate,
+                seed=self.plan.seed,
+                least=0.0 if metric.name in MEASURES else -inf,
+            )
+            for metric, is_rate, scores in self._measured()
+            for arm, rows in scores.items()
+        )
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Each arm compared with the first, for each metric; empty until all trials are done."""
+        if not self.is_complete:
+            return ()
+        baseline, *others = self.plan.arms
+        return corrected(
+            [
+                compare(
+                    metric.name,
+                    (baseline, scores[baseline]),
+                    (other, scores[other]),
+                    is_rate=is_rate,
+                    better=metric.better,
+                    seed=self.plan.seed,
+                )
+                for metric, is_rate, scores in self._measured()
+                if metric in self.plan.metrics
+                for other in others
+            ]
+        )
+
+    def comparison(self, metric: str | None = None, arm: str | None = None) -> Comparison:
+        """One comparison; by default that of the primary metric and the second arm.
+
+        Raises:
+            LookupError: there is none, such as before all trials are done.
+        """
+        metric = metric or self.plan.primary
+        for each in self.comparisons:
+            if each.metric == metric and arm in (None, each.arm):
+                return each
+        raise LookupError(f"there is no comparison of {metric} for {arm or 'another arm'}")
+
+    @property
+    def failures(self) -> tuple[Trial, ...]:
+        """The trials that failed."""
+        return tuple(each for each in self.trials if each.failure is not None)
+
+    @property
+    def models(self) -> dict[str, tuple[str, ...]]:
+        """The models that answered, by arm, as their providers name them."""
+        return {
+            arm: tuple(dict.fromkeys(m for t in self.trials if t.arm == arm for m in t.models))
+            for arm in self.plan.arms
+        }
+
+    @property
+    def judges(self) -> dict[str, tuple[Usage, float | None]]:
+        """What the judges took, by metric: their tokens, and the cost if it is known of each.
+
+        It is no part of what the arms took.
+        """
+        found: dict[str, tuple[Usage, float | None]] = {}
+        for trial in self.trials:
+            for name, score in trial.scores.items():
+                if score.usage is not None:
+                    usage, cost = found.get(name, (Usage(0, 0), 0.0))
+                    total = None if cost is None or score.cost is None else cost + score.cost
+                    found[name] = usage + score.usage, total
+        return found
+
+    def differing(self) -> tuple[tuple[Trial, ...], ...]:
+        """The trials that the primary metric scores otherwise for some arms, a group a repeat."""
+        groups: dict[tuple[str, int], list[Trial]] = {}
+        for each in self.trials:
+            groups.setdefault((each.case.name, each.repeat), []).append(each)
+        primary = self.plan.primary
+        found = (
+            group
+            for group in groups.values()
+            if len({(each.scores[primary].value, each.failure is None) for each in group}) > 1
+        )
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known to read the figures, in plain words."""
+        return tuple(self._notes())
+
+    # --- scores
+
+    def _measured(self) -> Iterator[tuple[PlannedMetric, bool, dict[str, list[list[float]]]]]:
+        """Each metric, whether it is a rate, and the scores of the arms; those without any not."""
+        tested = {each.name for each in self.plan.metrics}
+        described = [
+            PlannedMetric(each.name, each.better, None, "")
+            for each in (MEASURES[name] for name in ("calls", "tokens", "cost", "seconds"))
+            if each.name not in tested
+        ]
+        for metric in (*self.plan.metrics, *described):
+            scores = self._scores(metric.name)
+            known = {
+                arm: [each for row in rows for each in row if each is not None]
+                for arm, rows in scores.items()
+            }
+            is_rate = all(isinstance(each, bool) for given in known.values() for each in given)
+            if any(known.values()) if is_rate else all(known.values()):
+                worst = 0.0 if is_rate and metric.worst is None else metric.worst
+                done = filled(scores, better=metric.better, worst=worst)
+                if all(done.values()):
+                    yield metric, is_rate, done
+
+    def _scores(self, metric: str) -> dict[str, list[list[float | None]]]:
+        """The scores of a metric by arm: a row for each case with a trial."""
+        rows: dict[str, dict[str, list[float | None]]] = {arm: {} for arm in self.plan.arms}
+        for trial in self.trials:
+            row = rows[trial.arm].setdefault(trial.case.name, [])
+            row.append(score_of(trial, metric).value)
+        return {arm: list(cases.values()) for arm, cases in rows.items()}
+
+    # --- notes
+
+    def _notes(self) -> Iterator[str]:
+        plan = self.plan
+        done, planned = len(self.trials), len(plan.keys)
+        if not self.is_complete:
+            runs = counted(planned, "run")
+            yield f"{done} of {runs} are done; nothing is compared before all of them are"
+        yield from before_running(plan)
+        for arm in plan.arms:
+            mine = [each for each in self.trials if each.arm == arm]
+            runs = counted(len(mine), "run")
+            failed = [each.failure for each in mine if each.failure is not None]
+            if failed:
+                first = " ".join(failed[0].split())[:120]
+                yield (
+                    f"{len(failed)} of {runs} of {arm} failed, which is no success; "
+                    f"the first: {first}"
+                )
+            for metric in plan.metrics:
+                without = [
+                    each.scores[metric.name].problem or "no score"
+                    for each in mine
+                    if each.failure is None and each.scores[metric.name].value is None
+                ]
+                if without:
+                    yield (
+                        f"{len(without)} of {runs} of {arm} without a score for {metric.name}, "
+                        f"which counts as the worst; the first: {without[0][:120]}"
+                    )
+        for name, (usage, cost) in self.judges.items():
+            tokens = usage.total_tokens
+            took = "an unknown number of tokens" if tokens is None else counted(tokens, "token")
+            spent = "" if cost is None else f" and {cost:.4g} USD"
+            if tokens != 0:
+                yield f"judging by {name} took {took}{spent}, which are in no arm's figures"
+        yield from self._deterministic()
+        tested = {each.metric for each in self.comparisons}
+        for metric in plan.metrics:
+            if self.is_complete and len(plan.arms) > 1 and metric.name not in tested:
+                yield f"an arm has no score for {metric.name} at all, so it is not compared"
+        for each in self.comparisons:
+            if each.metric == plan.primary:
+                yield from _readings(each, plan.difference, ALPHA / _tests(plan))
+
+    def _deterministic(self) -> Iterator[str]:
+        if self.plan.repeats < 2 or not self.is_complete:
+            return
+        said: dict[str, list[bool]] = {}
+        prints: dict[tuple[str, str], set[str]] = {}
+        for each in self.trials:
+            prints.setdefault((each.arm, each.case.name), set()).add(each.fingerprint)
+        for (arm, _), found in prints.items():
+            said.setdefault(arm, []).append(len(found) == 1)
+        for arm, same in said.items():
+            if all(same):
+                yield f"the runs of {arm} are deterministic: its repeats say nothing"
+
+    # --- showing
+
+    def table(self) -> str:
+        """The experiment as text, for a terminal."""
+        from .tables import text_of
+
+        return text_of(self)
+
+    def to_json(self) -> dict[str, Json]:
+        """The experiment as JSON: the plan's figures, estimates, comparisons and trials."""
+        from .tables import json_of
+
+        return json_of(self)
+
+    def to_html(self) -> str:
+        """The experiment as a page of HTML that loads nothing."""
+        from .report import report
+
+        return report(self)
+
+    def write_html(self, file: str | os.PathLike[str]) -> None:
+        """Write the page to a file, and beside it a page for each run that differs.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        from .pages import write_report
+
+        expect(file, (str, os.PathLike), "file", by="write_html")
+        write_report(self, Path(file))
+
+    def __repr__(self) -> str:
+        plan = self.plan
+        said = [counted(len(plan.cases), "case"), " / ".join(plan.arms)]
+        if plan.repeats > 1:
+            said.append(f"{plan.repeats} times")
+        if not self.is_complete:
+            said.append(f"{len(self.trials)} of {counted(len(plan.keys), 'run')} done")
+        for each in self.comparisons[: 1 if len(plan.arms) == 2 else 0]:
+            said.append(f"{each.metric} {each.difference:+.3g}, p = {each.p_corrected:.3g}")
+        return redact(f"<Experiment {', '.join(said)}>")
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .report import fragment
+
+        return {"text/plain": redact(self.table()), "text/html": fragment(self)}
+
+
+def before_running(plan: Plan) -> Iterator[str]:
+    """What can be said of a plan before anything runs."""
+    if len(plan.arms) == 1:
+        yield "there is one arm: nothing is compared"
+        return
+    cases = len(plan.cases)
+    if smallest_p(cases) > ALPHA:
+        repeats = ", however often they are repeated" if plan.repeats > 1 else ""
+        yield (
+            f"these cases cannot reach 5 %: {counted(cases, 'case')} cannot give a p-value below "
+            f"{smallest_p(cases):.2g}{repeats}; 6 are the fewest that can"
+        )
+    elif smallest_p(cases) * _tests(plan) > ALPHA:
+        yield (
+            f"{cases} cases cannot reach 5 % in one of {_tests(plan)} comparisons alone: "
+            f"corrected, their smallest p-value is {smallest_p(cases) * _tests(plan):.2g}"
+        )
+
+
+def _tests(plan: Plan) -> int:
+    return len(plan.metrics) * (len(plan.arms) - 1)
+
+
+def _readings(found: Comparison, planned: float | None, alpha: float) -> Iterator[str]:
+    """What else a comparison says: whether it could have found anything, and what would."""
+    differ = found.better + found.worse
+    who = f"{found.arm} and {found.baseline}"
+    if differ == 0:
+        yield f"{who} score the same in every case"
+    elif smallest_p(differ) > ALPHA >= found.smallest_p:
+        yield (
+            f"{who} differ in {counted(differ, 'case')}: with so few, 5 % cannot be reached, "
+            "whichever way they go"
+        )
+    if not found.is_rate and planned is None:
+        return
+    wanted = (planned,) if planned else _DIFFERENCES
+    needed = [(each, needed_for(found, each, alpha)) for each in wanted]
+    told = [
+        f"{cases} for {100 * each:g} points" if found.is_rate else f"{cases} for {each:g}"
+        for each, cases in needed
+        if cases is not None
+    ]
+    if told:
+        yield (
+            f"cases that find a difference in {found.metric} {POWER:.0%} of the time, where they "
+            f"vary as between {who}: {', '.join(told)}"
+        )
+
+
+def needed_for(found: Comparison, difference: float, alpha: float = ALPHA) -> int | None:
+    """How many cases a difference needs, where cases vary as in a comparison; see `cases_needed`.
+
+    Where few cases differ, that is no proof that few would; at least one more is assumed to.
+    """
+    if found.is_rate and difference > 1:  # rates never differ so much
+        return None
+    if found.test.startswith("McNemar"):
+        differing = (found.better + found.worse + 1) / (found.cases + 1)
+        share = min(1.0, max(differing, difference))
+        return cases_needed(difference, disagreement=share, alpha=alpha)
+    if not found.deviation:
+        return None
+    return cases_needed(difference, deviation=found.deviation, alpha=alpha)

@@ -1,0 +1,123 @@
+"""A judge that is an agent: it scores answers without knowing whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+from attrs import evolve
+
+from gram import dumps
+from lenses_ext import Model, ProgramLike, agent_answer, agent_model, view
+
+from ...errors import AgentError, ConfigurationError
+from ...execution import RunOptions, begin, named_model
+from ...json_text import Json, write_json
+from ...machine import ApprovalPolicy, Effect, Event, Limits, State
+from ...programs import the_agent
+from ...redaction import redact
+from ...tools import LibraryLike, library_of
+from .comparing import Better
+from .metrics import Metric, short_hash
+from .plan import described, tool_to_pattern
+from .replies import Replies
+from .trials import Score, Trial
+
+
+def judged_by(
+    program: ProgramLike,
+    library: LibraryLike = None,
+    *,
+    name: str = "judged",
+    better: Better = "higher",
+    **options: Unpack[RunOptions],
+) -> Metric:
+    """A metric that asks an agent about each answer.
+
+    The judge is told the input, what the case expects and the answer, as JSON. It sees neither
+    the arm, nor the order, nor another answer. Its program declares the type of its verdict: a
+    boolean, a number, or a record with a field ``score`` of one of them. Each verdict is a run of
+    its own, which is recorded beside the run that it judges.
+
+    Args:
+        program: the judge.
+        library: its tools.
+        name: the name of the metric.
+        better: whether higher or lower scores are better.
+        **options: how to run it, see `RunOptions`.
+
+    Raises:
+        ValidationError: the program is not valid.
+        ConfigurationError: the program declares no type for its answer.
+
+    """
+    tools = library_of(library, by="judged_by")
+    agent = the_agent(program, by="judged_by")
+    if view(agent_answer, agent) is None:
+        raise ConfigurationError(
+            "a judge must declare the type of its answer, such as (:Answer:Boolean)"
+        )
+    begin(agent, "a first answer", tools, **options)  # it binds, and its model is known
+    asked = named_model(options.get("model")) or view(agent_model, agent)
+
+    async def measure(trial: Trial) -> Score:
+        told = {"input": trial.case.input, "answer": trial.content}
+        if trial.case.has_expected:
+            told["expected"] = trial.case.expected
+        chosen: RunOptions = {**options}
+        if trial.file:
+            chosen["record"] = record = judged_file(trial.file, name)
+            record.unlink(missing_ok=True)  # of a judge that was interrupted
+        replies, theirs = Replies(), options.get("watch")
+
+        def watch(effect: Effect | None, event: Event, state: State) -> None:
+            replies.watch(effect, event, state)
+            if theirs:
+                theirs(effect, event, state)
+
+        chosen["watch"] = watch
+        run = begin(agent, write_json(told), tools, **chosen)
+        try:
+            score = _verdict((await run.afinish()).value)
+        except AgentError as error:
+            score = Score(None, f"the judge failed: {error}")
+        return evolve(score, usage=run.state.usage, cost=replies.cost(asked))
+
+    written = [dumps(tool_to_pattern(each)) for each in tools.values()]
+    chosen_before = [f"{key}={_told(value)}" for key, value in sorted(options.items())]
+    details = "\0".join([dumps(agent), *written, *chosen_before])
+    return Metric(name, measure, better, details=details)
+
+
+def _told(option: Any) -> str:
+    """What a plan can know of an option: the same in another process."""
+    is_told = isinstance(option, str | int | float | Mapping | Model | Limits | ApprovalPolicy)
+    return str(option) if is_told or option is None else described(option)
+
+
+def _verdict(value: Json) -> Score:
+    reason: Any = None
+    if isinstance(value, dict):
+        reason = value.get("reason")
+        value = value.get("score")
+    if isinstance(value, bool | int | float):
+        return Score(value, reason if isinstance(reason, str) else None)
+    return Score(None, f"the judge's verdict is neither a boolean nor a number: {value!r}")
+
+
+def judged_file(file: Path, name: str) -> Path:
+    """Where the run of a judge is recorded: beside the run that it judges.
+
+    Args:
+        file: the record of the run that is judged.
+        name: the name of the metric.
+    """
+    short = slug(name)
+    known = short if short == name else f"{short}-{short_hash(name)[:6]}"
+    return file.with_name(f"{file.name.removesuffix('.run.gram')}.{known}.run.gram")
+
+
+def slug(name: str) -> str:
+    """A name as a part of the name of a file; known keys are replaced."""
+    return "".join(each if each.isalnum() or each in "-_" else "-" for each in redact(name))[:24]

@@ -1,0 +1,321 @@
+"""Metrics: what is measured of each run.
+
+A metric is a function of a trial that gives a number, or yes or no. The checks of `gram test` are
+metrics, too: a trial has ``content``, ``value``, ``tools_used`` and ``usage`` as a response has.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from math import isfinite
+from typing import Any, TypeAlias, Union
+
+from attrs import evolve, field, frozen
+
+from gram import ArgumentError, did_you_mean, expect
+
+from ...errors import ConfigurationError, ValidationError, said_by
+from ...json_text import Json, read_json
+from ...machine.contracts import check, require_schema
+from ...reprs import repr_without_keys
+from ...tools import is_from_outside
+from ..cases import Case, Checks, judge
+from .comparing import Better
+from .trials import Score, Trial
+
+Measure: TypeAlias = Callable[..., Any]
+"""A function ``measure(trial)`` or ``measure(trial, case)``, plain or a coroutine function."""
+
+
+def _better(_: object, __: object, value: object) -> None:
+    if value not in ("higher", "lower"):
+        raise ArgumentError(f'Metric: better must be "higher" or "lower", got {value!r}')
+
+
+@repr_without_keys
+@frozen
+class Metric:
+    """Something that is measured of each run.
+
+    What ``measure`` returns: True or False make a rate, numbers a mean. A text says why the answer
+    is no, and so does an AssertionError. None, NaN and other exceptions are no score. A run that
+    failed succeeds in nothing, and a run without a score counts as the worst.
+
+    Attributes:
+        name: its name, which no other metric of the experiment has.
+        measure: the function, see `Measure`.
+        better: whether ``higher`` or ``lower`` scores are better.
+        worst: the score of a run without one; by default False where the others are yes or no,
+            and else the worst that any run has.
+        of_failed: whether runs that failed are measured, too, as their cost is.
+        details: a text that says what else the scores depend on; the plan has its hash.
+    """
+
+    name: str
+    measure: Measure
+    better: Better = field(default="higher", validator=_better)
+    worst: float | bool | None = None
+    of_failed: bool = False
+    details: str = field(default="", repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        expect(self.name, str, "name", by="Metric")
+        if not self.name.strip():
+            raise ArgumentError("Metric: the name is empty")
+        if not callable(self.measure):
+            raise ArgumentError(f"Metric {self.name}: measure must be a function")
+
+    async def score(self, trial: Trial) -> Score:
+        """What the metric says of a trial."""
+        if trial.failure is not None and not self.of_failed:
+            return Score(self.worst, "the run failed")
+        try:
+            given = (trial, trial.case) if _takes_case(self.measure) else (trial,)
+            found = self.measure(*given)
+            if inspect.isawaitable(found):
+                found = await found
+            return _score(found)
+        except AssertionError as error:
+            return Score(False, str(error) or "an assertion failed")
+        except BaseException as error:  # user code may raise anything
+            if is_from_outside(error):
+                raise
+            return Score(None, said_by(error))
+
+    @property
+    def code(self) -> str:
+        """A text that changes when the Python code or the details of the metric do."""
+        parts = [code_of(self.measure), self.details]
+        return short_hash("\0".join(parts)) if any(parts) else ""
+
+
+MetricLike: TypeAlias = Union[str, Metric, Measure]
+"""The name of a metric that is built in, a `Metric`, or a function that is one under its name."""
+
+
+_LARGEST = 1e100
+"""A score that is larger has no mean and no deviation that could be computed."""
+
+
+def _score(found: Any) -> Score:
+    if isinstance(found, Score):
+        if found.value is None:
+            return found
+        checked = _score(found.value)
+        return evolve(found, value=checked.value, problem=found.problem or checked.problem)
+    if isinstance(found, str):
+        return Score(False, found or "the answer is empty")
+    if found is None:
+        return Score(None, "the metric returned None")
+    if isinstance(found, bool):
+        return Score(found)
+    try:
+        number = float(found)
+    except OverflowError:
+        return Score(None, "the metric returned a number that is too large")
+    except (TypeError, ValueError):
+        return Score(None, f"the metric returned {type(found).__name__}, no number")
+    if getattr(getattr(found, "dtype", None), "kind", "") == "b":  # numpy's
+        return Score(bool(found))
+    is_usable = isfinite(number) and abs(number) <= _LARGEST
+    return Score(number) if is_usable else Score(None, f"the metric returned {number}")
+
+
+def _takes_case(measure: Measure) -> bool:
+    try:
+        parameters = inspect.signature(measure).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [each for each in parameters if each.kind in positional and each.default is each.empty]
+    return len(needed) > 1
+
+
+def code_of(function: object) -> str:
+    """A text that changes when the code of a user's function does; empty if it cannot be known."""
+    if getattr(function, "__module__", None) in _OURS:
+        return ""
+    try:
+        unwrapped = inspect.unwrap(function)  # type: ignore[arg-type]  # else a TypeError
+        source = inspect.getsource(unwrapped)
+    except (TypeError, OSError, ValueError):
+        return ""
+    return short_hash(source)
+
+
+def short_hash(text: str) -> str:
+    """A short text that is another one for another text."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+_OURS = {__name__, f"{__package__}.judging"}
+
+
+# --- the metrics that are built in
+
+
+def passed(checks: Checks) -> Metric:
+    """Whether a run is what its case expects: the answer, the calls, the checks."""
+
+    def measure(trial: Trial) -> Score:
+        assert trial.response
+        failures = judge(trial.case, trial.response, checks)
+        return Score(not failures, "; ".join(map(str, failures)) or None)
+
+    code = "\0".join(f"{name} {code_of(check)}" for name, check in sorted(checks.items()))
+    return Metric("passed", measure, worst=False, details=code)
+
+
+def _exact(trial: Trial) -> Score:
+    assert trial.response
+    failures = judge(evolve(trial.case, calls=None, checks=()), trial.response)
+    return Score(not failures, "; ".join(map(str, failures)) or None)
+
+
+def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
+    """Whether the answer is JSON that a schema accepts.
+
+    Args:
+        schema: the JSON Schema.
+        name: the name of the metric.
+
+    Raises:
+        ValidationError: it is not a JSON Schema.
+    """
+    expect(schema, Mapping, "schema", by="matches_schema")
+    text = require_schema(schema)
+
+    def measure(trial: Trial) -> Score:
+        try:
+            check(read_json(text), read_json(trial.content))
+        except ValidationError as error:
+            return Score(False, str(error))
+        except ValueError as error:
+            return Score(False, f"the answer is not JSON: {error}")
+        return Score(True)
+
+    return Metric(name, measure, worst=False, details=text)
+
+
+def _calls(trial: Trial) -> int:
+    return trial.calls
+
+
+def _rounds(trial: Trial) -> int:
+    return trial.rounds
+
+
+def _tokens(trial: Trial) -> int | None:
+    return trial.usage.total_tokens
+
+
+def _input_tokens(trial: Trial) -> int | None:
+    return trial.usage.input_tokens
+
+
+def _output_tokens(trial: Trial) -> int | None:
+    return trial.usage.output_tokens
+
+
+def _cost(trial: Trial) -> float | Score:
+    if trial.cost is None:
+        return Score(None, "the cost is unknown: the server that answered has no known price")
+    return trial.cost
+
+
+def _seconds(trial: Trial) -> float:
+    return trial.seconds
+
+
+MEASURES: Mapping[str, Metric] = {
+    name: Metric(name, measure, "lower", of_failed=True)
+    for name, measure in {
+        "calls": _calls,
+        "rounds": _rounds,
+        "tokens": _tokens,
+        "input_tokens": _input_tokens,
+        "output_tokens": _output_tokens,
+        "cost": _cost,
+        "seconds": _seconds,
+    }.items()
+}
+"""What every run has been measured by: a run that failed was paid for, too."""
+
+
+def score_of(trial: Trial, metric: str) -> Score:
+    """What a metric says of a trial; what every run is measured by need not be in the plan."""
+    if metric in trial.scores:
+        return trial.scores[metric]
+    return _score(MEASURES[metric].measure(trial))
+
+
+NAMES = ("passed", "exact", "schema", *MEASURES)
+"""The names of the metrics that are built in."""
+
+
+Declared: TypeAlias = Callable[[], Mapping[str, Json]]
+
+
+def read_metrics(
+    given: Iterable[MetricLike], cases: Sequence[Case], checks: Checks, declared: Declared
+) -> tuple[Metric, ...]:
+    """The metrics that are meant.
+
+    Args:
+        given: names, metrics and functions.
+        cases: the cases that they will measure.
+        checks: the user's functions that cases name.
+        declared: gives the schema of the answer that the agents declare.
+
+    Raises:
+        ArgumentError: something is no metric, or two have the same name.
+        ValidationError: a name is unknown, or a metric cannot measure these cases.
+        ConfigurationError: a metric needs an extra that is not installed.
+    """
+    if isinstance(given, str | Metric) or callable(given):
+        given = [given]
+    expect(given, Iterable, "metrics", by="ab")
+    found = [_metric(each, cases, checks, declared) for each in given]
+    if not found:
+        raise ArgumentError("ab: there are no metrics")
+    names = [each.name for each in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"ab: two metrics are named {name}")
+    return tuple(found)
+
+
+def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks, declared: Declared) -> Metric:
+    if isinstance(given, Metric):
+        return given
+    if callable(given):
+        name = getattr(given, "__name__", type(given).__name__)
+        return Metric(name, given)
+    if not isinstance(given, str):
+        kind = type(given).__name__
+        raise ArgumentError(f"ab: a metric is a name, a Metric or a function, got {kind}")
+    if given == "passed":
+        return passed(checks)
+    if given == "exact":
+        if without := [each.name for each in cases if not each.has_expected]:
+            raise ValidationError(
+                f'the metric exact needs expected in every case; case "{without[0]}" has none'
+            )
+        return Metric("exact", _exact, worst=False)
+    if given == "schema":
+        return matches_schema(declared())
+    if given == "cost":
+        _require_prices()
+    if given not in MEASURES:
+        hint = did_you_mean(given, NAMES) or f"there are {', '.join(NAMES)}"
+        raise ValidationError(f'there is no metric "{given}"; {hint}')
+    return MEASURES[given]
+
+
+def _require_prices() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("genai_prices") is None:
+        raise ConfigurationError("the metric cost needs prices: pip install 'gram-agents[prices]'")

@@ -1,0 +1,367 @@
+"""The plan of an experiment: what is compared, on what, how often, and by what it is decided.
+
+.. code-block:: text
+
+    (:Plan {format: 1, hash: "3f2a…", primary: "passed", repeats: 1, seed: 42})
+    [:Arm {name: "A", model: "OpenAI/gpt-5.6-luna"} | [hello:Agent {…}], [:Library | …]]
+    (:Metric {name: "passed", better: "higher"})
+    (:Case {name: "greets", input: "I am Alice"})
+
+It is written before anything runs. Its hash is that of everything else in it, so that a plan that
+was edited is found, and an experiment that goes on is known to be the same one.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import unified_diff
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from attrs import evolve, fields, frozen
+
+from gram import Pattern, Subject, TaggedString, Value, counted, dumps, fault, format_text
+from lenses_ext import Model, dumps as dumps_program
+
+from ...errors import ValidationError
+from ...json_text import Json, write_json
+from ...machine import Limits
+from ...records import Reader, expect_one_of, redacted_pattern, without_empty, write_text
+from ...redaction import is_plain_word, redactor
+from ...reprs import repr_without_keys
+from ...tools import Tool
+from ..cases import Case, ExpectedCall
+from .arms import ReadyArm
+from .comparing import Better
+from .metrics import Metric, code_of
+
+FORMAT = 1
+PLAN = "Plan"
+_MOST_LINES = 40  # of a difference between plans
+
+
+@repr_without_keys
+@frozen
+class PlannedMetric:
+    """A metric as a plan has it: its function is not part of it.
+
+    Attributes:
+        name: its name.
+        better: whether higher or lower scores are better.
+        worst: the score of a run without one, or None for the worst that any run has.
+        code: a text that changes when its code does; empty if that is not known.
+    """
+
+    name: str
+    better: Better
+    worst: float | bool | None
+    code: str
+
+
+@repr_without_keys
+@frozen
+class Plan:
+    """What an experiment is, decided before anything runs.
+
+    Attributes:
+        arms: the names of the arms; the first is the baseline.
+        metrics: the metrics that are tested.
+        primary: the name of the metric that decides.
+        cases: the cases, as far as a plan has them.
+        repeats: how often each arm runs each case.
+        seed: draws the order of the runs, and the numbers that the statistics need.
+        difference: the smallest difference that would matter, or None.
+        head: the first pattern of the plan as gram, without its hash.
+        parts: the others: its arms, metrics and cases.
+    """
+
+    arms: tuple[str, ...]
+    metrics: tuple[PlannedMetric, ...]
+    primary: str
+    cases: tuple[Case, ...]
+    repeats: int
+    seed: int
+    difference: float | None
+    head: Pattern
+    parts: tuple[Pattern, ...]
+
+    def __repr__(self) -> str:
+        runs = [counted(len(self.cases), "case"), " / ".join(self.arms)]
+        if self.repeats > 1:
+            runs.append(f"{self.repeats} times")
+        return f"<Plan {self.hash[:8]}: {', '.join(runs)}, decided by {self.primary}>"
+
+    @cached_property  # each result is signed with it
+    def hash(self) -> str:
+        """The hash of the plan."""
+        return sha256(dumps((self.head, *self.parts)).encode()).hexdigest()
+
+    @property
+    def text(self) -> str:
+        """The plan as gram, with its hash."""
+        subject = self.head.value
+        marked = evolve(subject, properties=subject.properties.set("hash", self.hash))
+        return format_text(dumps_program((Pattern(marked), *self.parts)))
+
+    @cached_property
+    def keys(self) -> tuple[tuple[str, int, str], ...]:
+        """The trials in the order of the plan: case, repeat, arm."""
+        return tuple(
+            (case.name, repeat, arm)
+            for case in self.cases
+            for repeat in range(self.repeats)
+            for arm in self.arms
+        )
+
+    @property
+    def order(self) -> tuple[tuple[str, int, str], ...]:
+        """The trials in the order in which they run.
+
+        The cases and repeats are in random order, and so are the arms within each of them: what
+        changes while an experiment runs, such as a server's load, meets all arms alike.
+        """
+        rng = random.Random(self.seed)
+        blocks = [(case.name, repeat) for case in self.cases for repeat in range(self.repeats)]
+        rng.shuffle(blocks)
+        found = []
+        for name, repeat in blocks:
+            arms = list(self.arms)
+            rng.shuffle(arms)
+            found += [(name, repeat, arm) for arm in arms]
+        return tuple(found)
+
+    def differences(self, other: Plan) -> str:
+        """What another plan has otherwise, as lines that begin with - and +; empty if nothing."""
+        mine, its = (
+            format_text(dumps_program((each.head, *each.parts))).split("\n")
+            for each in (self, other)
+        )
+        lines = list(unified_diff(mine, its, n=1, lineterm=""))[2:]
+        more = len(lines) - _MOST_LINES
+        return "\n".join(
+            [*lines[:_MOST_LINES], *([f"… {counted(more, 'more line')}"] if more > 0 else [])]
+        )
+
+
+def make_plan(
+    arms: Sequence[ReadyArm],
+    metrics: Sequence[Metric],
+    cases: Sequence[Case],
+    *,
+    primary: str,
+    repeats: int,
+    seed: int,
+    difference: float | None,
+) -> Plan:
+    """Make the plan of an experiment from its parts, which have been checked."""
+    properties = {
+        "format": FORMAT,
+        "primary": write_text(primary),
+        "repeats": repeats,
+        "seed": seed,
+        **({} if difference is None else {"difference": float(difference)}),
+    }
+    parts = (
+        *map(_arm_to_pattern, arms),
+        *map(_metric_to_pattern, metrics),
+        *map(_case_to_pattern, cases),
+    )
+    redact = redactor()  # before the hash is taken, which is of what is written
+    patterns = (Pattern(Subject("", {PLAN}, properties)), *parts)
+    return plan_from_patterns([redacted_pattern(each, redact, is_plain_word) for each in patterns])
+
+
+def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -> Plan:
+    """Read a plan.
+
+    Args:
+        patterns: the plan as gram.
+        has_hash: whether it must have its hash, as a written one does.
+
+    Raises:
+        ValidationError: it is not a plan, it was edited, or another version wrote it; the fault
+            has its place.
+    """
+    head, *others = patterns
+    read = Reader(head, PLAN, ["format", "hash", "primary", "repeats", "seed", "difference"])
+    if read.number("format") != FORMAT:
+        hint = "it was written by another version of this package"
+        read.refuse("other-format", f"the format is not {FORMAT}", "format", hint)
+    read.without_elements()
+    parts: dict[str, list[Pattern]] = {"Arm": [], "Metric": [], "Case": []}
+    for each in others:
+        parts[expect_one_of(parts, each)].append(each)
+    subject = head.value
+    bare = evolve(subject, properties=subject.properties.discard("hash"))
+    plan = Plan(
+        tuple(Reader(each, "Arm", _ARM_KEYS).text("name") for each in parts["Arm"]),
+        tuple(map(_metric_from_pattern, parts["Metric"])),
+        read.text("primary"),
+        tuple(map(_case_from_pattern, parts["Case"])),
+        read.number("repeats"),
+        read.number("seed"),
+        _number(head, "difference"),
+        Pattern(bare),
+        tuple(others),
+    )
+    if plan.repeats < 1 or plan.primary not in [each.name for each in plan.metrics]:
+        read.refuse("no-plan", "a plan has repeats, and a primary metric that is among its metrics")
+    if not plan.arms or not plan.cases:
+        read.refuse("no-plan", "a plan has arms and cases")
+    if has_hash and read.text("hash", "") != plan.hash:
+        hint = "a plan stays as it was when the experiment began; begin another in a new folder"
+        read.refuse("edited-plan", "the plan was edited: its hash is of another one", hint=hint)
+    return plan
+
+
+# --- the parts
+
+_ARM_KEYS = (
+    "name",
+    "model",
+    "baseUrl",
+    "settings",
+    "limits",
+    "match",
+    "policy",
+    "withoutResultChecks",
+)
+
+
+def _arm_to_pattern(ready: ReadyArm) -> Pattern:
+    arm = ready.arm
+    limits = arm.limits or Limits()
+    changed = {
+        each.name: getattr(limits, each.name)
+        for each in fields(Limits)
+        if getattr(limits, each.name) != each.default
+    }
+    named = isinstance(arm.model, str | Model | None)
+    properties = without_empty(
+        {
+            "name": write_text(ready.name),
+            "model": write_text(str(ready.model) if named else described(arm.model)),
+            "baseUrl": write_text(arm.base_url or ""),
+            "settings": _json(dict(arm.settings)) if arm.settings else None,
+            "limits": _json(changed) if changed else None,
+            "match": arm.match if arm.match != "full" else None,
+            "policy": None if arm.policy is None else dumps(arm.policy.to_pattern()),
+            "withoutResultChecks": arm.check_results is False,
+        }
+    )
+    library = Pattern(Subject("", {"Library"}), map(tool_to_pattern, ready.library.values()))
+    return Pattern(Subject("", {"Arm"}, properties), [ready.agent, library])
+
+
+def described(given: Any) -> str:
+    """What a plan knows of an object or a function: its name, and its code if it can be read."""
+    name = getattr(given, "__qualname__", type(given).__qualname__)
+    return f"{name} {code_of(given)}".rstrip()
+
+
+def tool_to_pattern(tool: Tool) -> Pattern:
+    """A tool as a plan has it: what it is called with, and its code if it can be read."""
+    properties = without_empty(
+        {
+            "description": write_text(tool.description),
+            "schema": _json(tool.schema),
+            "code": code_of(tool.function),
+        }
+    )
+    return Pattern(Subject(tool.name, {"Implementation"}, properties))
+
+
+def _metric_to_pattern(metric: Metric) -> Pattern:
+    properties: dict[str, Value] = {"name": write_text(metric.name), "better": metric.better}
+    if metric.worst is not None:
+        is_flag = isinstance(metric.worst, bool)
+        properties["worst"] = metric.worst if is_flag else float(metric.worst)
+    if metric.code:
+        properties["code"] = metric.code
+    return Pattern(Subject("", {"Metric"}, properties))
+
+
+def _metric_from_pattern(pattern: Pattern) -> PlannedMetric:
+    read = Reader(pattern, "Metric", ["name", "better", "worst", "code"])
+    better = read.text("better")
+    if better not in ("higher", "lower"):
+        read.refuse("ill-typed", "better must be higher or lower", "better")
+    return PlannedMetric(
+        read.text("name"),
+        better,  # type: ignore[arg-type]  # one of the two words, as was checked
+        _worst(pattern),
+        read.text("code", ""),
+    )
+
+
+def _worst(pattern: Pattern) -> float | bool | None:
+    value = pattern.value.properties.get("worst")
+    return value if isinstance(value, bool) else _number(pattern, "worst")
+
+
+_CASE_KEYS = ("name", "input", "expected", "calls", "checks", "columns")
+
+
+def _case_to_pattern(case: Case) -> Pattern:
+    properties: dict[str, Value] = {"name": write_text(case.name), "input": _json(case.input)}
+    if case.has_expected:
+        properties["expected"] = _json(case.expected)
+    if case.calls is not None:
+        properties["calls"] = _json([[each.name, each.arguments] for each in case.calls])
+    if case.checks:
+        properties["checks"] = _json(list(case.checks))
+    if case.columns:
+        properties["columns"] = _json(dict(case.columns))
+    return Pattern(Subject("", {"Case"}, properties))
+
+
+def _case_from_pattern(pattern: Pattern) -> Case:
+    read = Reader(pattern, "Case", _CASE_KEYS)
+
+    def value(key: str, default: Json = None) -> Json:
+        return read.json_value(key).value if read.has(key) else default
+
+    calls = value("calls")
+    return Case(
+        name=read.text("name"),
+        input=value("input", ""),
+        has_expected=read.has("expected"),
+        expected=value("expected"),
+        calls=None if calls is None else tuple(ExpectedCall(*each) for each in calls),
+        checks=tuple(value("checks", [])),
+        columns=value("columns", {}),
+    )
+
+
+def _json(value: Json) -> Value:
+    """A JSON value as gram, with its keys in order, so that equal plans have equal texts."""
+    if isinstance(value, str):
+        return write_text(value)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+    return TaggedString("json", write_json(json.loads(text)))
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else list(value)
+
+
+def _number(pattern: Pattern, key: str) -> float | None:
+    value = pattern.value.properties.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        message = f"{key} must be a number"
+        raise ValidationError.of([fault("ill-typed", message, pattern, key)])
+    return float(value)
+
+
+def repeated_names(cases: Iterable[Case]) -> Iterator[str]:
+    """The names that more than one case has."""
+    seen: set[str] = set()
+    for case in cases:
+        if case.name in seen:
+            yield case.name
+        seen.add(case.name)

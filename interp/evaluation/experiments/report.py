@@ -1,0 +1,183 @@
+"""An experiment as HTML: figures, plots, and the runs that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from gram import Content, Markup, counted, element
+
+from ...machine import shortened
+from ...redaction import redact, redactor
+from ...views import Interval, facts, interval_plot, page, table
+from .intervals import Interval as IntervalOf95
+from .tables import arm_rows, comparison_rows, legend, marked
+
+if TYPE_CHECKING:
+    from .experiment import Experiment
+    from .trials import Trial
+
+_MOST_DIFFERING = 200
+_LONGEST = 500  # characters of an answer
+
+
+Links: TypeAlias = dict[tuple[str, int, str], dict[str, str]]
+"""Where the pages of a trial are, by what each is called, by the keys of trials."""
+
+
+def report(experiment: Experiment, links: Links | None = None) -> str:
+    """The experiment as a page that loads nothing.
+
+    Known keys are replaced in each text before it becomes a part of the page, so that a key that is
+    a word of HTML spoils no page.
+
+    Args:
+        experiment: the experiment.
+        links: the pages that it links to.
+    """
+    title = redact(" or ".join(experiment.plan.arms))
+    body = [*_body(experiment), *_differing(experiment, links or {}), *_plan(experiment)]
+    return page(title, *body)
+
+
+def shown_groups(experiment: Experiment) -> tuple[tuple[Trial, ...], ...]:
+    """The runs that differ, as far as the report shows them."""
+    return experiment.differing()[:_MOST_DIFFERING]
+
+
+def fragment(experiment: Experiment) -> str:
+    """The figures and plots alone, for a notebook."""
+    return str(element("div", *_body(experiment)))
+
+
+def _body(experiment: Experiment) -> Iterator[Content]:
+    plan, clean = experiment.plan, redactor()
+    yield facts(
+        {
+            "cases": len(plan.cases),
+            "repeats": plan.repeats,
+            "runs": f"{len(experiment.trials)} of {len(plan.keys)}",
+            "failed": len(experiment.failures),
+            "decided by": clean(plan.primary),
+            "seed": str(plan.seed),
+            "plan": plan.hash[:8],
+        }
+    )
+    yield element("p", clean(legend(experiment)), class_="quiet")
+    if experiment.comparisons:
+        yield element("h2", "Comparisons")
+        headers, *rows = comparison_rows(experiment)
+        for what, *cells, said in _without_keys(rows):
+            yield element("h3", f"{what}: {said}")
+            yield facts(
+                {name: cell for name, cell in zip(headers[1:-1], cells, strict=True) if cell}
+            )
+        yield from _plots(experiment)
+    yield element("h2", "Arms")
+    headers, *rows = _without_keys(arm_rows(experiment))
+    yield table(headers, rows)
+    for metric in plan.metrics:
+        found = [each for each in experiment.estimates if each.metric == metric.name]
+        bars = [
+            _bar(each.arm, each.value, each.interval, is_rate=each.is_rate)
+            for each in found
+            if each.interval
+        ]
+        if bars:
+            unit = " in %" if found[0].is_rate else ""
+            name = clean(marked(metric.name, plan.primary))
+            title = f"{name}{unit}: the arms, with intervals of 95 %"
+            yield element("h3", title)
+            yield interval_plot(bars, title=title)
+    if experiment.notes:
+        yield element("h2", "Notes")
+        yield element("ul", *(element("li", clean(each)) for each in experiment.notes))
+
+
+def _plots(experiment: Experiment) -> Iterator[Content]:
+    for metric in experiment.plan.metrics:
+        found = [each for each in experiment.comparisons if each.metric == metric.name]
+        bars = [
+            _bar(
+                f"{each.arm} − {each.baseline}",
+                each.difference,
+                each.interval,
+                is_rate=each.is_rate,
+            )
+            for each in found
+            if each.interval
+        ]
+        if bars:
+            unit = " in points" if found[0].is_rate else ""
+            name = redact(marked(metric.name, experiment.plan.primary))
+            title = f"{name}: differences{unit}"
+            yield element("h3", title)
+            yield interval_plot(bars, mark=0, title=title)
+
+
+def _bar(label: str, value: float, interval: IntervalOf95, *, is_rate: bool) -> Interval:
+    """An interval as it is drawn; of rates, in percent."""
+    by = 100 if is_rate else 1
+    return Interval(redact(label), by * value, by * interval.low, by * interval.high)
+
+
+def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
+    groups = experiment.differing()
+    primary = experiment.plan.primary
+    yield element("h2", "Runs that differ")
+    if not groups:
+        yield element("p", f"The arms score the same in {redact(primary)}, in every run.")
+        return
+    for group in shown_groups(experiment):
+        rows = [
+            [
+                redact(each.arm),
+                element("div", _score(each, primary), class_="lines"),
+                element("div", _said(each.failure or each.content), class_="lines"),
+                _link(each, links),
+            ]
+            for each in group
+        ]
+        case, repeat = group[0].case, group[0].repeat
+        again = f", repeat {repeat + 1}" if repeat else ""
+        yield element(
+            "details",
+            element("summary", f"{_said(case.name)}{again}: {_said(case.message)}"),
+            table(["arm", redact(primary), "answer", "run"], rows),
+        )
+    if len(groups) > _MOST_DIFFERING:
+        yield element("p", f"{counted(len(groups) - _MOST_DIFFERING, 'more case')} differ.")
+
+
+def _without_keys(rows: list[list[str]]) -> list[list[str]]:
+    return [[redact(cell) for cell in row] for row in rows]
+
+
+def _score(trial: Trial, metric: str) -> str:
+    score = trial.scores[metric]
+    value = score.value
+    if value is None or isinstance(value, bool):
+        shown = {True: "yes", False: "no", None: "none"}[value]
+    else:
+        shown = f"{value:.4g}"
+    return f"{shown}: {_said(score.problem)}" if score.problem else shown
+
+
+def _said(text: str) -> str:
+    """The beginning of a text, without keys, so that half of one never stays."""
+    return shortened(redact(text), _LONGEST)
+
+
+def _link(trial: Trial, links: Links) -> Content:
+    """The pages of a run, or the name of its record."""
+    pages = links.get(trial.key)
+    if not pages:
+        return redact(trial.file.name) if trial.file else ""
+    linked = [element("a", word, href=target) for word, target in pages.items()]
+    return [part for each in linked for part in (", ", each)][1:]
+
+
+def _plan(experiment: Experiment) -> Iterator[Markup]:
+    yield element("h2", "Plan")
+    text = element("pre", redact(experiment.plan.text))
+    yield element("details", element("summary", "as it was written before the first run"), text)

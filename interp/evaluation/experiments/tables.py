@@ -1,0 +1,249 @@
+"""An experiment as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from attrs import asdict
+
+from gram import counted
+
+from ...json_text import Json
+from ...machine import Usage
+from .comparing import Comparison, Estimate
+from .intervals import Interval
+from .metrics import score_of
+
+if TYPE_CHECKING:
+    from .experiment import Experiment
+
+
+def text_of(experiment: Experiment) -> str:
+    """The experiment as text: what was compared, the arms, the comparisons, the notes."""
+    parts = [heading(experiment), aligned(arm_rows(experiment))]
+    if experiment.comparisons:
+        parts += [aligned(comparison_rows(experiment))]
+    parts.append(legend(experiment))
+    if experiment.notes:
+        parts.append("\n".join(f"note: {each}" for each in experiment.notes))
+    return "\n\n".join(parts)
+
+
+def heading(experiment: Experiment) -> str:
+    """What was compared, in a line."""
+    plan = experiment.plan
+    times = f" × {plan.repeats} repeats" if plan.repeats > 1 else ""
+    return (
+        f"{counted(len(plan.cases), 'case')} × {counted(len(plan.arms), 'arm')}{times}, "
+        f"decided by {plan.primary} (seed {plan.seed}, plan {plan.hash[:8]})"
+    )
+
+
+def legend(experiment: Experiment) -> str:
+    """How the figures are written, in a line."""
+    said = f"* decides: {experiment.plan.primary}; in brackets: intervals of 95 %"
+    tests = len(experiment.comparisons)
+    return f"{said}; corrected: p, as one of {tests} tests" if tests > 1 else said
+
+
+def arm_rows(experiment: Experiment) -> list[list[str]]:
+    """A row for each metric: what each arm scores, with its interval."""
+    plan = experiment.plan
+    by_metric: dict[str, dict[str, Estimate]] = {}
+    for each in experiment.estimates:
+        by_metric.setdefault(each.metric, {})[each.arm] = each
+    rows = [["", *plan.arms]]
+    for metric, found in by_metric.items():
+        cells = [estimated(found[arm]) if arm in found else "" for arm in plan.arms]
+        rows.append([marked(metric, plan.primary), *cells])
+    rows += _without_estimate(experiment, by_metric)
+    failed = [
+        sum(each.arm == arm and each.failure is not None for each in experiment.trials)
+        for arm in plan.arms
+    ]
+    rows.append(["failed runs", *map(str, failed)])
+    if any(experiment.models.values()):
+        rows.append(["served by", *(", ".join(experiment.models[arm]) for arm in plan.arms)])
+    return rows
+
+
+def _without_estimate(experiment: Experiment, measured: Collection[str]) -> Iterator[list[str]]:
+    """A row for each metric that some arm has no score for, such as an unknown cost."""
+    plan = experiment.plan
+    wanted = [each.name for each in plan.metrics]
+    if any(each.cost is not None for each in experiment.trials):
+        wanted += [] if "cost" in wanted else ["cost"]
+    for metric in wanted:
+        if metric in measured or not experiment.trials:
+            continue
+        cells, unknown = [], "unknown" if metric == "cost" else "no score"
+        for arm in plan.arms:
+            mine = [score_of(each, metric).value for each in experiment.trials if each.arm == arm]
+            known = [each for each in mine if each is not None]
+            is_known = known and len(known) == len(mine)
+            mean = number(fmean(known), metric, is_rate=False) if is_known else unknown
+            cells.append(mean if mine else "")
+        yield [marked(metric, plan.primary), *cells]
+
+
+def comparison_rows(experiment: Experiment) -> list[list[str]]:
+    """A row for each comparison: the difference, its interval, the test, the effect."""
+    rows = [["", "difference", "p", "corrected", "effect", "cases better/worse/equal", ""]]
+    for each in experiment.comparisons:
+        what = f"{marked(each.metric, experiment.plan.primary)}: {each.arm} − {each.baseline}"
+        rows.append(
+            [
+                what,
+                differing(each),
+                p_text(each.p_value),
+                p_text(each.p_corrected),
+                "" if each.effect is None else f"{each.effect_name} {each.effect:.2f}",
+                f"{each.better}/{each.worse}/{each.equal}",
+                verdict(each),
+            ]
+        )
+    return rows
+
+
+def verdict(found: Comparison) -> str:
+    """What a comparison comes to, in words."""
+    if not found.is_significant:
+        return "no difference shown"
+    is_better = (found.difference > 0) == (found.direction == "higher")
+    return f"{found.arm} is {'better' if is_better else 'worse'}"
+
+
+def marked(metric: str, primary: str) -> str:
+    """The name of a metric, with a star if it decides."""
+    return f"{metric} *" if metric == primary else metric
+
+
+def estimated(found: Estimate) -> str:
+    """An estimate with its interval."""
+    value = number(found.value, found.metric, is_rate=found.is_rate)
+    return f"{value}{interval_text(found.interval, found.metric, is_rate=found.is_rate)}"
+
+
+def differing(found: Comparison) -> str:
+    """A difference with its interval."""
+    value = number(found.difference, found.metric, is_rate=found.is_rate, sign=True)
+    shown = interval_text(found.interval, found.metric, is_rate=found.is_rate, sign=True)
+    return f"{value}{shown}"
+
+
+def number(value: float, metric: str, *, is_rate: bool, sign: bool = False) -> str:
+    """A score as people read it.
+
+    >>> number(0.625, "passed", is_rate=True), number(0.15, "passed", is_rate=True, sign=True)
+    ('62.5 %', '+15.0 points')
+    """
+    plus = "+" if sign else ""
+    if is_rate:
+        return f"{100 * value:{plus}.1f} {'points' if sign else '%'}"
+    if metric == "cost":
+        return f"{_digits(value, 4, plus)} USD"
+    if metric == "seconds":
+        return f"{_digits(value, 3, plus)} s"
+    return _digits(value, 4, plus)
+
+
+def _digits(value: float, most: int, plus: str = "") -> str:
+    """A number with so many digits that count, or all before its point.
+
+    >>> _digits(1001.25, 3), _digits(0.012345, 3), _digits(2, 3, "+")
+    ('1001', '0.0123', '+2')
+    """
+    return f"{value:{plus}.0f}" if abs(value) >= 10**most - 0.5 else f"{value:{plus}.{most}g}"
+
+
+def interval_text(
+    interval: Interval | None, metric: str, *, is_rate: bool, sign: bool = False
+) -> str:
+    """An interval in brackets."""
+    if interval is None:
+        return ""
+    plus = "+" if sign else ""
+    if is_rate:
+        return f" [{100 * interval.low:{plus}.1f}, {100 * interval.high:{plus}.1f}]"
+    return f" [{_digits(interval.low, 3, plus)}, {_digits(interval.high, 3, plus)}]"
+
+
+def p_text(p: float) -> str:
+    """A p-value as it is written.
+
+    >>> p_text(0.03125), p_text(0.00004)
+    ('0.031', '< 0.001')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as lines, the columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def json_of(experiment: Experiment) -> dict[str, Json]:
+    """The experiment as JSON."""
+    plan = experiment.plan
+    return {
+        "plan": {
+            "hash": plan.hash,
+            "arms": list(plan.arms),
+            "metrics": [each.name for each in plan.metrics],
+            "primary": plan.primary,
+            "cases": len(plan.cases),
+            "repeats": plan.repeats,
+            "seed": plan.seed,
+        },
+        "complete": experiment.is_complete,
+        "models": {arm: list(found) for arm, found in experiment.models.items()},
+        "judges": {
+            name: {**_tokens(usage), "cost": cost}
+            for name, (usage, cost) in experiment.judges.items()
+        },
+        "estimates": [asdict(each) for each in experiment.estimates],
+        "comparisons": [
+            {**asdict(each), "significant": each.is_significant} for each in experiment.comparisons
+        ],
+        "notes": list(experiment.notes),
+        "trials": list(_trials(experiment)),
+    }
+
+
+def _trials(experiment: Experiment) -> Iterable[dict[str, Json]]:
+    for each in experiment.trials:
+        file = each.file
+        if file and experiment.folder and file.is_relative_to(experiment.folder):
+            file = file.relative_to(experiment.folder)
+        yield {
+            "case": each.case.name,
+            "repeat": each.repeat,
+            "arm": each.arm,
+            "content": each.content,
+            "failure": each.failure,
+            "calls": each.calls,
+            "rounds": each.rounds,
+            **_tokens(each.usage),
+            "cost": each.cost,
+            "seconds": each.seconds,
+            "models": list(each.models),
+            "scores": {name: score.value for name, score in each.scores.items()},
+            "problems": {n: s.problem for n, s in each.scores.items() if s.problem},
+            "judges": {
+                name: {**_tokens(score.usage), "cost": score.cost}
+                for name, score in each.scores.items()
+                if score.usage
+            },
+            "file": file.as_posix() if file else None,
+        }
+
+
+def _tokens(usage: Usage) -> dict[str, Json]:
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

@@ -1,0 +1,134 @@
+"""The pytest plugin: agents in tests, their runs recorded once and replayed ever after.
+
+This module is loaded with every pytest, so it imports nothing of ours until a fixture is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+if TYPE_CHECKING:
+    from interp.evaluation.testing import AgentUnderTest, RunsOfTest
+
+FOLDER = "recordings"
+"""The folder beside a test file in which its recordings are."""
+
+_RUNS: pytest.StashKey[RunsOfTest] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option ``--gram-record``."""
+    parser.getgroup("gram").addoption(
+        "--gram-record",
+        choices=["once", "none", "all"],
+        default="once",
+        help="Which runs of agents are recorded: those without a recording (once, the default), "
+        "none, or all of them anew. All others are replayed.",
+    )
+
+
+@pytest.fixture
+def _gram_runs(request: pytest.FixtureRequest) -> Iterator[RunsOfTest]:
+    from interp.evaluation.testing import Network, RunsOfTest  # imported late, see the module
+
+    is_recorded = "gram_recording" in request.fixturenames
+
+    def refuse(where: str) -> NoReturn:
+        pytest.fail(_refused(where, is_recorded), pytrace=False)
+
+    runs = RunsOfTest(Network(refuse, has_loopback=not is_recorded))
+    if is_recorded:
+        runs.stem = _stem(request)
+        runs.mode = request.config.getoption("--gram-record")
+        runs.hint = "\nhint: pytest --gram-record=all records anew"
+        if runs.mode == "none":
+            runs.hint = "\nhint: pytest --gram-record=once records what is missing, all anew"
+    request.node.stash[_RUNS] = runs
+    with runs.network.guarded():
+        yield runs
+
+
+def _refused(where: str, is_recorded: bool) -> str:
+    how = (
+        "what is recorded is replayed; pytest --gram-record=all records anew"
+        if is_recorded
+        else "use the fixture gram_recording to record what models answer"
+    )
+    return f"a test of an agent may not connect to {where}: {how}"
+
+
+@pytest.fixture
+def gram_agent(
+    request: pytest.FixtureRequest, _gram_runs: RunsOfTest
+) -> Callable[..., AgentUnderTest]:
+    """Load an agent: ``gram_agent("file.gram", tools=library).run("hi")``.
+
+    The path is relative to the test file. ``agent`` names one of several agents, ``tools`` are
+    what `ToolLibrary.of` takes, and other keywords are those of `interp.run`. While the test
+    runs, nothing outside of this machine can be connected to.
+    """
+    from gram import GramError
+    from interp import bind_agent_tools, load
+    from interp.evaluation.testing import AgentUnderTest
+    from interp.tools import library_of
+
+    def agent(
+        path: str | Path, agent: str | None = None, *, tools: Any = (), **options: Any
+    ) -> AgentUnderTest:
+        __tracebackhide__ = True  # what is wrong is shown at the line of the test
+        try:
+            pattern = load(request.path.parent / path, agent)
+            library = library_of(tools, by="gram_agent", name="tools")
+            if library:  # a replayed run needs no tools, but those that are given have to bind
+                bind_agent_tools(pattern, library, match=options.get("match", "full"))
+        except (GramError, OSError) as error:
+            raise error.with_traceback(None)  # noqa: B904  # it is the same error
+        return AgentUnderTest(pattern, library, _gram_runs, options)
+
+    return agent
+
+
+@pytest.fixture
+def gram_recording(_gram_runs: RunsOfTest) -> RunsOfTest:
+    """Record the runs of the test's agents once, and replay them ever after.
+
+    Recordings are in the folder ``recordings`` beside the test file; ``--gram-record`` says which
+    are written. ``gram_recording.run`` runs any program as `interp.run` does. While the test
+    runs, nothing can be connected to but by runs that are recorded.
+    """
+    return _gram_runs
+
+
+def _stem(request: pytest.FixtureRequest) -> Path:
+    """The path of a test's recordings, without their endings."""
+    from interp.evaluation.testing import file_name
+
+    node = request.node
+    inside = node.nodeid.split("::")[1:] or [node.name]
+    test, bracket, parameters = "::".join(inside).partition("[")
+    name = ".".join(map(file_name, test.split("::")))
+    if bracket:
+        name += f"-{file_name(parameters.removesuffix(']'))}"
+    return request.path.parent / FOLDER / request.path.stem / name
+
+
+@pytest.hookimpl(hookwrapper=True)  # the newer kind of wrapper would break older versions of pytest
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """Show the runs of a test that failed; one in which a tool was refused the network fails."""
+    report: pytest.TestReport = (yield).get_result()
+    runs = item.stash.get(_RUNS, None)
+    if report.when == "call" and report.passed and runs is not None and runs.network.refused:
+        report.outcome = "failed"
+        report.longrepr = _refused(runs.network.refused[0], runs.stem is not None)
+    if report.failed and runs is not None:
+        from interp.cli.output import unstyled
+        from interp.cli.trace import lines
+        from interp.replaying import timeline
+
+        for run in runs.runs:
+            shown = map(unstyled, lines(timeline(run)))
+            report.sections.append(("Run of the agent", "\n".join(shown)))

@@ -1,0 +1,427 @@
+"""Runs as OpenTelemetry spans, by the semantic conventions for generative AI (an extra).
+
+.. code-block:: python
+
+    run(agent, "hi", library, telemetry=Telemetry())
+
+A run is a span ``invoke_agent``, with a span ``chat`` for each request to a model and a span
+``execute_tool`` for each call of a tool inside it; each agent and workflow inside the run has a
+span ``invoke_agent`` of its own around what it does. They go to the tracer provider of the process,
+or to the one that is given. What is said, and the arguments and results of tools, are left out
+unless they are asked for. The names of the conventions are in this module alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from threading import Lock
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from attrs import define
+
+from gram import Pattern, expect
+from lenses_ext import Model, agent_model, is_agent, to_json_value, view
+
+from ..errors import ApprovalNeeded, ConfigurationError, ProtocolError
+from ..json_text import Json, read_json, write_json
+from ..machine import (
+    AgentFrame,
+    Ask,
+    At,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Effect,
+    Event,
+    Frame,
+    FunctionRole,
+    Message,
+    ModelReplied,
+    State,
+    ToolReturned,
+    Usage,
+    endings,
+    frame_at,
+)
+from ..redaction import is_plain_word, redact, redact_error, redacted_json, redactor
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, TracerProvider
+
+    from .world import AsyncReport, Report, World
+
+_OPERATION = "gen_ai.operation.name"
+_PROVIDER = "gen_ai.provider.name"
+_AGENT = "gen_ai.agent.name"
+_AGENT_DESCRIPTION = "gen_ai.agent.description"
+_AGENT_ID = "gen_ai.agent.id"
+_MODEL = "gen_ai.request.model"
+_SERVED_MODEL = "gen_ai.response.model"
+_FINISH_REASONS = "gen_ai.response.finish_reasons"
+_INPUT_TOKENS = "gen_ai.usage.input_tokens"
+_OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+_TOOL = "gen_ai.tool.name"
+_TOOL_TYPE = "gen_ai.tool.type"
+_SERVER = "server.address"
+_PORT = "server.port"
+_ERROR = "error.type"
+
+_INSTRUCTIONS = "gen_ai.system_instructions"
+_INPUT = "gen_ai.input.messages"
+_OUTPUT = "gen_ai.output.messages"
+_ARGUMENTS = "gen_ai.tool.call.arguments"
+_RESULT = "gen_ai.tool.call.result"
+
+_SETTINGS = {
+    "frequencyPenalty": "gen_ai.request.frequency_penalty",
+    "maxTokens": "gen_ai.request.max_tokens",
+    "presencePenalty": "gen_ai.request.presence_penalty",
+    "seed": "gen_ai.request.seed",
+    "stop": "gen_ai.request.stop_sequences",
+    "temperature": "gen_ai.request.temperature",
+    "topP": "gen_ai.request.top_p",
+}
+_PROVIDERS = {"Google": "gcp.gemini"}
+"""The names of providers that are not ours in small letters."""
+
+
+class Telemetry:
+    """Makes spans of runs; give it to `run` and the like as ``telemetry``.
+
+    Args:
+        tracer_provider: where the spans go; None for the tracer provider of the process.
+        content: whether spans have what was said, and the arguments and results of tools. Keys are
+            redacted in them.
+
+    Raises:
+        ConfigurationError: the extra ``gram-agents[telemetry]`` is not installed.
+    """
+
+    def __init__(
+        self, tracer_provider: TracerProvider | None = None, *, content: bool = False
+    ) -> None:
+        try:
+            from opentelemetry import trace
+        except ImportError:
+            raise ConfigurationError(
+                "OpenTelemetry is not installed: pip install 'gram-agents[telemetry]'"
+            ) from None
+        kinds = (trace.TracerProvider, type(None))
+        expect(tracer_provider, kinds, "tracer_provider", by="Telemetry")
+        expect(content, bool, "content", by="Telemetry")
+        self._trace = trace
+        self._tracer = trace.get_tracer("gram-agents", tracer_provider=tracer_provider)
+        self._content = content
+
+    @contextmanager
+    def running(self, state: Callable[[], State]) -> Iterator[Callable[[World], World]]:
+        """The span of a run while it goes on; gives what puts a world inside it.
+
+        Args:
+            state: the State of the run when it is asked.
+        """
+        first = state()
+        span = self.invoking(first.agent, first.model)
+        span.set_attribute(_AGENT_ID, first.run_id)
+        if self._content:
+            span.set_attribute(_INPUT, _messages(first.context))
+        inside = _Inside(self, state, self.within(span))
+        try:
+            yield lambda world: _Spanned(world, self, inside)
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # the span says so, and it is raised again
+            if not isinstance(error, ApprovalNeeded):  # it waits, which is no error
+                self.failed(span, error)
+            raise
+        finally:
+            inside.end_all()
+            _set_usage(span, state().usage)
+            if self._content and len(state().context) > len(first.context):
+                span.set_attribute(_OUTPUT, _messages(state().context[-1:]))
+            span.end()
+
+    def invoking(self, pattern: Pattern, model: Model | None, within: Any = None) -> Span:
+        """The span of an agent or a workflow, begun inside another if it is given."""
+        name, properties = pattern.value.identity, pattern.value.properties
+        attributes = {_OPERATION: "invoke_agent", _AGENT: name}
+        if model := model or (view(agent_model, pattern) if is_agent(pattern) else None):
+            attributes |= {_PROVIDER: _provider(model.provider), _MODEL: model.name}
+        if description := properties.get("description"):
+            attributes[_AGENT_DESCRIPTION] = str(description)
+        return self._tracer.start_span(
+            redact(f"invoke_agent {name}"), context=within, attributes=_without_keys(attributes)
+        )
+
+    def within(self, span: Span) -> Any:
+        """The context in which spans are inside another."""
+        return self._trace.set_span_in_context(span)
+
+    @contextmanager
+    def performing(self, effect: CallModel | CallTool, within: Any) -> Iterator[Span]:
+        """The span of an effect, current while it is performed."""
+        if isinstance(effect, CallModel):
+            name, kind = f"chat {effect.request.model.name}", self._trace.SpanKind.CLIENT
+        else:
+            name, kind = f"execute_tool {effect.name}", self._trace.SpanKind.INTERNAL
+        with self._tracer.start_as_current_span(
+            redact(name),
+            context=within,
+            kind=kind,
+            attributes=_without_keys(self._asked(effect)),
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                yield span
+            except BaseException as error:  # the span says so, and it is raised again
+                self.failed(span, error)
+                raise
+
+    def answered(self, span: Span, event: Event) -> None:
+        """Say in the span of an effect how it was answered."""
+        match event:
+            case ModelReplied():
+                _set_usage(span, event.usage)
+                if event.served_model:
+                    span.set_attribute(_SERVED_MODEL, redact(event.served_model))
+                _set_server(span, event.server)
+                if event.finish_reason:
+                    span.set_attribute(_FINISH_REASONS, [redact(event.finish_reason)])
+                if self._content:
+                    span.set_attribute(_OUTPUT, _messages([event.message], event.finish_reason))
+            case ToolReturned() if self._content:
+                span.set_attribute(_RESULT, redacted_json(event.result, redactor()))
+            case CallFailed():
+                self.failed(span, event.exception, event.error)
+
+    def failed(
+        self,
+        span: Span,
+        error: BaseException | None,
+        said: str | None = None,
+        *,
+        kind: str = "tool_error",
+    ) -> None:
+        """Mark a span as failed; what the error says is content.
+
+        Args:
+            span: the span.
+            error: the exception, if there was one.
+            said: what went wrong, if it is not what the exception says.
+            kind: what kind of error it is, where there was no exception.
+        """
+        span.set_attribute(_ERROR, type(error).__qualname__ if error else kind)
+        words = redact_error(said or str(error)) if self._content else None
+        span.set_status(self._trace.StatusCode.ERROR, words)
+
+    def _asked(self, effect: CallModel | CallTool) -> dict[str, Any]:
+        if isinstance(effect, CallTool):
+            found: dict[str, Any] = {
+                _OPERATION: "execute_tool",
+                _TOOL: effect.name,
+                _TOOL_TYPE: "function",
+            }
+            given = redacted_json(effect.arguments, redactor())
+            return found | ({_ARGUMENTS: given} if self._content else {})
+        request = effect.request
+        found = {
+            _OPERATION: "chat",
+            _PROVIDER: _provider(request.model.provider),
+            _MODEL: request.model.name,
+            **dict(_settings(request.settings)),
+        }
+        if self._content:
+            told = [{"type": "text", "content": request.instruction}]
+            found |= {_INSTRUCTIONS: _json(told), _INPUT: _messages(request.messages)}
+        return found
+
+
+class _Inside:
+    """The spans of the agents and workflows inside a run.
+
+    Each begins with the first effect in it, and ends when the last one was answered; that it has
+    ended is seen of the State when the next effect begins, whichever branch that is of.
+    """
+
+    def __init__(self, telemetry: Telemetry, state: Callable[[], State], within: Any) -> None:
+        self._telemetry, self._state, self._within = telemetry, state, within
+        self._open: dict[At, _Frame] = {}
+        self._lock = Lock()  # blocking runs perform effects in threads
+
+    def around(self, effect: Effect) -> tuple[list[_Frame], Any]:
+        """The frames that an effect is in, and the context of the innermost."""
+        state, found, within = self._state(), list[_Frame](), self._within
+        with self._lock:
+            for place in [each for each in self._open if not _is_live(state, each)]:
+                self._open.pop(place).end()
+            frame: Frame | None = state.frame
+            while frame is not None and (frame := frame.inner(effect.at)) is not None:
+                if frame.place not in self._open:
+                    pattern = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
+                    span = self._telemetry.invoking(pattern, state.model, within)
+                    self._open[frame.place] = _Frame(span, self._telemetry.within(span))
+                found.append(self._open[frame.place])
+                within = found[-1].within
+        return found, within
+
+    def answered(self, frames: list[_Frame], event: Event) -> None:
+        """Take that something in some frames was answered."""
+        with self._lock:
+            for each in frames:
+                each.ended = time_ns()
+                each.usage += event.usage if isinstance(event, ModelReplied) else Usage(0, 0)
+            if self._open:
+                self._mark_failed(event)
+
+    def broken_off(self, frames: list[_Frame], error: BaseException) -> None:
+        """Take that an effect in some frames gave no answer, which stops them too."""
+        with self._lock:
+            for each in frames:
+                each.ended = time_ns()
+                self._telemetry.failed(each.span, error)
+
+    def _mark_failed(self, event: Event) -> None:
+        """Mark the spans of the agents and workflows that an event makes fail."""
+        with suppress(ProtocolError):  # nobody waits for the answer any more
+            for frame, outcome in endings(self._state(), event):
+                if outcome.error is not None and frame.place in self._open:
+                    kind = "agent_error" if isinstance(frame, AgentFrame) else "workflow_error"
+                    span = self._open[frame.place].span
+                    self._telemetry.failed(span, None, outcome.error, kind=kind)
+
+    def end_all(self) -> None:
+        """End the spans of what is still open."""
+        with self._lock:
+            while self._open:
+                self._open.popitem()[1].end()
+
+
+@define
+class _Frame:
+    """The span of an agent or a workflow inside a run."""
+
+    span: Span
+    within: Any
+    usage: Usage = Usage(0, 0)
+    ended: int | None = None
+
+    def end(self) -> None:
+        _set_usage(self.span, self.usage)
+        self.span.end(self.ended)
+
+
+def _is_live(state: State, place: At) -> bool:
+    return frame_at(state, (*place, 0)).place == place
+
+
+class _Spanned:
+    """A world that does the same as another, each effect in a span."""
+
+    def __init__(self, world: World, telemetry: Telemetry, inside: _Inside) -> None:
+        self._world, self._telemetry, self._inside = world, telemetry, inside
+
+    def perform(self, effect: Effect, report: Report | None) -> Event:
+        if isinstance(effect, Ask):
+            event = self._world.perform(effect, report)
+            self._inside.answered([], event)
+            return event
+        frames, within = self._inside.around(effect)
+        with self._within(frames), self._telemetry.performing(effect, within) as span:
+            event = self._world.perform(effect, report)
+            self._telemetry.answered(span, event)
+        self._inside.answered(frames, event)
+        return event
+
+    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
+        if isinstance(effect, Ask):
+            event = await self._world.aperform(effect, report)
+            self._inside.answered([], event)
+            return event
+        frames, within = self._inside.around(effect)
+        with self._within(frames), self._telemetry.performing(effect, within) as span:
+            event = await self._world.aperform(effect, report)
+            self._telemetry.answered(span, event)
+        self._inside.answered(frames, event)
+        return event
+
+    @contextmanager
+    def _within(self, frames: list[_Frame]) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # the spans say so, and it is raised again
+            self._inside.broken_off(frames, error)
+            raise
+
+
+def _provider(name: str) -> str:
+    return _PROVIDERS.get(name, name.lower())
+
+
+def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in settings.items():
+        if name := _SETTINGS.get(key):
+            plain = to_json_value(value)
+            yield name, [plain] if key == "stop" and isinstance(plain, str) else plain
+
+
+def _set_usage(span: Span, usage: Usage) -> None:
+    for name, count in ((_INPUT_TOKENS, usage.input_tokens), (_OUTPUT_TOKENS, usage.output_tokens)):
+        if count is not None:
+            span.set_attribute(name, count)
+
+
+def _set_server(span: Span, address: str) -> None:
+    if address:
+        parts = urlsplit(address)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        span.set_attributes({_SERVER: parts.hostname or "", _PORT: port or 0})
+
+
+def _messages(messages: Any, finish_reason: str = "") -> str:
+    """Messages as the JSON text of the conventions, without keys."""
+    last = {"finish_reason": finish_reason} if finish_reason else {}
+    return _json([{**_message(each), **last} for each in messages])
+
+
+def _json(value: Json) -> str:
+    return redacted_json(write_json(value), redactor(), keeps=is_plain_word)
+
+
+def _without_keys(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a span without keys, which programs and servers may have anywhere."""
+    clean = redactor()
+    return {
+        name: clean(value)
+        if isinstance(value, str)
+        else [clean(each) if isinstance(each, str) else each for each in value]
+        if isinstance(value, list)
+        else value
+        for name, value in attributes.items()
+    }
+
+
+def _message(message: Message) -> dict[str, Json]:
+    if isinstance(message.role, FunctionRole):
+        response = {"type": "tool_call_response", "id": message.call_id}
+        return {"role": "tool", "parts": [{**response, "response": message.content}]}
+    parts: list[Json] = []
+    if message.content:
+        parts.append({"type": "text", "content": message.content})
+    for call in message.tool_calls:
+        arguments = _arguments(call.arguments)
+        parts.append(
+            {"type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments}
+        )
+    return {"role": message.role.name, "parts": parts}
+
+
+def _arguments(text: str) -> Json:
+    clean = redacted_json(text, redactor())  # its names too, unlike those that are ours
+    try:
+        return read_json(clean)
+    except ValueError:
+        return clean

@@ -1,0 +1,442 @@
+"""Lists of tools in the JSON of others: OpenAI, Anthropic, Gemini and MCP, read and written.
+
+`TOOL_FORMS` has a row for each form. What a form has no place for is told, never left out silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from attrs import frozen
+
+from gram import GramError, Pattern, did_you_mean, expect
+from lenses_ext import (
+    check_json,
+    create_tool_specification,
+    json_schema_to_type_signature,
+    result_schema,
+    same_json,
+    tool_spec_from_json,
+    tool_spec_name,
+    tool_spec_schema,
+    tool_spec_to_json,
+    view,
+    wire_name,
+)
+
+from ...errors import ValidationError
+from ...json_text import Json, write_json
+from .openapi_schemas import from_openapi_schema
+from .tool_definitions import function_definition, mcp_definition
+
+Tell = Callable[[str], object]
+"""Takes a sentence about what was left out."""
+
+
+def tools_from_json(data: Json, *, tell: Tell = lambda _: None) -> tuple[Pattern, ...]:
+    """Read the tools in a list of tools, each in the form it is written in (see `TOOL_FORMS`).
+
+    Args:
+        data: the list, one tool, or an object that has the list under ``tools`` or ``functions``,
+            such as the body of a request or the result of MCP's ``tools/list``.
+        tell: called with a sentence for each thing that a specification has no place for.
+
+    Raises:
+        NotJson: it is not JSON.
+        ValidationError: it is no list of tools, or a tool cannot be read; the path says which.
+
+    >>> (tool,) = tools_from_json({"name": "now", "description": "Says the time.",
+    ...                            "input_schema": {"type": "object", "properties": {}}})
+    >>> tool.value.identity
+    'now'
+    """
+    expect(tell, Callable, "tell", by="tools_from_json")
+    check_json(data)
+    left = _LeftOut()
+    found: dict[str, Pattern] = {}
+    for path, tool in _each_tool(data, "$", left):
+        spec = _read(path, tool, left)
+        name = view(tool_spec_name, spec)
+        if name in found:
+            raise ValidationError(f'{path}: there is another tool "{name}" in the list')
+        found[name] = spec
+    left.tell(tell)
+    return tuple(found.values())
+
+
+def tools_to_json(
+    tools: Sequence[Pattern], form: str, *, strict: bool = False, tell: Tell = lambda _: None
+) -> Json:
+    """Write tool specifications as a list of tools.
+
+    Args:
+        tools: the specifications.
+        form: a name in `TOOL_FORMS`.
+        strict: write schemas that OpenAI can enforce.
+        tell: called with a sentence for each thing that the form has no place for.
+
+    Raises:
+        ValidationError: there is no such form, or it has no strict schemas.
+        ToolError: a schema has no strict form.
+    """
+    expect(tools, Sequence, "tools", by="tools_to_json")
+    expect(form, str, "form", by="tools_to_json")
+    expect(tell, Callable, "tell", by="tools_to_json")
+    if form not in TOOL_FORMS:
+        hint = did_you_mean(form, TOOL_FORMS) or f"there are {', '.join(TOOL_FORMS)}"
+        raise ValidationError(f'there is no form "{form}" of tools; {hint}')
+    if strict and not TOOL_FORMS[form].has_strict:
+        having = ", ".join(name for name, each in TOOL_FORMS.items() if each.has_strict)
+        raise ValidationError(f"{form} has no strict form; {having} have one")
+    left = _LeftOut()
+    for each in tools:
+        expect(each, Pattern, "a tool", by="tools_to_json")
+        _compare(each, form, left)
+    written = [TOOL_FORMS[form].write(each, strict) for each in tools]
+    left.tell(tell)
+    return TOOL_FORMS[form].around(written)
+
+
+@frozen
+class ToolForm:
+    """How tools are written in one form.
+
+    Attributes:
+        write: a tool in it, strict or not.
+        schema, result: the keys of the schemas of parameters and result; the first that is there.
+        results: the results whose types it says.
+        known: keys that say nothing more.
+        inside: the key of the object that holds all these, or None.
+        has_strict: whether it has strict schemas.
+        names: whether it takes every name; others take those of `wire_name`.
+        openapi: the keys whose schemas are those of OpenAPI.
+        around: makes the list of the tools that are written.
+    """
+
+    write: Callable[[Pattern, bool], dict[str, Json]]
+    schema: tuple[str, ...]
+    result: tuple[str, ...] = ()
+    results: Literal["none", "objects", "all"] = "none"
+    known: frozenset[str] = frozenset({"type"})
+    inside: str | None = None
+    has_strict: bool = False
+    names: bool = False
+    openapi: frozenset[str] = frozenset()
+    around: Callable[[list[dict[str, Json]]], Json] = lambda tools: tools
+
+
+def _function(tool: Pattern, strict: bool) -> dict[str, Json]:
+    function: dict[str, Json] = function_definition(tool, strict=strict)["function"]
+    return function
+
+
+def _responses_tool(tool: Pattern, strict: bool) -> dict[str, Json]:
+    # Without a word about it, this API makes schemas strict where it can.
+    return {"type": "function", **_function(tool, strict), "strict": strict}
+
+
+def _anthropic_tool(tool: Pattern, _: bool) -> dict[str, Json]:
+    function = _function(tool, False)
+    return {
+        "name": function["name"],
+        "description": function["description"],
+        "input_schema": function["parameters"],
+    }
+
+
+def _gemini_tool(tool: Pattern, _: bool) -> dict[str, Json]:
+    function, result = _function(tool, False), result_schema(tool)
+    return {
+        "name": function["name"],
+        "description": function["description"],
+        "parametersJsonSchema": function["parameters"],
+        **({} if result is None else {"responseJsonSchema": result}),
+    }
+
+
+TOOL_FORMS: Final[Mapping[str, ToolForm]] = {
+    "openai": ToolForm(
+        lambda tool, strict: function_definition(tool, strict=strict),
+        ("parameters",),
+        inside="function",
+        has_strict=True,
+    ),
+    "openai-functions": ToolForm(_function, ("parameters",), has_strict=True),
+    "openai-responses": ToolForm(_responses_tool, ("parameters",), has_strict=True),
+    "anthropic": ToolForm(_anthropic_tool, ("input_schema",)),
+    "gemini": ToolForm(
+        _gemini_tool,
+        ("parametersJsonSchema", "parameters_json_schema", "parameters"),
+        ("responseJsonSchema", "response_json_schema", "response"),
+        "all",
+        openapi=frozenset({"parameters", "response"}),
+        around=lambda tools: [{"functionDeclarations": tools}] if tools else [],
+    ),
+    "mcp": ToolForm(
+        lambda tool, _: mcp_definition(tool),
+        ("inputSchema",),
+        ("outputSchema",),
+        "objects",
+        names=True,
+    ),
+    "spec": ToolForm(
+        lambda tool, _: tool_spec_to_json(tool),
+        ("schema",),
+        results="all",
+        known=frozenset({"typeSignature"}),
+        names=True,
+    ),
+}
+"""The forms that are read and written: OpenAI's three (tools of Chat Completions, the older
+functions, and Responses), Anthropic's, Gemini's, MCP's, and the form of the specification."""
+
+
+class _LeftOut:
+    """What has no counterpart in the other form, and in which tools."""
+
+    def __init__(self) -> None:
+        self.tools_by_reason: dict[str, list[str]] = {}
+
+    def add(self, reason: str, tool: str) -> None:
+        self.tools_by_reason.setdefault(reason, []).append(tool)
+
+    def tell(self, tell: Tell) -> None:
+        for reason, tools in self.tools_by_reason.items():
+            tell(f"{reason}: {', '.join(dict.fromkeys(tools))}")
+
+
+def _compare(tool: Pattern, form: str, left: _LeftOut) -> None:
+    """Note what a form does not say of a tool."""
+    name, result, row = view(tool_spec_name, tool), result_schema(tool), TOOL_FORMS[form]
+    if not row.names and wire_name(name) != name:
+        left.add(f"{form} does not take every name; changed", name)
+    if result is None or row.results == "all":
+        return
+    if row.results == "none":
+        left.add(f"{form} has no types of results; left out", name)
+    elif result.get("type") != "object":
+        left.add(f"{form} has types only of results that are objects; left out", name)
+
+
+# --- reading
+
+
+def _each_tool(data: Json, path: str, left: _LeftOut) -> Iterator[tuple[str, dict[str, Json]]]:
+    """The tools in a list, a tool or what is around a list, with their paths."""
+    if isinstance(data, list):
+        for index, each in enumerate(data):
+            yield from _each_tool(each, f"{path}[{index}]", left)
+        return
+    if not isinstance(data, dict):
+        raise ValidationError(f"{path}: expected a tool or a list of tools, found {_shown(data)}")
+    if _is_tool(data, path):
+        yield path, data
+        return
+    for key in _AROUND:
+        if data.get(key) is not None and not isinstance(data[key], list | dict):
+            found = _shown(data[key])
+            raise ValidationError(f"{path}.{key}: expected a list of tools, found {found}")
+    lists = [key for key in _AROUND if key in data and data[key] is not None]
+    for key in lists:
+        yield from _each_tool(data[key], f"{path}.{key}", left)
+    if not data.keys() & {*_AROUND}:
+        yield from _not_a_tool(data, path, left)
+    elif "functionDeclarations" in lists or "function_declarations" in lists:
+        for key in data.keys() - set(lists):
+            left.add(_done_by_provider(key), path)
+
+
+_AROUND: Final = (
+    "tools",
+    "functions",
+    "functionDeclarations",
+    "function_declarations",
+    "result",
+)
+
+
+def _is_tool(data: dict[str, Json], path: str) -> bool:
+    """Whether it is a tool to be called, and not one that a provider has.
+
+    Raises:
+        ValidationError: it looks like one, and has a type that tools have not.
+    """
+    kind = data.get("type")
+    if kind is None or kind == "function":
+        return "name" in data or "function" in data
+    is_tool = isinstance(data.get("function"), dict) or (
+        "name" in data and bool(data.keys() & _SCHEMAS)
+    )
+    if kind != "custom" and (is_tool or (not isinstance(kind, str) and "name" in data)):
+        raise ValidationError(f'{path}.type: expected "function", found {_shown(kind)}')
+    return is_tool
+
+
+_SCHEMAS: Final = {key for form in TOOL_FORMS.values() for key in form.schema}
+
+
+def _done_by_provider(kind: str) -> str:
+    return f'"{kind}" is done by the provider itself; left out'
+
+
+def _not_a_tool(
+    data: dict[str, Json], path: str, left: _LeftOut
+) -> Iterator[tuple[str, dict[str, Json]]]:
+    """Leave out what a provider does by itself, such as a search; all else is a fault."""
+    kind = data.get("type")
+    if kind == "custom":
+        left.add('"custom" takes a text in place of arguments; left out', path)
+    elif isinstance(kind, str) and kind not in ("function", "object"):
+        left.add(_done_by_provider(kind), path)
+    elif len(data) == 1 and isinstance(next(iter(data.values())), dict):
+        left.add(_done_by_provider(next(iter(data))), path)
+    else:
+        keys = ", ".join(data) or "no keys"
+        raise ValidationError(f"{path}: a tool has a name; this has {keys}")
+    yield from ()
+
+
+def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
+    """The specification of one tool."""
+    form = _form_of(data)
+    row = TOOL_FORMS[form]
+    if form == "spec":
+        return _read_spec(path, data, left)
+    inner, outer = data, path
+    if row.inside is not None:
+        inner, path = data[row.inside], f"{path}.{row.inside}"
+        if not isinstance(inner, dict):
+            raise ValidationError(f"{path}: expected an object, found {_shown(inner)}")
+    name = inner.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise ValidationError(f"{path}.name: expected the name of a tool, found {_shown(name)}")
+    schema, result = (
+        _schema(inner, keys, row, path, name, left) for keys in (row.schema, row.result)
+    )
+    for place, part in ((outer, data), (path, inner)) if inner is not data else ((path, data),):
+        _note_what_has_no_place(place, part, row, name, left)
+    description = _description(inner, name, path, left)
+    try:
+        return create_tool_specification(
+            name,
+            description,
+            json_schema_to_type_signature(
+                {"type": "object", "properties": {}} if schema is None else schema,
+                return_schema=result,
+            ),
+        )
+    except GramError as error:
+        raise ValidationError(f'{path}: tool "{name}": {error}') from None
+
+
+def _read_spec(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
+    """The specification of a tool in its own form; its signature counts, not its schema."""
+    try:
+        spec = tool_spec_from_json(data)
+    except GramError as error:
+        raise ValidationError(f"{path}: {error}") from None
+    row, name = TOOL_FORMS["spec"], view(tool_spec_name, spec)
+    schema = _schema(data, row.schema, row, path, name, left)
+    if schema is not None and not same_json(schema, view(tool_spec_schema, spec)):
+        left.add('"schema" says other types than "typeSignature", which counts', name)
+    _note_what_has_no_place(path, data, row, name, left)
+    return spec
+
+
+def _note_what_has_no_place(
+    path: str, data: dict[str, Json], row: ToolForm, name: str, left: _LeftOut
+) -> None:
+    """Note the keys that a specification has no place for.
+
+    Raises:
+        ValidationError: one of them has a value of a wrong type.
+    """
+    read = {"name", "description", row.inside, *row.schema, *row.result, *row.known}
+    for key, value in data.items():
+        if key in read:
+            continue
+        kind, what = _OTHER_KEYS.get(key, (object, ""))
+        if value is not None and not isinstance(value, kind):
+            raise ValidationError(f"{path}.{key}: expected {what}, found {_shown(value)}")
+        if key not in _OTHER_KEYS or value not in (None, False):
+            left.add(f'a specification has no place for "{key}"; left out', name)
+
+
+_FLAG: Final = (bool, "true or false")
+_OBJECT: Final = (dict, "an object")
+_OTHER_KEYS: Final[Mapping[str, tuple[type, str]]] = {
+    "strict": _FLAG,
+    "title": (str, "text"),
+    "annotations": _OBJECT,
+    "icons": (list, "a list"),
+    "_meta": _OBJECT,
+    "execution": _OBJECT,
+    "cache_control": _OBJECT,
+    "defer_loading": _FLAG,
+    "eager_input_streaming": _FLAG,
+    "input_examples": (list, "a list"),
+    "allowed_callers": (list, "a list"),
+    "behavior": (str, "text"),
+}
+"""Keys that forms have beside name, description and schemas: their types, and these in words."""
+
+
+def _form_of(data: dict[str, Json]) -> str:
+    """The form that a tool is written in, by the keys that only it has."""
+    if "typeSignature" in data:
+        return "spec"
+    if "function" in data:
+        return "openai"
+    for form in ("mcp", "anthropic"):
+        if TOOL_FORMS[form].schema[0] in data:
+            return form
+    if data.keys() & {*TOOL_FORMS["gemini"].schema[:2], *TOOL_FORMS["gemini"].result}:
+        return "gemini"
+    if data.get("type") == "function":
+        return "openai-responses"
+    parameters = data.get("parameters")
+    kind = parameters.get("type") if isinstance(parameters, dict) else None
+    return "gemini" if isinstance(kind, str) and kind.isupper() else "openai-functions"
+
+
+def _schema(
+    data: dict[str, Json],
+    keys: tuple[str, ...],
+    row: ToolForm,
+    path: str,
+    name: str,
+    left: _LeftOut,
+) -> dict[str, Any] | None:
+    for key in keys:
+        schema = data.get(key)
+        if schema is None:
+            continue
+        if not isinstance(schema, dict):
+            raise ValidationError(f"{path}.{key}: expected a schema, found {_shown(schema)}")
+        if key not in row.openapi:
+            return schema
+
+        def note(place: str) -> None:
+            left.add(f'JSON Schema has no "{place.rpartition(".")[2]}"; left out', name)
+
+        made: dict[str, Any] = from_openapi_schema(schema, f"{path}.{key}", note)
+        return made
+    return None
+
+
+def _description(data: dict[str, Json], name: str, path: str, left: _LeftOut) -> str:
+    description = data.get("description")
+    if description is not None and not isinstance(description, str):
+        raise ValidationError(f"{path}.description: expected text, found {_shown(description)}")
+    if description is None or not description.strip():
+        left.add("no description, so the name is used for it", name)
+        return name
+    return description
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = write_json(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"

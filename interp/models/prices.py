@@ -1,0 +1,78 @@
+"""What tokens cost, by the prices that the package ``genai-prices`` keeps (an extra)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from gram import expect
+from lenses_ext import Model
+
+from ..errors import ConfigurationError
+from ..machine import Usage
+
+
+def price_of(model: Model, usage: Usage) -> Decimal | None:
+    """What tokens of a model cost, in US dollars; None if the price or the number is unknown.
+
+    The price is what the model's provider lists for it, without discounts.
+
+    Raises:
+        ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
+    """
+    expect(model, Model, "model", by="price_of")
+    expect(usage, Usage, "usage", by="price_of")
+    return _price(model.name, usage, model.provider)
+
+
+def price_of_reply(
+    model: Model, usage: Usage, *, served_model: str = "", server: str = ""
+) -> Decimal | None:
+    """What a reply cost, in US dollars; None if that is unknown.
+
+    The price of the model that answered counts, if it has one, else that of the model asked.
+
+    Args:
+        model: the model that was asked.
+        usage: the tokens of the reply.
+        served_model: the model that answered, as its provider names it; "" if it did not say.
+        server: the address of the server that answered, if it is not the provider's own; it has
+            prices only where it is known as the server of a provider.
+
+    Raises:
+        ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
+    """
+    names = filter(None, (served_model, model.name))
+    prices = (_price(each, usage, model.provider, server) for each in names)
+    return next((each for each in prices if each is not None), None)
+
+
+def _price(model: str, usage: Usage, provider: str, server: str = "") -> Decimal | None:
+    try:
+        import genai_prices  # loads pydantic
+    except ImportError:
+        raise ConfigurationError(
+            "prices are not installed: pip install 'gram-agents[prices]'"
+        ) from None
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    tokens = genai_prices.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    try:
+        if server:
+            found = genai_prices.calc_price(tokens, model_ref=model, provider_api_url=server)
+        else:
+            found = genai_prices.calc_price(tokens, model_ref=model, provider_id=provider.lower())
+    except LookupError:
+        return None
+    price: Decimal = found.total_price
+    return price
+
+
+def shown_price(price: Decimal) -> str:
+    """A price in dollars, in cents or, when it is small, with two digits that count.
+
+    >>> shown_price(Decimal("1.2345")), shown_price(Decimal("0.000080123")), shown_price(Decimal(0))
+    ('1.23', '0.00008', '0.00')
+    """
+    if not price or price >= 1:
+        return f"{price:.2f}"
+    return f"{price.quantize(Decimal(10) ** (price.adjusted() - 1)):f}".rstrip("0")

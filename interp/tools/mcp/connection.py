@@ -1,0 +1,235 @@
+"""The connection to one MCP server, kept for a run, in an event loop of its own.
+
+The server is started again when it ends, unless it has answered no call since it was started
+again before. A call that was under way is not repeated, since nobody knows whether it took effect:
+it fails and says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import Future
+from contextlib import ExitStack
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from ...errors import ToolError, said_by
+from ...json_text import Json
+from ..tool_context import ToolContext, current_context
+from .listing import listed_tools
+from .progress import McpProgress, OnProgress, progress_of
+from .results import result_of
+from .server import McpServer
+from .stderr import ErrorLines
+from .transports import is_lost, start_failure, transport_to, why_unreadable
+from .untrusted import said, visible
+
+if TYPE_CHECKING:
+    from mcp import Client, types
+
+START_SECONDS: Final = 30.0
+
+_log = logging.getLogger("interp.mcp")
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # else its warnings are printed
+
+
+class Connection:
+    """The connection to one server: its tools, and calls of them.
+
+    Args:
+        server: the server.
+        start_seconds: how long it may take to answer first and to list its tools.
+        on_progress: called with how far a call is, when the server says so.
+
+    Attributes:
+        tools: the tools as the server listed them, by name.
+    """
+
+    def __init__(
+        self,
+        server: McpServer,
+        start_seconds: float = START_SECONDS,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.server = server
+        self._on_progress = on_progress
+        self.tools: dict[str, types.Tool] = {}
+        self._start_seconds = start_seconds
+        self._resources = ExitStack()
+        self._portal: Any = None
+        self._begun: Future[None] | None = None
+        self._client: Client | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._restart: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to start the server, and to list its tools."""
+        from anyio.from_thread import start_blocking_portal  # imported late: for servers alone
+
+        self._portal = self._resources.enter_context(start_blocking_portal(name="mcp"))
+        self._resources.callback(lambda: self._portal.call(self._end))
+        self._begun = self._portal.start_task_soon(self._begin)
+        self._resources.callback(self._begun.cancel)
+
+    def wait(self) -> None:
+        """Wait until the server has started.
+
+        Raises:
+            ConfigurationError: it cannot be started or reached, or lists tools that are none.
+        """
+        assert self._begun is not None, "it was started"
+        self._begun.result()
+
+    async def await_start(self) -> None:
+        """The same without blocking."""
+        assert self._begun is not None, "it was started"
+        await asyncio.wrap_future(self._begun)
+
+    def close(self) -> None:
+        """End the connection, and the server if it was started here."""
+        self._resources.close()
+
+    async def acall(self, name: str, arguments: dict[str, Json]) -> Json:
+        """Call a tool, from any event loop; cancelling this cancels the call at the server.
+
+        Raises:
+            ToolError: the tool failed, or the server did.
+        """
+        context = current_context.get()
+        try:
+            future: Future[Json] = self._portal.start_task_soon(
+                self._call, name, arguments, context
+            )
+        except RuntimeError:
+            raise ToolError(f"the connection to {self.server} is closed") from None
+        return await asyncio.wrap_future(future)
+
+    # --- in the connection's own loop
+
+    async def _begin(self) -> None:
+        self._client, self.tools = await self._started()
+
+    async def _end(self) -> None:
+        for task in (self._restart, self._keeper):
+            if task is not None:
+                await _cancelled(task)
+
+    async def _call(
+        self, name: str, arguments: dict[str, Json], context: ToolContext | None
+    ) -> Json:
+        from mcp import MCPError
+        from pydantic import ValidationError
+
+        if self._client is None and self._restart is not None:
+            await asyncio.wait([self._restart])
+        client = self._client
+        if client is None:
+            raise ToolError(f"{self.server} has ended, and is not started once more")
+
+        async def take(progress: float, total: float | None, message: str | None) -> None:
+            if isfinite(progress) and isfinite(total or 0):
+                self._take(progress_of(name, progress, total, message), context)
+
+        try:
+            answer = await client.call_tool(name, arguments, progress_callback=take)
+        except MCPError as error:
+            if is_lost(error):
+                raise ToolError(await self._after_loss(client)) from None
+            if reason := why_unreadable(error):
+                raise ToolError(f"{self.server}: {reason}") from None
+            raise ToolError(f"{self.server} refuses the call: {said(str(error))}") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            part = ".".join(map(str, first["loc"])) or "it"
+            reason = said(f"an answer that is no result of a tool: {part}: {first['msg']}")
+            raise ToolError(f"{self.server} gives {reason}") from None
+        except Exception as error:  # a server may answer anything
+            raise ToolError(f"{self.server}: {said(said_by(error))}") from error
+        if client is self._client:
+            self._restart = None  # it works, so it may be started again
+        return result_of(answer)
+
+    async def _after_loss(self, lost: Client) -> str:
+        """Start the server again, unless it was before; returns what the model is told."""
+        if self._client is lost:
+            self._client = None
+            self._restart = self._restart or asyncio.create_task(self._begin_again())
+        ended = f"{self.server} ended during the call, which may have taken effect or not"
+        if self._restart is None:
+            return ended
+        await asyncio.wait([self._restart])
+        if failure := self._restart.exception():
+            return f"{ended}; starting it again failed: {failure}"
+        if self._client is None:
+            return f"{ended}; it is not started once more"
+        return f"{ended}; it was started again"
+
+    async def _begin_again(self) -> None:
+        _log.warning("%s ended; it is started again", self.server)
+        if self._keeper is not None:
+            await _cancelled(self._keeper)
+        client, tools = await self._started()
+        before = self.tools
+        names = sorted(before.keys() | tools.keys())
+        if changed := [visible(name) for name in names if before.get(name) != tools.get(name)]:
+            raise ToolError(f"it lists other tools than before: {', '.join(changed[:10])}")
+        self._client = client
+
+    async def _started(self) -> tuple[Client, dict[str, types.Tool]]:
+        """Start the server or connect to it, and list its tools.
+
+        Raises:
+            ConfigurationError: that failed, or took too long.
+        """
+        lines = ErrorLines(str(self.server)) if self.server.command else None
+        started: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._keeper = asyncio.create_task(self._keep(started, lines))
+        try:
+            async with asyncio.timeout(self._start_seconds):
+                client = await started
+                return client, await listed_tools(client, str(self.server))
+        except Exception as error:  # servers, networks and systems fail in many ways
+            await _cancelled(self._keeper)
+            last = lines.last() if lines else ""
+            raise start_failure(self.server, error, self._start_seconds, last) from error
+
+    async def _keep(self, started: asyncio.Future[Client], lines: ErrorLines | None) -> None:
+        """Hold a client open until this task is cancelled; one task enters and leaves it."""
+        from mcp import Client
+
+        try:
+            async with (
+                transport_to(self.server, lines) as transport,
+                Client(transport, logging_callback=self._note) as client,
+            ):
+                started.set_result(client)
+                await asyncio.Event().wait()
+        except BaseException as error:  # noqa: BLE001  # raised where the client is waited for
+            if not started.done():
+                started.set_exception(error)
+            elif not isinstance(error, asyncio.CancelledError):
+                _log.debug("%s: %s", self.server, said(said_by(error)))
+        finally:
+            if lines:
+                lines.writer.close()
+
+    def _take(self, progress: McpProgress, context: ToolContext | None) -> None:
+        _log.debug("%s: %s: %s", self.server, visible(progress.tool), progress)
+        if context is not None:
+            context.report_progress(progress.done, progress.total, progress.message)
+        if self._on_progress is None:
+            return
+        try:
+            self._on_progress(progress)
+        except Exception:  # noqa: BLE001  # the caller's code may raise anything; the call goes on
+            _log.warning("on_progress of %s failed", self.server, exc_info=True)
+
+    async def _note(self, params: types.LoggingMessageNotificationParams) -> None:
+        _log.debug("%s: %s", self.server, said(str(params.data)))
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    """Cancel a task, and wait until it has ended."""
+    task.cancel()
+    await asyncio.wait([task])

@@ -1,0 +1,234 @@
+"""The tools of MCP servers as a tool library, while their servers are connected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from functools import reduce
+from importlib.util import find_spec
+from operator import add
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from gram import expect
+from lenses_ext import NotJson, is_plainly_valid
+
+from ...concurrency import call_in_thread
+from ...errors import ConfigurationError, ValidationError
+from ...json_text import Json, write_json
+from ...machine.contracts import require_schema
+from ..implementation import Tool
+from ..library import ToolLibrary
+from .progress import OnProgress
+from .server import McpServer, ServerLike, read_servers
+from .untrusted import said, visible
+
+if TYPE_CHECKING:
+    from mcp import types
+
+    from .connection import Connection
+
+
+def mcp_library(
+    server: ServerLike,
+    name: str | None = None,
+    *,
+    env: Iterable[str] = (),
+    start_seconds: float = 30.0,
+    on_progress: OnProgress | None = None,
+) -> McpLibrary:
+    """A context manager, sync and async: the tools of MCP servers as a `ToolLibrary`.
+
+    Inside it the servers are connected, each once. Their tools bind to programs by name,
+    description and types, as all tools do.
+
+    Args:
+        server: a command as a text or as its words, the address of a server (``https://…``), the
+            `Path` of a file in the ``mcpServers`` form, or what such a file says, as a mapping.
+            ``${NAME}`` in it is the environment variable NAME.
+        name: the one server of a file to use; without it, all that are not disabled.
+        env: the names of environment variables that a command gets, beside ``PATH`` and the like.
+        start_seconds: how long a server may take to start and to list its tools.
+        on_progress: called with an `McpProgress` when a server says how far a call is, in the
+            thread of the connection.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        ConfigurationError: the package ``mcp`` is missing, or a server is not described in one of
+            these forms. Entering raises it when a server cannot be used.
+        OSError: a file cannot be read.
+
+    For example::
+
+        with mcp_library("uvx some-server") as library:
+            response = run(agent, "Hello", library)
+    """
+    expect(start_seconds, (int, float), "start_seconds", by="mcp_library")
+    if on_progress is not None:
+        expect(on_progress, Callable, "on_progress", by="mcp_library")
+    if find_spec("mcp") is None:
+        raise ConfigurationError("MCP servers need the package mcp: pip install 'gram-agents[mcp]'")
+    return McpLibrary(read_servers(server, name, env=env), start_seconds, on_progress)
+
+
+@frozen(init=False, repr=False)
+class McpTool(Tool):
+    """A tool of an MCP server; its ``place`` names the server.
+
+    Unless the server says that it only reads, or that to repeat it changes nothing, it is ``once``.
+    The texts of its schemas are not written: a program uses few of the tools of a server.
+    """
+
+    _listed: Any = field(default=None, hash=False)  # a `types.Tool`
+
+    def __init__(
+        self, listed: types.Tool, invoke: Callable[[dict[str, Json]], Any], place: str
+    ) -> None:
+        name = listed.name
+        description = visible(listed.description or "").strip()
+        description = description or visible(listed.title or "") or name
+        once = not _may_be_repeated(listed.annotations)
+        self.__attrs_init__(
+            name,
+            description,
+            _UNWRITTEN,
+            invoke,
+            _UNWRITTEN,
+            place,
+            invoke,
+            once,
+            None,
+            True,
+            listed,
+        )
+
+    @property
+    def schema(self) -> dict[str, Json]:
+        """The JSON Schema of the parameters, a fresh copy."""
+        found: dict[str, Json] = self._written(self._listed.input_schema)
+        return found
+
+    @property
+    def result_schema(self) -> dict[str, Json] | None:
+        """The JSON Schema of the result, a fresh copy, or None."""
+        found: dict[str, Json] | None = self._written(self._listed.output_schema)
+        return found
+
+    def _written(self, schema: dict[str, Json] | None) -> Json:
+        """A schema as JSON.
+
+        Raises:
+            ConfigurationError: the server has put in what JSON has not, such as NaN.
+        """
+        try:
+            return write_json(schema).value
+        except NotJson as error:
+            said = f'tool "{visible(self.name)}": not a JSON Schema: {error}'
+            raise ConfigurationError(f"{self.place}: {said}") from None
+
+    @property
+    def source(self) -> str:
+        """What messages call the server."""
+        return (self.place or "").removeprefix('the MCP server "').removesuffix('"')
+
+
+_UNWRITTEN = write_json(None)
+
+
+class McpLibrary:
+    """The servers of one library: entering connects to them and gives the `ToolLibrary`."""
+
+    def __init__(
+        self,
+        servers: tuple[McpServer, ...],
+        start_seconds: float,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.servers = servers
+        self._start_seconds = start_seconds
+        self._on_progress = on_progress
+        self._open = ExitStack()
+
+    def __enter__(self) -> ToolLibrary:
+        with ExitStack() as opened:
+            connections = self._started(opened)
+            for each in connections:
+                each.wait()
+            library = library_of(connections)
+            self._open = opened.pop_all()
+        return library
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        self._open.close()
+
+    async def __aenter__(self) -> ToolLibrary:
+        opened = ExitStack()
+        try:
+            connections = self._started(opened)
+            for each in connections:
+                await each.await_start()
+            library = library_of(connections)
+        except BaseException:  # a cancellation too: the servers are ended, then it is raised again
+            await call_in_thread(opened.close)
+            raise
+        self._open = opened
+        return library
+
+    async def __aexit__(self, *_: object) -> None:
+        await call_in_thread(self.__exit__)
+
+    def _started(self, opened: ExitStack) -> list[Connection]:
+        """Connections to the servers, which start at the same time; ``opened`` closes them."""
+        from .connection import Connection  # imported late: it loads asyncio
+
+        connections = []
+        for server in self.servers:
+            connection = Connection(server, self._start_seconds, self._on_progress)
+            opened.callback(connection.close)
+            connection.start()
+            connections.append(connection)
+        return connections
+
+
+def library_of(connections: Iterable[Connection]) -> ToolLibrary:
+    """The tools of servers.
+
+    Raises:
+        ConfigurationError: a tool has a schema that is none.
+    """
+    libraries = [
+        ToolLibrary({name: _tool(listed, each) for name, listed in each.tools.items()})
+        for each in connections
+    ]
+    return reduce(add, libraries)
+
+
+def _tool(listed: types.Tool, connection: Connection) -> Tool:
+    name = listed.name
+
+    async def invoke(arguments: dict[str, Json]) -> Json:
+        return await connection.acall(name, arguments)
+
+    for schema in (listed.input_schema, listed.output_schema):
+        if schema is not None and not is_plainly_valid(schema):
+            _require_valid(schema, listed, connection)
+    return McpTool(listed, invoke, str(connection.server))
+
+
+def _require_valid(schema: dict[str, Json], listed: types.Tool, connection: Connection) -> None:
+    try:
+        require_schema(schema)
+    except ValidationError as error:
+        reason = said(f'tool "{visible(listed.name)}": {str(error).splitlines()[0]}')
+        raise ConfigurationError(f"{connection.server}: {reason}") from None
+
+
+def _may_be_repeated(hints: types.ToolAnnotations | None) -> bool:
+    return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)

@@ -1,0 +1,205 @@
+"""Calls of operations over HTTP: the request, and what the model is told of the answer.
+
+This loads the network library: import it only when a request is about to leave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from functools import partial
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, Final
+from urllib.parse import quote, unquote, urlsplit
+
+import httpx2
+from attrs import frozen
+
+from gram import counted, visible
+
+from ...errors import ToolError
+from ...json_text import Json
+from ...models import async_client_of, async_transport
+from ...redaction import redact, redact_error
+from .answers import Body, text_of, value_of
+from .bodies import MULTIPART, content_of, parts_of
+from .fetching import HEADERS, certificates
+from .keys import ApiKey
+from .operations import Operation
+from .styles import in_header, in_path, in_query
+
+_BEGINNING: Final = 1000  # characters of a body that is not wanted
+_LONGEST_TARGET: Final = 200
+
+
+@frozen
+class Caller:
+    """Calls one operation.
+
+    Attributes:
+        operation: the operation.
+        server: the address of the server, which is allowed.
+        keys: the keys that it is called with.
+        missing: the schemes that there is no key for.
+        seconds: the time for all of a call.
+        max_bytes: the most bytes of a request and of an answer.
+    """
+
+    operation: Operation
+    server: str
+    keys: tuple[ApiKey, ...]
+    missing: tuple[str, ...]
+    seconds: float
+    max_bytes: int
+
+    @property
+    def where(self) -> str:
+        """What messages call the operation."""
+        return f"{self.operation.method} {self.operation.path}"
+
+    async def call(self, arguments: Mapping[str, Json]) -> Json:
+        """Call the operation and return what it answers: JSON, text, or None for nothing.
+
+        Args:
+            arguments: the arguments, checked.
+
+        Raises:
+            ToolError: an argument cannot be sent, or the answer is no success.
+        """
+        origin = urlsplit(self.server)[:2]
+        try:
+            async with (
+                asyncio.timeout(self.seconds),
+                async_client_of(("openapi", *origin), partial(_Client, origin[0])) as client,
+            ):
+                request = self._request(client, arguments)
+                response = await client.send(request, stream=True)
+                try:
+                    body = Body(response.headers.get("content-encoding", ""), self.max_bytes)
+                    async for piece in response.aiter_raw():
+                        if not body.take(piece):
+                            break
+                    body.end()
+                finally:
+                    await response.aclose()
+        except (TimeoutError, httpx2.TimeoutException):
+            raise ToolError(
+                f"{self.where}: no answer in {counted(self.seconds, 'second')}"
+            ) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            said = f"{self.where}: {error or type(error).__name__}"
+            raise ToolError(redact_error(said)) from None
+        return self._answer(response, body)
+
+    # --- the request
+
+    def _request(self, client: _Client, arguments: Mapping[str, Json]) -> httpx2.Request:
+        operation = self.operation
+        path = _quoted(operation.path)
+        query: list[tuple[str, str]] = []
+        headers = dict(HEADERS)
+        cookies: list[tuple[str, str]] = []
+        for each in operation.parameters:
+            value = arguments.get(each.key)
+            if value is None:
+                continue
+            if each.place == "path":
+                path = path.replace(_quoted(f"{{{each.name}}}"), in_path(each, value))
+            elif each.place == "header":
+                headers[each.name] = in_header(each, value)
+            else:
+                (query if each.place == "query" else cookies).extend(in_query(each, value))
+        for key in self.keys:  # last, so that no argument takes the place of a key
+            if key.place == "header":
+                same = {name for name in headers if name.lower() == key.name.lower()}
+                headers = {name: one for name, one in headers.items() if name not in same}
+                headers[key.name] = key.value
+            else:
+                pairs = query if key.place == "query" else cookies
+                pairs[:] = [each for each in pairs if unquote(each[0]) != key.name]
+                pairs.append(key.pair)
+        if cookies:
+            headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies)
+        url = self.server.rstrip("/") + path
+        if query:
+            url += ("&" if "?" in path else "?") + "&".join(f"{key}={one}" for key, one in query)
+        body: dict[str, Any] = {}
+        if operation.body is not None and operation.body.key in arguments:
+            value = arguments[operation.body.key]
+            if operation.body.media_type == MULTIPART:
+                body["files"] = parts_of(value)
+            else:
+                body["content"] = content_of(operation.body, value)
+                headers["Content-Type"] = operation.body.media_type
+        made = client.build_request(
+            operation.method, url, headers=headers, timeout=self.seconds, **body
+        )
+        size = int(made.headers.get("content-length", 0)) + len(url)
+        if size > self.max_bytes:
+            raise ToolError(
+                f"{self.where}: the request has more than {counted(self.max_bytes, 'byte')}"
+            )
+        return made
+
+    # --- the answer
+
+    def _answer(self, response: httpx2.Response, body: Body) -> Json:
+        status = visible(f"{response.status_code} {response.reason_phrase}".strip())
+        if 300 <= response.status_code < 400:
+            target = visible(response.headers.get("location", "elsewhere")[:_LONGEST_TARGET])
+            said = f"{self.where}: {status}: it redirects to {target}, which is not followed"
+            raise ToolError(redact_error(said))
+        content_type = response.headers.get("content-type", "")
+        if not response.is_success:
+            text = text_of(bytes(body.content[: self.max_bytes]), content_type)
+            begun = visible(text[:_BEGINNING]) + ("…" if len(text) > _BEGINNING else "")
+            said = ": ".join(each for each in (self.where, status, begun.strip()) if each)
+            raise ToolError(redact_error(said) + self._hint(response.status_code))
+        if body.is_too_long:
+            most = counted(self.max_bytes, "byte")
+            raise ToolError(f"{self.where}: the answer has more than {most}")
+        try:
+            return value_of(bytes(body.content), content_type)
+        except ValueError as error:
+            raise ToolError(f"{self.where}: {error}") from None
+
+    def _hint(self, status: int) -> str:
+        if status not in (401, 403) or not self.missing:
+            return ""
+        return f"\n  hint: it was called without a key for {' and '.join(self.missing)}"
+
+
+class _Client(httpx2.AsyncClient):
+    """A client for one server, kept as long as the event loop; it follows no redirects."""
+
+    def __init__(self, scheme: str) -> None:
+        secure = scheme == "https"
+        transport = async_transport(secure=secure)
+        verify = certificates() if secure and transport is None else False
+        super().__init__(transport=transport, verify=verify, cookies=_no_cookies())
+
+    async def close(self) -> None:
+        """Close its connections."""
+        await self.aclose()
+
+
+def _quoted(path: str) -> str:
+    """The path of a document as addresses have it, with its parameters in braces."""
+    return quote(path, safe="/:@!$&'()*+,;=%?{}")
+
+
+def _no_cookies() -> CookieJar:
+    """A jar that takes no cookies: one call says nothing to the next."""
+    return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+
+
+class _Redacting(logging.Filter):
+    """Hides keys: the client logs addresses, and some keys are part of them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = redact(record.getMessage()), ()
+        return True
+
+
+logging.getLogger("httpx2").addFilter(_Redacting())

@@ -1,0 +1,202 @@
+"""The operations of an OpenAPI document as a tool library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
+
+from attrs import frozen
+
+from gram import counted, did_you_mean, expect, expect_all, visible
+
+from ...errors import ConfigurationError, ToolError
+from ...json_text import Json
+from ..implementation import Tool
+from ..library import ToolLibrary
+from .document import ApiDocument, is_address, read_document
+from .keys import ApiKey, keys_for, read_keys
+from .operations import Operation, operation_id, operation_name, read_operation
+
+_MOST_BYTES: Final = 1_000_000
+
+
+def openapi_library(
+    document: Mapping[str, Json] | str | Path,
+    *,
+    operations: Iterable[str] | None = None,
+    server: str | None = None,
+    hosts: Iterable[str] | None = None,
+    keys: Mapping[str, str] | None = None,
+    seconds: float = 30.0,
+    max_bytes: int = _MOST_BYTES,
+    tell: Callable[[str], object] = lambda _: None,
+) -> ToolLibrary:
+    """The operations of an OpenAPI document (3.0 to 3.2) as tools, which call its server.
+
+    Args:
+        document: a file of JSON or YAML, an address, or the document as a mapping.
+        operations: the ``operationId`` of those that become tools; all by default.
+        server: the address to call, in place of the document's servers.
+        hosts: the hosts that may be called, with or without their ports; by default those of
+            the document's servers, or of ``server``. Of a document that has an address, its own
+            host alone.
+        keys: for each security scheme the name of the environment variable with its key.
+        seconds: how long a call may take.
+        max_bytes: the most bytes of a request, and of an answer that is read.
+        tell: called with a sentence for each operation that cannot be a tool, and for what a
+            tool does not take that the operation would.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type.
+        OSError: a file cannot be read.
+        ConfigurationError: it is no such document; an operation, a scheme or an environment
+            variable does not exist; one of ``operations`` or all of them cannot be tools, since
+            the document has a fault there or the host is not allowed.
+    """
+    by = "openapi_library"
+    expect(document, (Mapping, str, Path), "document", by=by)
+    wanted = None if operations is None else expect_all(operations, str, "operations", by=by)
+    expect(server, (str, type(None)), "server", by=by)
+    allowed = None if hosts is None else expect_all(hosts, str, "hosts", by=by)
+    allowed = allowed and tuple(map(str.lower, allowed))
+    expect(keys, (Mapping, type(None)), "keys", by=by)
+    expect(seconds, (int, float), "seconds", by=by)
+    expect(max_bytes, int, "max_bytes", by=by)
+    expect(tell, Callable, "tell", by=by)
+    api = read_document(document)
+    found_keys = read_keys(api, keys or {})
+    made = _Making(api, server, allowed, found_keys, seconds, max_bytes)
+    tools: dict[str, Tool] = {}
+    faults: list[ConfigurationError] = []
+    names: list[str] = []
+    notes: list[str] = []
+    for path, method, item, given in api.operations():
+        said = {operation_id(path, method, given), operation_name(path, method, given)}
+        names += said
+        if wanted is not None and not said & {*wanted}:
+            continue
+        at = f'$.paths["{path}"].{method}'
+        try:
+            operation = read_operation(api, path, method, item, given)
+            if operation.name in tools:
+                raise api.fault(at, f'another operation is named "{operation.name}"')
+            tools[operation.name] = made.tool(operation, at)
+            notes += [visible(f"{api.place}: {at}: {each}") for each in operation.unsent]
+        except ConfigurationError as error:
+            if wanted is not None:
+                raise
+            faults.append(error)
+    for name in wanted or ():
+        if name not in names:
+            hint = did_you_mean(name, names) or f"it has {', '.join(names[:20]) or 'none'}"
+            raise ConfigurationError(f'{api.place}: there is no operation "{name}"; {hint}')
+    if faults and not tools:
+        more = f"\n  and {counted(len(faults) - 1, 'other operation')}" if len(faults) > 1 else ""
+        raise ConfigurationError(f"{faults[0]}{more}")
+    for each in [*notes, *map(_left_out, faults)]:
+        tell(each)
+    return ToolLibrary(tools)
+
+
+def _left_out(fault: ConfigurationError) -> str:
+    """What is told of an operation that is left out, with its hint last."""
+    reason, line_break, hint = str(fault).partition("\n")
+    return f"{reason}; left out{line_break}{hint}"
+
+
+@frozen(init=False, repr=False)
+class ApiTool(Tool):
+    """An operation of a document as a tool."""
+
+    @property
+    def source(self) -> str:
+        """The name of the document's file, or its address without a query."""
+        place = (self.place or "").partition(": $.paths")[0]
+        return place.partition("?")[0] if is_address(place) else Path(place).name
+
+
+@frozen
+class _Making:
+    """Makes operations into tools, with what all of them share."""
+
+    api: ApiDocument
+    server: str | None
+    hosts: tuple[str, ...] | None
+    keys: Mapping[str, ApiKey]
+    seconds: float
+    max_bytes: int
+
+    def tool(self, operation: Operation, at: str) -> ApiTool:
+        """The tool of an operation.
+
+        Raises:
+            ConfigurationError: no server of it may be called, or a schema of it is not valid.
+        """
+        server = self._server(operation, at)
+        sent, missing = keys_for(operation.security, self.keys)
+
+        async def invoke(arguments: dict[str, Json]) -> Any:
+            from .calls import Caller  # imported late: it loads the network library
+
+            caller = Caller(operation, server, sent, missing, self.seconds, self.max_bytes)
+            return await caller.call(arguments)
+
+        try:
+            return ApiTool(
+                operation.name,
+                operation.description,
+                operation.schema,
+                invoke,
+                result_schema=operation.result,
+                place=f"{self.api.place}: {at}",
+                once=operation.method not in ("GET", "HEAD", "OPTIONS"),
+            )
+        except ToolError as error:
+            raise self.api.fault(at, str(error).splitlines()[0]) from None
+
+    def _server(self, operation: Operation, at: str) -> str:
+        """The first address of an operation whose host is allowed.
+
+        Raises:
+            ConfigurationError: there is none.
+        """
+        servers = (self.server,) if self.server is not None else operation.servers
+        for address in servers:
+            if self._is_allowed(address):
+                return address
+        shown = visible(" ".join(servers))
+        refused = [each.netloc for each in map(_parts, servers) if each]
+        if not refused:
+            hint = "give the whole address, server=https://…"
+            raise self.api.fault(at, f'its server "{shown}" is no address\n  hint: {hint}')
+        hint = f"if you trust it, hosts={visible(refused[0])}"
+        raise self.api.fault(
+            at, f'the host of its server "{shown}" is not among those allowed\n  hint: {hint}'
+        )
+
+    def _is_allowed(self, address: str) -> bool:
+        """Whether an address may be called.
+
+        Without a word about hosts, a document that was fetched may name its own alone: who serves
+        it could send keys and arguments to another one any day.
+        """
+        parts = _parts(address)
+        if parts is None:
+            return False
+        if self.hosts is not None:
+            return parts.hostname in self.hosts or parts.netloc.lower() in self.hosts
+        own = _parts(self.api.address) if self.api.address else None
+        return own is None or self.server is not None or parts.hostname == own.hostname
+
+
+def _parts(address: str) -> SplitResult | None:
+    """The parts of an address of http or https; None if it is none or has a password."""
+    try:
+        parts = urlsplit(address)
+        is_plain = parts.scheme in ("http", "https") and parts.username is None
+        is_whole = parts.hostname and parts.port != 0 and not parts.query and not parts.fragment
+    except ValueError:
+        return None
+    return parts if is_plain and is_whole else None

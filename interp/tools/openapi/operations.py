@@ -1,0 +1,219 @@
+"""Operations as tools: their names, descriptions, and the schemas of their parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from hashlib import sha256
+from typing import Any, Final
+
+from attrs import frozen
+
+from gram import visible
+
+from ...json_text import Json
+from .bodies import ApiBody, read_body, why_no_body
+from .document import ApiDocument
+from .schemas import Schemas, result_type
+from .styles import STYLES, TOKEN, ApiParameter
+
+_LONGEST_NAME: Final = 64
+_NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
+"""Headers that OpenAPI leaves to other parts of a document."""
+
+_OF_THE_CONNECTION: Final = {"connection", "content-length", "cookie", "host", "transfer-encoding"}
+
+
+@frozen
+class Operation:
+    """An operation, ready to be called.
+
+    Attributes:
+        name, description, schema: those of the tool.
+        method, path: the request.
+        result: the schema of what it gives, or None if the document does not say it.
+        parameters: the parameters that are not in the body.
+        body: the body, or None.
+        servers: the addresses of its servers, or of the document's.
+        security: the names of the schemes that it is called with; one of these sets is enough.
+        unsent: what the model cannot give it, in words.
+    """
+
+    name: str
+    description: str
+    schema: dict[str, Json]
+    result: dict[str, Json] | None
+    method: str
+    path: str
+    parameters: tuple[ApiParameter, ...]
+    body: ApiBody | None
+    servers: tuple[str, ...]
+    security: tuple[tuple[str, ...], ...]
+    unsent: tuple[str, ...]
+
+
+def operation_id(path: str, method: str, operation: Json) -> str:
+    """What a document calls an operation: its ``operationId``, or its method and path."""
+    given = operation.get("operationId") if isinstance(operation, dict) else None
+    if isinstance(given, str) and given.strip():
+        return given
+    return "_".join([method, *re.findall(r"\w+", path)])
+
+
+def operation_name(path: str, method: str, operation: Json) -> str:
+    """The name of an operation as a tool: models take letters, digits, _ and - in it.
+
+    >>> operation_name("/pets/{id}", "get", {})
+    'get_pets_id'
+    >>> operation_name("/pets", "get", {"operationId": "pets/list-all"})
+    'pets_list-all'
+    """
+    name = re.sub(r"[^\w-]", "_", operation_id(path, method, operation), flags=re.ASCII)
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[: _LONGEST_NAME - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
+
+
+def read_operation(
+    document: ApiDocument, path: str, method: str, item: dict[str, Json], given: Json
+) -> Operation:
+    """Read one operation.
+
+    Raises:
+        ConfigurationError: the document has a fault there, or it takes something that a model
+            cannot write.
+    """
+    at = f'$.paths["{path}"].{method}'
+    try:
+        return _read(document, path, method, item, document.followed(given, at), at)
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        # A part is of another type than OpenAPI gives it: any of them may be, at any depth.
+        raise document.fault(at, f"it is not written as OpenAPI has it: {error}") from None
+
+
+def _read(
+    document: ApiDocument,
+    path: str,
+    method: str,
+    item: dict[str, Json],
+    operation: dict[str, Json],
+    at: str,
+) -> Operation:
+    schemas = Schemas(document, at)
+    properties: dict[str, Json] = {}
+    required: list[str] = []
+    unsent: list[str] = []
+    parameters = []
+    for given in _parameters(document, item, operation, at):
+        fault = _why_not_sent(given)
+        if fault and (given.get("required") or given.get("in") == "path"):
+            raise document.fault(at, fault)
+        if fault:
+            unsent.append(fault)
+        elif not _is_of_other_parts(given):
+            parameter = _parameter(given, properties)
+            parameters.append(parameter)
+            properties[parameter.key] = schemas.of_parameter(given)
+            if given.get("required") or parameter.place == "path":
+                required.append(parameter.key)
+    body = None
+    if "requestBody" in operation:
+        request = document.followed(operation["requestBody"], f"{at}.requestBody")
+        body = read_body(document, request, _free("body", "request_body", properties), at)
+        if body is not None:
+            properties[body.key] = schemas.json_schema(body.schema)
+            if request.get("description"):
+                properties[body.key].setdefault("description", request["description"])
+            if request.get("required"):
+                required.append(body.key)
+            unsent += body.unsent
+        else:
+            unsent.append(why_no_body(request))
+            if request.get("required"):
+                raise document.fault(at, unsent[-1])
+    root: dict[str, Json] = {"type": "object", "properties": properties, "required": required}
+    if definitions := schemas.definitions():
+        root["$defs"] = definitions
+    in_path = {each.name for each in parameters if each.place == "path"}
+    if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
+        raise document.fault(at, f"no parameter is declared for {{{min(missing)}}} in its path")
+    servers = operation.get("servers") or item.get("servers") or document.root.get("servers")
+    return Operation(
+        operation_name(path, method, operation),
+        _description(path, method, item, operation),
+        root,
+        result_type(document, operation, at),
+        method.upper(),
+        path,
+        tuple(parameters),
+        body,
+        tuple(document.servers(servers or [{"url": "/"}], f"{at}.servers")),
+        _security(document, operation),
+        tuple(unsent),
+    )
+
+
+def _why_not_sent(given: dict[str, Json]) -> str | None:
+    """Why a parameter cannot be sent, or None."""
+    name, place = given.get("name"), given.get("in")
+    if not isinstance(name, str) or not isinstance(place, str):
+        return "a parameter has no name or no place (in)"
+    if place not in STYLES:
+        return f'its parameter "{name}" is in {place}, which is not sent'
+    if place in ("header", "cookie") and not TOKEN.fullmatch(name):
+        return f'its parameter "{name}" is no name of a {place}'
+    if place == "header" and name.lower() in _OF_THE_CONNECTION:
+        return f'its parameter "{name}" is a header that belongs to the connection'
+    style = given.get("style", STYLES[place][0])
+    if "content" not in given and style not in STYLES[place]:
+        return f'its parameter "{name}" has the style {style}, which {place} has not'
+    return None
+
+
+def _is_of_other_parts(given: dict[str, Json]) -> bool:
+    return given["in"] == "header" and given["name"].lower() in _NOT_PARAMETERS
+
+
+def _parameter(given: dict[str, Json], others: Collection[str]) -> ApiParameter:
+    name, place = given["name"], given["in"]
+    key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:_LONGEST_NAME] or "_"
+    style = "json" if "content" in given else given.get("style", STYLES[place][0])
+    explode = given.get("explode", style == "form") is True
+    reserved = given.get("allowReserved") is True
+    return ApiParameter(
+        _free(key, f"{key}_{place}"[-_LONGEST_NAME:], others), name, place, style, explode, reserved
+    )
+
+
+def _free(name: str, other: str, taken: Collection[str]) -> str:
+    """A name, or the other one if it is taken, with as many ``_`` as make it free."""
+    if name in taken:
+        name = other
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _parameters(
+    document: ApiDocument, item: dict[str, Json], operation: dict[str, Json], at: str
+) -> list[dict[str, Json]]:
+    """The parameters of a path and of its operation, which replace those of the same name."""
+    found: dict[tuple[Any, Any], dict[str, Json]] = {}
+    for given in (item.get("parameters") or [], operation.get("parameters") or []):
+        for index, each in enumerate(given):
+            parameter = document.followed(each, f"{at}.parameters[{index}]")
+            found[parameter.get("name"), parameter.get("in")] = parameter
+    return list(found.values())
+
+
+def _description(path: str, method: str, item: dict[str, Json], operation: dict[str, Json]) -> str:
+    texts = [str(operation.get(key) or "").strip() for key in ("summary", "description")]
+    said = list(dict.fromkeys(text for text in texts if text))
+    text = "\n\n".join(said) or str(item.get("summary") or f"{method.upper()} {path}")
+    return visible(text)
+
+
+def _security(document: ApiDocument, operation: dict[str, Json]) -> tuple[tuple[str, ...], ...]:
+    """The sets of schemes that an operation names."""
+    wanted = operation.get("security", document.root.get("security")) or []
+    return tuple(tuple(each) for each in wanted)

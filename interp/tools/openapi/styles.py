@@ -1,0 +1,179 @@
+"""How values are written in requests: the styles that OpenAPI takes from RFC 6570.
+
+What separates values is never part of one: it is escaped, or the value is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+from urllib.parse import quote
+
+from attrs import frozen
+
+from ...errors import ToolError
+from ...json_text import Json, write_json
+
+STYLES: Final = {
+    "path": ("simple", "label", "matrix"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "header": ("simple",),
+    "cookie": ("form",),
+}
+"""The styles of each place; the first is the default."""
+
+TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""What names of headers and cookies consist of (RFC 9110)."""
+
+_RESERVED: Final = ":/?[]@!$'()*;"
+"""Characters that ``allowReserved`` leaves as they are; those that separate parts are escaped."""
+
+_BETWEEN: Final = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
+_SHOWN: Final = {"%20": "a space", "%7C": "|"}
+
+
+@frozen
+class ApiParameter:
+    """A parameter of an operation, or a field of a form.
+
+    Attributes:
+        key: its name as the model knows it.
+        name, place: its name in the request, and where it is: path, query, header or cookie.
+        style, explode: how lists and objects are written; style ``json`` writes any value as JSON.
+        allow_reserved: whether reserved characters in a query stay as they are.
+    """
+
+    key: str
+    name: str
+    place: str
+    style: str
+    explode: bool
+    allow_reserved: bool = False
+
+
+def plain(value: Json) -> str:
+    """A value as text; what has parts is JSON."""
+    return value if isinstance(value, str) else write_json(value)
+
+
+def in_path(parameter: ApiParameter, value: Json) -> str:
+    """A value as a part of a path.
+
+    Raises:
+        ToolError: it would be another path.
+    """
+    if parameter.style == "json":
+        text = _escaped(plain(value))
+    elif parameter.style == "matrix":
+        text = _in_matrix(_escaped(parameter.name), parameter.explode, value)
+    else:
+        dots = parameter.style == "label" and parameter.explode
+        if dots and isinstance(value, dict | list):
+            _expect_none_in(parameter, ".", _parts(value))
+        text = _joined(value, parameter.explode, "." if dots else ",", _escaped)
+    if text in ("", ".", ".."):
+        raise ToolError(f'"{parameter.key}" is part of a path and cannot be {text!r}')
+    return f".{text}" if parameter.style == "label" else text
+
+
+def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
+    """A value as names and values of a query or a form, escaped.
+
+    Raises:
+        ToolError: a value has what its style puts between values.
+    """
+    name = _escaped(parameter.name)
+    safe = _RESERVED if parameter.allow_reserved else ""
+    if parameter.style == "deepObject" and isinstance(value, dict | list):
+        _expect_none_in(parameter, "[]", [*_keys(value)])
+        return [(_escaped(key), quote(one, safe)) for key, one in _deep(parameter.name, value)]
+    if parameter.style == "json" or not isinstance(value, dict | list):
+        return [(name, quote(plain(value), safe))]
+    if parameter.explode:
+        if isinstance(value, list):
+            return [(name, quote(plain(one), safe)) for one in value]
+        return [(_escaped(key), quote(plain(one), safe)) for key, one in value.items()]
+    between = _BETWEEN.get(parameter.style, ",")
+    parts = [quote(one, safe) for one in _parts(value)]
+    if between != ",":
+        _expect_none_in(parameter, [between], parts)
+    return [(name, between.join(parts))]
+
+
+def in_header(parameter: ApiParameter, value: Json) -> str:
+    """A value as a header.
+
+    Raises:
+        ToolError: it is not printable ASCII, or a value has what separates values.
+    """
+    if parameter.style == "json" or not isinstance(value, dict | list):
+        text = plain(value)
+    else:
+        separators = ",=" if parameter.explode and isinstance(value, dict) else ","
+        _expect_none_in(parameter, separators, _parts(value))
+        text = _joined(value, parameter.explode, ",", str)
+    if not text.isprintable() or not text.isascii() or text != text.strip():
+        raise ToolError(f'"{parameter.key}" is a header: write printable ASCII')
+    return text
+
+
+def _escaped(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _parts(value: Json) -> list[str]:
+    """The items of a list, or the keys and values of an object, one after the other."""
+    if isinstance(value, dict):
+        return [part for key, one in value.items() for part in (key, plain(one))]
+    return [plain(one) for one in value]
+
+
+def _joined(value: Json, explode: bool, between: str, written: Callable[[str], str]) -> str:
+    """A value as one text; an object that explodes has ``=`` between key and value."""
+    if isinstance(value, dict) and explode:
+        pairs = value.items()
+        return between.join(f"{written(key)}={written(plain(one))}" for key, one in pairs)
+    if isinstance(value, dict | list):
+        return between.join(map(written, _parts(value)))
+    return written(plain(value))
+
+
+def _in_matrix(name: str, explode: bool, value: Json) -> str:
+    if explode and isinstance(value, list):
+        return "".join(_matrix_part(name, _escaped(plain(one))) for one in value)
+    if explode and isinstance(value, dict):
+        pairs = value.items()
+        return "".join(_matrix_part(_escaped(key), _escaped(plain(one))) for key, one in pairs)
+    return _matrix_part(name, _joined(value, False, ",", _escaped))
+
+
+def _matrix_part(name: str, text: str) -> str:
+    return f";{name}={text}" if text else f";{name}"
+
+
+def _keys(value: Json) -> Iterator[str]:
+    """The keys of an object, and of all objects in it."""
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+        yield str(key)
+        if isinstance(one, dict | list):
+            yield from _keys(one)
+
+
+def _deep(name: str, value: Json) -> Iterator[tuple[str, str]]:
+    """The parts of an object under names such as ``name[key]``; of a list, ``name[0]``."""
+    if not isinstance(value, dict | list):
+        yield name, plain(value)
+        return
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _deep(f"{name}[{key}]", one)
+
+
+def _expect_none_in(parameter: ApiParameter, separators: Iterable[str], parts: list[str]) -> None:
+    """Refuse values that have what separates values and cannot be escaped there."""
+    for each in separators:
+        if any(each in one for one in parts):
+            raise ToolError(
+                f'"{parameter.key}" is sent with {_SHOWN.get(each, each)} between its values: '
+                "one that has it too cannot be sent"
+            )

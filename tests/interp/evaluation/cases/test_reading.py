@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import GramDecodeError, Source, loads_one
+from interp import Case, ExpectedCall, ValidationError, read_cases
+from interp.evaluation.cases.csv_rows import csv_rows
+from interp.evaluation.cases.jsonl_rows import jsonl_rows
+
+PROGRAM = '[a:Agent {instruction: "Greet", model: "Offline/rehearsal"}]\n'
+
+
+def written(folder: Path, name: str, text: str | bytes) -> Path:
+    (folder / "a.gram").write_text(PROGRAM)
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def refused(folder: Path, name: str, text: str | bytes) -> list[str]:
+    """The places and messages of what is wrong with a file."""
+    with pytest.raises(ValidationError) as caught:
+        read_cases(written(folder, name, text))
+    for fault in caught.value.faults:
+        assert fault.place.startswith(f"{folder / name}:")
+        assert str(fault) in str(caught.value)
+    return [f"{each.lineno}:{each.colno} {each.message}" for each in caught.value.faults]
+
+
+JSONL = """\
+{"program": "a.gram", "agent": "a"}
+
+{"name": "greets", "input": "I am Alice", "expected": "Hello, Alice!", "level": 2,
+"""
+SAME = {
+    "c.jsonl": (
+        '{"program": "a.gram", "agent": "a"}\n\n'
+        '{"name": "greets", "input": "I am Alice", "expected": "Hello, Alice!", '
+        '"calls": ["look", {"name": "greet", "arguments": {"name": "Alice"}}], '
+        '"checks": ["polite", "short"], "level": "easy"}\n'
+        '{"input": "bye", "calls": []}\n'
+    ),
+    "c.csv": (
+        "name,input,expected,calls,checks,level,program,agent\n"
+        'greets,I am Alice,"Hello, Alice!",'
+        '"[""look"",{""name"":""greet"",""arguments"":{""name"":""Alice""}}]",'
+        "polite short,easy,a.gram,a\n\n"
+        ",bye,,[],,,a.gram,a\n"
+    ),
+    "c.gram": (
+        '{program: "a.gram", agent: "a"}\n'
+        '[greets:Case {input: "I am Alice", expected: "Hello, Alice!", level: easy,\n'
+        '  calls: ["look", {name: "greet", arguments: {name: "Alice"}}],\n'
+        '  checks: ["polite", "short"]}]\n'
+        '[:Case {input: "bye", calls: []}]\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_three_forms_say_the_same(tmp_path: Path, name: str) -> None:
+    program = str(tmp_path / "a.gram")
+
+    greets, bye = read_cases(written(tmp_path, name, SAME[name]))
+
+    assert greets == Case(
+        name="greets",
+        input="I am Alice",
+        has_expected=True,
+        expected="Hello, Alice!",
+        calls=(ExpectedCall("look"), ExpectedCall("greet", {"name": "Alice"})),
+        checks=("polite", "short"),
+        columns={"level": "easy"},
+        program=program,
+        agent="a",
+    )
+    assert bye == Case(name="bye", input="bye", calls=(), program=program, agent="a")
+    assert greets.place.startswith(str(tmp_path / name))
+
+
+def test_cases_beside_an_agent_are_cases_of_its_file(tmp_path: Path) -> None:
+    file = written(tmp_path, "b.gram", PROGRAM + '[:Case {input: "hi"}]')
+
+    assert [case.program for case in read_cases(file)] == [str(file)]
+
+
+def test_a_case_without_a_name_is_named_by_its_input(tmp_path: Path) -> None:
+    lines = [{"input": "hi"}, {"name": "hi", "input": "x"}, {"input": "a  b\nc"}, {"input": "hi"}]
+    lines += [{"input": "x" * 80}, {"input": {"a": [1]}}]
+
+    cases = read_cases(written(tmp_path, "c.jsonl", "\n".join(map(json.dumps, lines))))
+
+    names = [case.name for case in cases]
+    assert names == ["hi (2)", "hi", "a b c", "hi (3)", "x" * 60 + "…", '{"a":[1]}']
+    assert cases[-1].message == '{"a":[1]}'
+
+
+def test_an_object_is_the_arguments_of_a_program_with_a_signature_else_it_is_written() -> None:
+    agent = loads_one('(a:Agent {instruction: "x", model: "A/b"})')
+    called = loads_one('[a:Agent {instruction: "x", model: "A/b"} | (n::Integer)==>(::Text)]')
+    case = Case(name="c", input={"n": 1})
+
+    assert case.given_to(called) == {"n": 1}
+    assert case.given_to(agent) == '{"n":1}'
+    assert Case(name="c", input="n").given_to(called) == "n"
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.csv", "c.gram"])
+def test_a_byte_order_mark_is_not_part_of_a_case(tmp_path: Path, name: str) -> None:
+    file = written(tmp_path, name, b"\xef\xbb\xbf" + SAME[name].encode())
+
+    assert [case.name for case in read_cases(file)] == ["greets", "bye"]
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.csv"])
+def test_line_breaks_may_be_those_of_windows(tmp_path: Path, name: str) -> None:
+    file = written(tmp_path, name, SAME[name].replace("\n", "\r\n"))
+
+    assert [case.name for case in read_cases(file)] == ["greets", "bye"]
+
+
+def test_a_line_of_json_ends_only_at_its_line_break(tmp_path: Path) -> None:
+    file = written(tmp_path, "c.jsonl", '{"input": "one\u2028two\x85three"}\n')
+
+    assert [case.input for case in read_cases(file)] == ["one\u2028two\x85three"]
+
+
+NO_INPUT = "the case has no input"
+COMMAS = ", and have to be by commas"
+CSV_HEAD = "name,input,calls\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "faults"),
+    [
+        ("c.txt", "x", ["1:1 the ending of the file is not one of .jsonl, .csv, .gram"]),
+        ("c.jsonl", "", ["1:1 the file is empty"]),
+        ("c.csv", "\ufeff\n", ["1:1 the file is empty"]),
+        ("c.gram", PROGRAM, ["1:1 there are no cases in the file"]),
+        ("c.csv", "input,name\n", ["1:1 there are no cases in the file"]),
+        ("c.jsonl", '{"program": "a.gram"}', ["1:1 there are no cases in the file"]),
+        (
+            "c.jsonl",
+            '{"name": "x"}\n{"input": ""}',
+            [f"1:1 {NO_INPUT}", '2:11 input must be a text that is not empty, found ""'],
+        ),
+        ("c.csv", "name,question\nx,y\n", [f"2:1 {NO_INPUT}"]),
+        ("c.gram", "[:Case {n: 1}]", [f"1:1 {NO_INPUT}"]),
+        ("c.jsonl", '{"input": "a"}\n{"input": "b"', ["2:13 not JSON: Expecting ',' delimiter"]),
+        ("c.jsonl", '{"input": "a"}\n  oops', ["2:3 not JSON: Expecting value"]),
+        ("c.jsonl", '["a"]', ['1:1 a case must be a JSON object, found ["a"]']),
+        ("c.jsonl", '{"input": "a", "input": "b"}', ['1:1 not JSON: key "input" is given twice']),
+        ("c.jsonl", '{"input": "a", "n": NaN}', ["1:1 not JSON: NaN is not JSON"]),
+        (
+            "c.jsonl",
+            '{"input": 7, "calls": "f", "checks": [1], "agent": null}',
+            [
+                "1:11 input must be a text that is not empty, found 7",
+                '1:23 calls must be an array, found "f"; [] expects no calls',
+                "1:38 checks must be an array of names, found [1]",
+                "1:52 agent must be a text that is not empty, found null",
+            ],
+        ),
+        (
+            "c.jsonl",
+            '{"input": "a", "calls": [{"tool": "f"}]}',
+            [
+                '1:25 calls must have names of tools, or {"name": …, "arguments": {…}}, '
+                'found {"tool":"f"}'
+            ],
+        ),
+        ("c.jsonl", '{"input": "a", "expcted": "b"}', ["1:27 expcted is not expected"]),
+        (
+            "c.jsonl",
+            '{"name": "x", "input": "a"}\n{"input": "b", "name": "x"}',
+            ["2:24 x is the name of another case, at {file}:1:1"],
+        ),
+        (
+            "c.gram",
+            '[x:Case {input: "a"}] [x:Case {input: "a"}]',
+            ["1:24 x is the name of another case, at {file}:1:1"],
+        ),
+        ("c.gram", '[x:Case {input: "a", name: "y"}]', ["1:28 the case has two names, x and y"]),
+        (
+            "c.gram",
+            "[:Case {input: 5kg}]",
+            ["1:16 a measurement (5kg) is not a JSON value; quote it"],
+        ),
+        ("c.gram", '[:Case {input: "a"} | (b)]', ["1:23 a Case has no elements"]),
+        ("c.gram", '[:Cases {input: "a"}]', ["1:3 the label Cases is not Case"]),
+        (
+            "c.jsonl",
+            '{"input": "a", "program": "no.gram"}',
+            ["1:27 there is no file {folder}/no.gram"],
+        ),
+        (
+            "c.csv",
+            CSV_HEAD + "x,a,b,c\n",
+            ["2:1 the row has 4 cells, and the first line names 3 columns"],
+        ),
+        (
+            "c.csv",
+            "input;n\na;b\n",
+            ["1:1 the columns are separated by ;, and have to be by commas"],
+        ),
+        ("c.csv", 'input\n"a\n', ["2:1 a quote that is not closed, or text after one"]),
+        ("c.csv", 'input\n"a"b\n', ["2:1 a quote that is not closed, or text after one"]),
+        ("c.csv", "input,input\na,b\n", ["1:7 column input is there twice"]),
+        ("c.csv", "input,\na,b\n", ["1:7 column 2 has no name"]),
+        (
+            "c.csv",
+            CSV_HEAD + "x,a,[f\n",
+            ["2:5 calls is not JSON: Expecting value: line 1 column 2 (char 1)"],
+        ),
+        ("c.csv", CSV_HEAD + '"x\ny",,\n', [f"2:1 {NO_INPUT}"]),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(
+    tmp_path: Path, name: str, text: str, faults: list[str]
+) -> None:
+    expected = [
+        each.replace("{file}", str(tmp_path / name)).replace("{folder}", str(tmp_path))
+        for each in faults
+    ]
+
+    assert refused(tmp_path, name, text) == expected
+
+
+def test_a_fault_of_all_cases_is_told_once(tmp_path: Path) -> None:
+    text = '{"program": "no.gram"}\n{"input": "a"}\n{"input": "b"}\n'
+
+    assert refused(tmp_path, "c.jsonl", text) == [f"1:13 there is no file {tmp_path}/no.gram"]
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe{\x00", b'{"input": "\xe9"}'])
+def test_text_that_is_not_utf_8_is_told(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(GramDecodeError, match=r"c\.jsonl:(1:\d+:)? .*not UTF-8"):
+        read_cases(written(tmp_path, "c.jsonl", content))
+
+
+def test_gram_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(GramDecodeError, match=r"c\.gram:1:"):
+        read_cases(written(tmp_path, "c.gram", "[:Case {input: "))
+
+
+cells = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+
+
+@given(st.lists(st.lists(cells, min_size=3, max_size=3), min_size=1, max_size=5))
+def test_csv_is_read_as_it_was_written(rows: list[list[str]]) -> None:
+    text = io.StringIO()
+    csv.writer(text).writerows([["a", "b", "c"], *rows])
+    faults: list[Any] = []
+
+    read = list(csv_rows(Source(text.getvalue()), faults))
+
+    assert (faults, [list(row.values.values()) for row in read]) == ([], rows)
+    for row in read:
+        spans = [text.getvalue()[span.start : span.end] for span in row.spans.values()]
+        assert [each[1:-1].replace('""', '"') if each[:1] == '"' else each for each in spans] == [
+            *row.values.values()
+        ]
+
+
+texts = st.text(max_size=5)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(texts, below, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.lists(st.dictionaries(texts, values, max_size=3), max_size=3), st.booleans())
+def test_values_of_json_lines_are_found_where_they_are(rows: list[Any], ascii_only: bool) -> None:
+    text = "\n".join(json.dumps(row, ensure_ascii=ascii_only) for row in rows)
+    faults: list[Any] = []
+
+    read = list(jsonl_rows(Source(text), faults))
+
+    assert (faults, [row.values for row in read]) == ([], rows)
+    for row in read:
+        for key, span in row.spans.items():
+            assert json.loads(text[span.start : span.end]) == row.values[key]

@@ -1,0 +1,163 @@
+"""Metrics that are built in, and what functions of users may give."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import CancelledError
+from decimal import Decimal
+from math import inf, nan
+from typing import Any
+
+import numpy
+import pytest
+
+from interp import Case, Metric, ToolLibrary, Trial, Usage, ab, matches_schema, tool
+from interp.evaluation.experiments import Score
+from interp.evaluation.experiments.metrics import MEASURES
+from interp.tools.users_code import Terminated
+from tests.interp.evaluation.experiments.worlds import arm, cases
+
+
+def trial(**given: Any) -> Trial:
+    known: dict[str, Any] = {
+        "arm": "a",
+        "case": Case(name="c", input="x"),
+        "repeat": 0,
+        "failure": None,
+        "content": "yes",
+        "calls": 2,
+        "rounds": 3,
+        "usage": Usage(10, 5),
+        "cost": 0.25,
+        "seconds": 1.5,
+    }
+    return Trial(**{**known, **given})
+
+
+def scored(metric: Metric, **given: Any) -> Score:
+    return asyncio.run(metric.score(trial(**given)))
+
+
+@pytest.mark.parametrize(
+    ("found", "value"),
+    [
+        (True, True),
+        (0, 0.0),
+        (2.5, 2.5),
+        (Decimal("1.5"), 1.5),
+        (numpy.float32(2.5), 2.5),
+        (numpy.int64(3), 3.0),
+        (numpy.bool_(True), True),
+        (numpy.array(False), False),
+        ("because", False),
+        ("", False),
+        (None, None),
+        (float("nan"), None),
+        (float("inf"), None),
+        (10**400, None),
+        ([], None),
+        (Score(3.0), 3.0),
+    ],
+)
+def test_what_a_function_gives_is_a_number_or_yes_or_no_or_no_score(
+    found: Any, value: float | bool | None
+) -> None:
+    score = scored(Metric("m", lambda _: found))
+
+    assert (score.value, type(score.value)) == (value, type(value))
+    assert type(score.value) is type(value)
+    assert (score.problem is None) == (value is not None and not isinstance(found, str))
+
+
+def test_what_was_spent_is_measured_of_runs_that_failed_too() -> None:
+    spent = {name: scored(metric, failure="x").value for name, metric in MEASURES.items()}
+
+    assert spent == {
+        "calls": 2,
+        "rounds": 3,
+        "tokens": 15,
+        "input_tokens": 10,
+        "output_tokens": 5,
+        "cost": 0.25,
+        "seconds": 1.5,
+    }
+
+
+def test_unknown_tokens_and_costs_are_no_score() -> None:
+    assert scored(MEASURES["tokens"], usage=Usage()).value is None
+    assert scored(MEASURES["cost"], cost=None).value is None
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [SystemExit("bye"), GeneratorExit(), RecursionError(), MemoryError(), CancelledError()],
+)
+def test_whatever_a_metric_raises_is_no_score(raised: BaseException) -> None:
+    def odd(_: Trial) -> float:
+        raise raised
+
+    found = scored(Metric("odd", odd))
+
+    assert (found.value, (found.problem or "")[:10]) == (None, type(raised).__name__[:10])
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), Terminated(143)])
+def test_what_ends_the_process_goes_through_a_metric(raised: BaseException) -> None:
+    def odd(_: Trial) -> float:
+        raise raised
+
+    with pytest.raises(type(raised)):
+        scored(Metric("odd", odd))
+
+
+@pytest.mark.parametrize("value", [nan, inf, 1j, 10**400, [1], None, Score(nan)])
+def test_what_is_no_number_is_no_score(value: Any) -> None:
+    assert scored(Metric("odd", lambda _: value)).value is None
+
+
+def test_an_answer_matches_a_schema_or_not() -> None:
+    metric = matches_schema({"type": "object", "required": ["a"]})
+
+    assert scored(metric, content='{"a": 1}').value is True
+    assert scored(metric, content="{}").value is False
+    assert "not JSON" in (scored(metric, content="no").problem or "")
+    assert scored(metric, failure="x").value is False
+
+
+def test_the_model_that_was_served_is_kept_by_arm() -> None:
+    def served(_: str) -> dict[str, Any]:
+        message = {"role": "assistant", "content": "hi"}
+        usage = {"prompt_tokens": 4, "completion_tokens": 2, "total_tokens": 6}
+        return {"model": "m-2026-01", "choices": [{"message": message}], "usage": usage}
+
+    found = ab(cases(2), {"a": arm(served)}, seed=1)
+
+    assert found.models == {"a": ("m-2026-01",)}
+    assert "m-2026-01" in found.table()
+    assert found.trials[0].usage == Usage(4, 2)
+
+
+def test_calls_and_rounds_are_counted() -> None:
+    @tool
+    def look(what: str) -> str:
+        """Looks."""
+        return what
+
+    from interp import Arm, ToolCall
+    from interp.machine.messages import AssistantRole, Message
+    from interp.models import ScriptedModel
+    from lenses_ext import parse
+
+    program = parse(
+        '[a:Agent {instruction: "x", model: "Offline/rehearsal"} | '
+        '[look:ToolSpecification {description: "Looks."} | (what::String)==>(::String)]]'
+    )
+    asks = Message(AssistantRole, "", [ToolCall("1", "look", '{"what": "up"}')])
+    made = Arm(program, ToolLibrary.of([look]), lambda: ScriptedModel([asks, "done"]))
+
+    found = ab([Case(name="c", input="x", calls=())], {"a": made}, ["passed", "calls"], seed=1)
+
+    (one,) = found.trials
+    assert (one.calls, one.rounds, one.content) == (1, 2, "done")
+    assert one.scores["passed"].value is False
+    assert [each.tool_name for each in one.tools_used] == ["look"]

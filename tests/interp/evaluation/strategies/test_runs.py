@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+
+from gram import ArgumentError, loads_one
+from interp import (
+    AgentError,
+    ApprovalPolicy,
+    Limits,
+    RecordedRun,
+    Status,
+    ToolBindingError,
+    ToolLibrary,
+    ToolReturned,
+    ValidationError,
+    begin,
+    fold,
+    load_run,
+    timeline,
+    tool,
+)
+from interp.evaluation.strategies import check_runs, libraries, models, runs
+
+SHOP = loads_one(
+    """
+    [shop:Agent {description: "Sells", instruction: "Sell", model: "OpenAI/x"} |
+      [pay:ToolSpecification {description: "Pays"} | (amount::Integer)==>(::Boolean)],
+      [find:ToolSpecification {description: "Finds"} | (what::Text)==>(::String)]]
+    """
+)
+TYPED = loads_one(
+    """
+    [judge:Agent {instruction: "Judge", model: "OpenAI/x"} |
+      [:Answer:Object | (verdict::Text {enum: ["yes", "no"]})]]
+    """
+)
+NESTED = loads_one(
+    """
+    [boss:Agent {description: "Leads", instruction: "Lead", model: "OpenAI/x"} |
+      [helper:Agent {description: "Helps", instruction: "Help", model: "OpenAI/x"} |
+        (what::Text)==>(::Text),
+        [pay:ToolSpecification {description: "Pays"} | (amount::Integer)==>(::Boolean)]]]
+    """
+)
+WORKFLOW = loads_one(
+    """
+    [flow:Workflow {description: "Flows"} | (text::Text)==>(::Any),
+      [first:Agent {description: "A", instruction: "A", model: "OpenAI/x"}],
+      [second:Agent {description: "B", instruction: "B", model: "OpenAI/x"}],
+      [size:ToolSpecification {description: "Counts"} | (text::Text)==>(::Integer)],
+      ()-->(first)-->(), ()-->(second)-->(), ()-->(size)-->()]
+    """
+)
+QUIET = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+ANY = settings(max_examples=2000, phases=[Phase.generate])
+"""How one that will do is found, which need not be the smallest."""
+
+
+def test_runs_show_all_that_can_happen() -> None:
+    seen = set()
+
+    @settings(QUIET, max_examples=150)
+    @given(runs(SHOP))
+    def look(drawn: RecordedRun) -> None:
+        seen.add(drawn.state.status)
+        seen.update("failed" if call.error else "went well" for call in drawn.tools_used)
+        seen.update("several" for step in drawn.steps if len(step.state.calls) > 1)
+
+    look()
+    assert {Status.DONE, Status.LIMITED, "failed", "went well", "several"} <= seen
+
+
+@QUIET
+@given(runs(SHOP, policy=ApprovalPolicy(otherwise="ask")) | runs(TYPED))
+def test_a_drawn_run_is_what_its_events_fold_to(drawn: RecordedRun) -> None:
+    assert fold(drawn.first, drawn.events) == drawn.state
+    assert fold(drawn.first, drawn.events[:1]) == (drawn.steps or [drawn])[0].state
+
+
+@QUIET
+@given(runs(SHOP, hostile=False, policy=ApprovalPolicy(otherwise="ask")))
+def test_where_nobody_is_hostile_only_denials_are_errors(drawn: RecordedRun) -> None:
+    assert all("denied" in call.error for call in drawn.tools_used if call.error)
+    assert drawn.state.status in (Status.DONE, Status.LIMITED)
+
+
+@QUIET
+@given(runs(NESTED) | runs(WORKFLOW))
+def test_runs_of_agents_in_agents_and_of_workflows_fold_too(drawn: RecordedRun) -> None:
+    assert fold(drawn.first, drawn.events) == drawn.state
+
+
+def test_what_happens_inside_is_drawn_too() -> None:
+    places = {len(event.at) for event in find(runs(NESTED), inner_call, settings=ANY).events}
+
+    assert places >= {1, 3, 4}
+    is_done = find(runs(WORKFLOW), lambda run: run.state.status is Status.DONE, settings=ANY)
+    assert is_done.content
+
+
+def inner_call(drawn: RecordedRun) -> bool:
+    return any(isinstance(event, ToolReturned) and len(event.at) == 4 for event in drawn.events)
+
+
+def test_models_are_drawn_for_agents_alone() -> None:
+    with pytest.raises(ValidationError, match="workflow"):
+        find(models(WORKFLOW), lambda _: True)
+
+
+def never_pays_twice(drawn: RecordedRun) -> None:
+    paid = [call for call in drawn.tools_used if call.tool_name == "pay" and not call.error]
+    assert len(paid) <= 1
+
+
+def test_the_smallest_run_that_breaks_an_invariant_is_kept_and_reads_back(tmp_path: Path) -> None:
+    file = tmp_path / "twice.run.gram"
+    with pytest.raises(AssertionError) as raised:
+        check_runs(SHOP, never_pays_twice, failing=file)
+    kept = load_run(file)
+
+    assert str(file) in raised.value.__notes__[-1]
+    assert [(call.tool_name, call.args) for call in kept.tools_used] == [("pay", {"amount": 0})] * 2
+    with pytest.raises(AssertionError):
+        never_pays_twice(kept)
+
+
+def test_an_invariant_that_holds_leaves_no_file(tmp_path: Path) -> None:
+    file = tmp_path / "twice.run.gram"
+    file.write_text('[:Run {of: "an earlier day"}]')
+
+    check_runs(SHOP, never_pays_twice, limits=Limits(tool_calls=1), failing=file)
+
+    assert not file.exists()
+
+
+def test_no_other_file_is_removed_for_a_run_that_breaks_an_invariant(tmp_path: Path) -> None:
+    program = tmp_path / "shop.gram"
+    program.write_text("(mine)")
+
+    with pytest.raises(FileExistsError, match="not the record of a run"):
+        check_runs(SHOP, never_pays_twice, failing=program)
+    with pytest.raises(FileNotFoundError, match="No such directory"):
+        check_runs(SHOP, never_pays_twice, failing=tmp_path / "none" / "a.run.gram")
+
+    assert program.read_text() == "(mine)"
+
+
+def test_an_invariant_whose_code_would_not_run_is_refused() -> None:
+    async def waits(drawn: RecordedRun) -> None:
+        raise AssertionError
+
+    def yields(drawn: RecordedRun) -> Iterator[bool]:
+        yield False
+
+    for invariant, kind in ((waits, "coroutine"), (yields, "generator")):
+        with pytest.raises(ArgumentError, match=f"plain function, got a {kind} function"):
+            check_runs(SHOP, invariant)
+
+
+def test_an_invariant_may_say_no() -> None:
+    def says_nothing(drawn: RecordedRun) -> bool:
+        return drawn.content == ""
+
+    with pytest.raises(AssertionError, match="says_nothing does not hold"):
+        check_runs(SHOP, says_nothing)
+
+
+def test_what_an_invariant_raises_comes_as_it_is() -> None:
+    def fails(_: RecordedRun) -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        check_runs(SHOP, fails)
+
+
+def test_whether_people_were_asked_can_be_told() -> None:
+    def asks_before_it_pays(drawn: RecordedRun) -> None:
+        for entry in timeline(drawn).entries:
+            assert entry.name != "pay" or entry.result is None or entry.approval
+
+    check_runs(SHOP, asks_before_it_pays, policy=ApprovalPolicy(otherwise="ask"))
+    with pytest.raises(AssertionError):
+        check_runs(SHOP, asks_before_it_pays)
+
+
+def test_tools_that_keep_something_are_made_anew_for_each_run() -> None:
+    paid: list[int] = []
+
+    def fresh() -> ToolLibrary:
+        paid.clear()
+
+        @tool(name="pay", description="Pays")
+        def pay(amount: int) -> bool:
+            paid.append(amount)
+            return len(paid) < 2
+
+        return ToolLibrary.of(pay)
+
+    @QUIET
+    @given(runs(SHOP, fresh, hostile=False))
+    def look(drawn: RecordedRun) -> None:
+        results = [call.result for call in drawn.tools_used if call.tool_name == "pay"]
+        assert results.count(True) == min(len(results), 1)  # in any order, where both are at once
+        seen.add(len(results))
+
+    seen: set[int] = set()
+    look()
+    assert max(seen) > 1
+
+
+def test_a_library_that_does_not_fit_is_refused_before_anything_is_drawn() -> None:
+    @tool(name="pay", description="Pays")
+    def pay(total: int) -> bool:
+        return True
+
+    with pytest.raises(ToolBindingError, match="amount"):
+        runs(SHOP, ToolLibrary.of(pay))
+
+
+def test_an_invalid_program_is_refused_before_anything_is_drawn() -> None:
+    with pytest.raises(ValidationError):
+        runs(loads_one('[a:Agent {instruction: ""}]'))
+
+
+@QUIET
+@given(libraries(SHOP), models(SHOP))
+def test_whatever_models_and_tools_do_only_our_errors_escape(
+    library: ToolLibrary, model: object
+) -> None:
+    begun = begin(SHOP, "hello", library, model=model, limits=Limits(iterations=4))
+    with suppress(AgentError):
+        begun.finish()
+
+    assert begun.state.invocations or begun.state.turn == 0

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import find, given, strategies as st
+
+from gram import Pattern
+from interp import ValidationError, validate_tool_args
+from interp.evaluation.strategies import arguments_of, broken_arguments_of, results_of, values_of
+from interp.machine.contracts import accepts
+from lenses_ext import result_schema, tool_spec_schema, view
+from lenses_ext.strategies import signature_texts, tool_specs
+
+TOOLS = tool_specs(signatures=signature_texts()) | tool_specs()
+
+SCHEMAS = [
+    {"type": "integer", "minimum": 3, "maximum": 4},
+    {"type": "integer", "exclusiveMinimum": 3, "multipleOf": 5},
+    {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
+    {"type": "string", "pattern": "^[a-z]{2,3}$"},
+    {"type": "string", "minLength": 2, "maxLength": 3},
+    {"type": "string", "format": "date"},
+    {"type": "string", "format": "date-time"},
+    {"type": "string", "format": "uuid"},
+    {"type": ["string", "null"]},
+    {"enum": ["a", 1, None]},
+    {"const": {"x": []}},
+    {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 3},
+    {"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True},
+    {"type": "array", "prefixItems": [{"type": "string"}, {"type": "null"}], "items": False},
+    {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1},
+    {"type": "object", "properties": {"a": {}}, "required": ["a", "b"]},
+    {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 9}]},
+    {"oneOf": [{"type": "number"}, {"type": "integer"}]},
+    {"allOf": [{"type": "integer"}, {"minimum": 2}], "maximum": 3},
+    {"$ref": "#/$defs/Node", "$defs": {"Node": {"properties": {"next": {"$ref": "#/$defs/Node"}}}}},
+    {"minimum": 5},
+    {},
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_a_schema_accepts_the_values_that_are_made_for_it(schema: dict[str, object]) -> None:
+    @given(values_of(schema))
+    def accepted(value: object) -> None:
+        assert accepts(schema, value, schema)
+
+    accepted()
+
+
+def test_a_schema_that_accepts_nothing_has_no_values() -> None:
+    with pytest.raises(Exception, match=r"[Uu]nsatisfiable|no value|empty|Cannot"):
+        find(values_of({"enum": []}), lambda _: True)
+
+
+def test_what_is_no_schema_is_refused_before_anything_is_drawn() -> None:
+    with pytest.raises(ValidationError, match="not a JSON Schema"):
+        values_of({"type": "nothing"})
+
+
+def test_types_that_refer_to_themselves_have_small_and_deep_values() -> None:
+    node = {
+        "type": "object",
+        "properties": {"next": {"$ref": "#"}},
+        "additionalProperties": False,
+    }
+
+    assert find(values_of(node), lambda value: True) == {}
+    assert find(values_of(node), lambda value: "next" in value.get("next", {})) == {
+        "next": {"next": {}}
+    }
+
+
+@given(TOOLS.flatmap(lambda tool: st.tuples(st.just(tool), arguments_of(tool))))
+def test_arguments_fit_the_signature_they_are_made_for(drawn: tuple[Pattern, dict]) -> None:
+    tool, arguments = drawn
+
+    validate_tool_args(view(tool_spec_schema, tool), arguments)
+
+
+STRICT = ["(a::Int)==>(b::Text)==>(::String)", "(n::Integer)==>(::Any)"]
+REFUSING = tool_specs(signatures=st.sampled_from(STRICT))
+
+
+@given(REFUSING.flatmap(lambda tool: st.tuples(st.just(tool), broken_arguments_of(tool))))
+def test_broken_arguments_are_refused(drawn: tuple[Pattern, dict]) -> None:
+    tool, arguments = drawn
+
+    with pytest.raises(ValidationError):
+        validate_tool_args(view(tool_spec_schema, tool), arguments)
+
+
+@given(TOOLS.flatmap(lambda tool: st.tuples(st.just(tool), results_of(tool))))
+def test_results_are_of_the_declared_type(drawn: tuple[Pattern, object]) -> None:
+    tool, result = drawn
+    schema = result_schema(tool)
+
+    assert schema is None or accepts(schema, result, schema)

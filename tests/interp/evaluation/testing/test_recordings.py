@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from interp import (
+    LimitError,
+    Limits,
+    ModelError,
+    ReplayError,
+    ScriptedModel,
+    hello_world_tool_library,
+    load,
+    load_run,
+)
+from interp.evaluation.testing import Recording, file_name
+from interp.execution import BeginOptions, begin
+from tests.interp.model_server import tool_calls
+from tests.paths import EXAMPLES
+
+HELLO = load(EXAMPLES / "hello_world.gram")
+
+
+def run(recording: Recording, *replies: object, **options: object) -> str:
+    """The answer of a run with a recording."""
+    given: BeginOptions = {"model": ScriptedModel(replies), **options}  # type: ignore[typeddict-item]  # any options
+    with recording.around(given) as added:
+        return begin(HELLO, "hi", hello_world_tool_library, **added).finish().content
+
+
+names = st.text(st.characters(exclude_categories=[]), max_size=300)
+
+
+@given(st.lists(names, min_size=2, max_size=2, unique=True))
+def test_names_of_files_are_safe_and_as_different_as_those_of_tests(both: list[str]) -> None:
+    one, other = map(file_name, both)
+
+    for made in (one, other):
+        assert re.fullmatch(r"[\w.-]+", made)
+        assert made.strip(".-") == made or made == "-"
+        assert len(made.encode()) < 200
+    assert one != other
+
+
+@given(st.from_regex(r"[\w](?:[\w.-]{0,20}[\w])?", fullmatch=True))
+def test_a_name_that_is_safe_is_kept(name: str) -> None:
+    plain = unicodedata.normalize("NFC", name)
+
+    assert file_name(plain) == plain
+
+
+def test_a_run_is_recorded_and_then_replayed(tmp_path: Path) -> None:
+    recording = Recording(tmp_path / "new" / "a.run.gram")
+
+    assert run(recording, "one") == "one"
+    assert run(Recording(recording.path)) == "one"
+    assert run(Recording(recording.path, "all"), "two") == "two"
+    assert run(Recording(recording.path, "none")) == "two"
+
+
+def test_without_a_file_a_run_is_shown_and_not_kept(tmp_path: Path) -> None:
+    recording = Recording()
+
+    assert run(recording, "one") == "one"
+    assert recording.run
+    assert recording.run.state.context[-1].content == "one"
+
+
+def test_a_run_that_ends_at_a_limit_is_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "a.run.gram"
+    call = tool_calls(("1", "sayHello", {}))
+    for replies in ([call], []):
+        with pytest.raises(LimitError):
+            run(Recording(path), *replies, limits=Limits(iterations=0))
+
+    assert load_run(path).steps
+
+
+def test_a_run_that_breaks_off_is_not_recorded_and_keeps_what_was_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "a.run.gram"
+    with pytest.raises(ModelError):
+        run(Recording(path), ModelError("no"))
+    assert not path.exists()
+
+    run(Recording(path), "one")
+    with pytest.raises(ModelError):
+        run(Recording(path, "all"), ModelError("no"))
+    assert run(Recording(path)) == "one"
+
+
+def test_what_does_not_fit_says_how_to_record_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a.run.gram"
+    run(Recording(path), "one")
+    changed = {"settings": {"temperature": 1}}
+
+    with pytest.raises(ReplayError, match=r"a\.run\.gram:3:1: (?s:.)*\nhint: do this") as caught:
+        run(Recording(path, hint="\nhint: do this"), **changed)
+    assert caught.value.state
+    assert str(caught.value).count(str(path)) == 1
+    with pytest.raises(ReplayError, match=r"b\.run\.gram: there is no recording"):
+        run(Recording(tmp_path / "b.run.gram", "none"))

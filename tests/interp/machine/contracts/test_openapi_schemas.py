@@ -1,0 +1,53 @@
+"""Schemas of OpenAPI 3.0 and Gemini, as JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from interp.machine.contracts.openapi_schemas import from_openapi_schema
+from lenses_ext import json_schema_faults
+from tests.lenses_ext.strategies import parameter_schemas
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ({"type": "INTEGER", "minItems": "2"}, {"type": "integer", "minItems": 2}),
+        ({"type": "TYPE_UNSPECIFIED"}, {}),
+        ({"type": "string", "nullable": False}, {"type": "string"}),
+        (
+            {"type": "string", "nullable": True, "enum": ["a"]},
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
+        (
+            {"$ref": "#/x", "nullable": True, "description": "D"},
+            {"description": "D", "anyOf": [{"$ref": "#/x"}, {"type": "null"}]},
+        ),
+        ({"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),
+        ({"maximum": 1, "exclusiveMaximum": False}, {"maximum": 1}),
+        ({"example": 3, "xml": {"name": "x"}}, {"examples": [3]}),
+        (
+            {
+                "properties": {"nullable": {"type": "STRING"}},
+                "items": {"anyOf": [{"type": "NULL"}]},
+            },
+            {
+                "properties": {"nullable": {"type": "string"}},
+                "items": {"anyOf": [{"type": "null"}]},
+            },
+        ),
+    ],
+)
+def test_what_openapi_writes_in_its_own_way(written: dict[str, Any], meant: dict[str, Any]) -> None:
+    assert from_openapi_schema(written) == meant
+
+
+@given(parameter_schemas())
+def test_a_json_schema_stays_valid(schema: dict[str, Any]) -> None:
+    before = [fault.code for fault in json_schema_faults(schema) if fault.severity == "error"]
+    after = json_schema_faults(from_openapi_schema(schema))
+
+    assert before == [fault.code for fault in after if fault.severity == "error"] == []

@@ -1,0 +1,304 @@
+"""Providers: built-in rows, the user's own, and those that the environment names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from gram import ArgumentError, Pattern, loads_one, parse
+from interp import (
+    ConfigurationError,
+    Model,
+    ModelError,
+    OpenAIModel,
+    connect_model,
+    hello_world_tool_library,
+    run,
+    start,
+)
+from interp.models.program_checks import check_program
+from interp.models.providers import OFFLINE
+from interp.models.providers.provider_file import providers_path, user_providers
+from interp.models.providers.table import PROVIDERS, find_provider, known_providers
+from interp.redaction import redact
+from tests.interp.model_server import ModelServer
+from tests.paths import EXAMPLES
+
+HELLO_WORLD = EXAMPLES / "hello_world.gram"
+
+
+def agent(model: str) -> Pattern:
+    """An agent that runs on a model."""
+    return loads_one(
+        f'[a:Agent {{instruction: "x", model: "{model}", settings: {{maxTokens: 9}}}}]'
+    )
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's file of providers, not written yet."""
+    path = tmp_path / "providers.toml"
+    monkeypatch.setenv("GRAM_PROVIDERS", str(path))
+    return path
+
+
+def test_a_users_row_is_a_provider_like_any_other(
+    file: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text(
+        f'["My Cloud"]\nbase_url = "{model_server.url}"\nkey = "CLOUD_KEY"\n'
+        'dialect = "functions"\nmax_tokens = "max_completion_tokens"\n'
+    )
+    monkeypatch.setenv("CLOUD_KEY", "cloud-secret")
+    model_server.will_say("hello")
+
+    run(agent("my cloud/meta/llama-4"), "hi")
+
+    assert model_server.requests[0]["model"] == "meta/llama-4"
+    assert model_server.requests[0]["max_completion_tokens"] == 9
+    assert model_server.headers[0]["authorization"] == "Bearer cloud-secret"
+
+
+def test_without_a_key_the_error_names_the_variable(hello_world: Pattern) -> None:
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY is not set"):
+        run(hello_world, "hello", hello_world_tool_library)
+
+
+def test_a_users_row_needs_its_key(file: Path) -> None:
+    file.write_text('[Cloud]\nbase_url = "http://127.0.0.1:9"\nkey = "CLOUD_KEY"\n')
+
+    with pytest.raises(ConfigurationError, match="CLOUD_KEY is not set: Cloud needs a key"):
+        run(agent("Cloud/m"), "hi")
+
+
+def test_a_users_row_takes_the_place_of_a_built_in_one(file: Path) -> None:
+    file.write_text('[openai]\nbase_url = "http://127.0.0.1:9"\n')
+
+    provider = find_provider(Model("OpenAI", "x"))
+
+    assert provider is not None
+    assert provider.base_url == "http://127.0.0.1:9"
+
+
+def test_without_a_file_there_are_the_built_in_rows() -> None:
+    assert known_providers() == PROVIDERS
+
+
+def test_the_file_is_looked_for_in_the_users_configuration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/c")
+    assert providers_path() == Path("/c/gram/providers.toml")
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    assert providers_path() == Path.home() / ".config/gram/providers.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[Cloud", "is not TOML"),
+        ("Cloud = 1", r"Cloud is not a table: write \[Cloud\]"),
+        ("[Cloud]", "needs a base_url"),
+        ('[Cloud]\nbase_url = "ftp://x"', "needs a base_url"),
+        ('[Cloud]\nbase_url = "http://"', "needs a base_url, which .* and name a host"),
+        ('[Cloud]\nbaseurl = "http://x"', "has no column baseurl; did you mean base_url"),
+        ("[Cloud]\nbase_url = 1", "base_url must be a string"),
+        ('[Cloud]\nbase_url = "http://x"\nmax_reply_bytes = "9"', "must be a whole number from 1"),
+        ('[Cloud]\nbase_url = "http://x"\nmax_reply_bytes = 0', "must be a whole number from 1"),
+        ('[Cloud]\nbase_url = "http://x"\nanswers = "never"', "one of with_tools, after_tools"),
+        (
+            '[Cloud]\nbase_url = "http://x"\ndialect = "x"',
+            "must be one of tools, functions",
+        ),
+        ('["a/b"]\nbase_url = "http://x"', "must not be empty or contain a slash"),
+        ('[Cloud]\nbase_url = "http://x"\nkey = "gsk_secret"', "keys themselves are never stored"),
+    ],
+)
+def test_a_wrong_providers_file_is_one_error_without_keys(
+    file: Path, text: str, message: str
+) -> None:
+    file.write_text(text)
+
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        known_providers()
+
+    assert str(file) in str(caught.value)
+    assert "gsk_secret" not in str(caught.value)
+
+
+def test_a_file_that_was_named_has_to_be_there(file: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"\(GRAM_PROVIDERS\) does not exist"):
+        known_providers()
+
+
+def test_the_environment_alone_can_name_a_provider(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_CLOUD_BASE_URL", model_server.url)
+    monkeypatch.setenv("MY_CLOUD_API_KEY", "cloud-secret")
+    model_server.will_say("hello")
+
+    run(agent("my-cloud/a/b/c"), "hi")
+
+    assert model_server.requests[0]["model"] == "a/b/c"
+    assert model_server.requests[0]["max_tokens"] == 9
+    assert model_server.headers[0]["authorization"] == "Bearer cloud-secret"
+
+
+def test_an_address_given_with_the_call_makes_any_provider_known(model_server: ModelServer) -> None:
+    model_server.will_say("hello")
+
+    assert run(agent("Whoever/m"), "hi", base_url=model_server.url).content == "hello"
+
+
+def test_an_unknown_provider_lists_the_users_rows_too(file: Path) -> None:
+    file.write_text('[Cloud]\nbase_url = "http://x"\n')
+
+    with pytest.raises(ConfigurationError, match=r"did you mean Cloud.*LlamaCpp, Cloud, Offline"):
+        connect_model(Model("Clowd", "x"))
+
+
+def test_an_address_that_is_the_providers_own_still_needs_its_key(file: Path) -> None:
+    file.write_text('[Cloud]\nbase_url = "http://127.0.0.1:9"\nkey = "CLOUD_KEY"\n')
+
+    with pytest.raises(ConfigurationError, match="CLOUD_KEY is not set"):
+        connect_model(Model("Cloud", "x"), base_url="http://127.0.0.1:9")
+    connect_model(Model("Cloud", "x"), base_url="http://127.0.0.1:8")
+
+
+def test_who_has_no_home_has_no_providers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user of no name
+
+    assert user_providers() == {}
+    assert redact("nothing to hide") == "nothing to hide"
+
+
+def test_a_broken_providers_file_matters_only_where_a_provider_is_needed(
+    file: Path, hello_world: Pattern
+) -> None:
+    file.write_text("[Cloud")
+    document = parse(HELLO_WORLD.read_text())
+
+    response = run(hello_world, "I'm Al", hello_world_tool_library, model=str(OFFLINE))
+    faults = check_program(document)
+
+    assert "Al" in response.content
+    assert [(each.code, each.severity) for each in faults] == [("providers-file", "warning")]
+    with pytest.raises(ConfigurationError, match="is not TOML"):
+        run(hello_world, "hi", hello_world_tool_library)
+
+
+def body(model: OpenAIModel, source: str) -> dict[str, Any]:
+    """What a model is sent for the first message of a program."""
+    _, (effect,) = start(loads_one(source), "hi")
+    return model.body(effect.request)  # type: ignore[union-attr]  # the first effect is CallModel
+
+
+FULL = """
+[a:Agent {instruction: "x", model: "A/m", settings: {maxTokens: 9}} |
+  [t:Tool {description: "d"} | (x::Integer)==>(::String)], (:Answer:Object)]
+"""
+DOCUMENTED: dict[str, tuple[str, str | None, set[str]]] = {
+    "OpenAI": (
+        "api.openai.com", "OPENAI_API_KEY",
+        {"tools", "tool_choice", "response_format", "max_completion_tokens"},
+    ),
+    # Its endpoint for OpenAI's protocol ignores response_format.
+    "Anthropic": ("api.anthropic.com", "ANTHROPIC_API_KEY", {"tools", "tool_choice", "max_tokens"}),
+    # It refuses tools together with a response format.
+    "Google": (
+        "generativelanguage.googleapis.com", "GEMINI_API_KEY",
+        {"tools", "tool_choice", "max_tokens"},
+    ),
+    # Those below turn a response format into a grammar, under which no tool can be called.
+    "Ollama": ("localhost", None, {"tools", "tool_choice", "max_tokens"}),
+    "LMStudio": ("localhost", None, {"tools", "tool_choice", "max_tokens"}),
+    "vLLM": ("localhost", None, {"tools", "tool_choice", "max_tokens"}),
+    "LlamaCpp": ("localhost", None, {"tools", "tool_choice", "max_tokens"}),
+}  # fmt: skip
+"""What each provider documents of itself: its host, its key, and the fields it takes together."""
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_a_row_asks_its_provider_as_that_documents(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, key, fields = DOCUMENTED[name]
+    if key:
+        monkeypatch.setenv(key, "a-key")
+    model = connect_model(f"{name}/m")
+    assert isinstance(model, OpenAIModel)
+
+    sent = body(model, FULL)
+
+    assert urlsplit(PROVIDERS[name].base_url).hostname == host
+    assert PROVIDERS[name].key == key
+    assert set(sent) - {"model", "messages"} == fields
+    tools = [tool["function"]["name"] for tool in sent["tools"]]
+    assert tools == (["t", "final_answer"] if name == "Anthropic" else ["t"])
+
+
+def test_another_host_is_spoken_to_with_portable_names(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = connect_model("OpenAI/m")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com:443/v1/")
+    here = connect_model("OpenAI/m")
+    assert isinstance(elsewhere, OpenAIModel)
+    assert isinstance(here, OpenAIModel)
+
+    assert "max_tokens" in body(elsewhere, FULL)
+    assert "max_completion_tokens" in body(here, FULL)
+
+
+def test_a_local_server_gets_a_key_when_one_is_set(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLAMACPP_BASE_URL", model_server.url)
+    model_server.will_say("one", "two")
+
+    run(agent("LlamaCpp/m"), "hi")
+    monkeypatch.setenv("LLAMACPP_API_KEY", "local-secret")
+    run(agent("LlamaCpp/m"), "hi")
+
+    sent = [headers["authorization"] for headers in model_server.headers]
+    assert sent == ["Bearer none", "Bearer local-secret"]
+
+
+def test_the_older_dialect_can_be_chosen_for_one_model(model_server: ModelServer) -> None:
+    model = connect_model("OpenAI/m", dialect="functions")
+    assert isinstance(model, OpenAIModel)
+
+    assert {"functions", "function_call"} <= set(body(model, FULL))
+
+
+@pytest.mark.parametrize("name", ["OpenAI", "", "/m", "Offline/other"])
+def test_a_name_that_no_model_has_is_a_configuration_error(name: str) -> None:
+    with pytest.raises(ConfigurationError):
+        connect_model(name)
+
+
+@pytest.mark.parametrize("wrong", [3, None, b"OpenAI/m", ["OpenAI/m"]])
+def test_an_argument_of_the_wrong_type_is_refused(wrong: Any) -> None:
+    for use in (
+        lambda: connect_model(wrong),
+        lambda: OpenAIModel(wrong, "key"),
+        lambda: OpenAIModel("http://x", wrong),
+    ):
+        with pytest.raises(ArgumentError):
+            use()
+
+
+def test_a_row_limits_the_size_of_replies(file: Path, model_server: ModelServer) -> None:
+    file.write_text(f'[Cloud]\nbase_url = "{model_server.url}"\nmax_reply_bytes = 1000\n')
+    model_server.will_say("short", "long" * 1000)
+
+    assert run(agent("Cloud/m"), "hi").content == "short"
+    with pytest.raises(ModelError, match="more than 1,000 bytes"):
+        run(agent("Cloud/m"), "hi")

@@ -1,0 +1,165 @@
+"""What is said of a program from its file alone: of its models, in the order of the text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from gram import Fault, Pattern
+from interp.models.program_checks import RETIRED, check_program
+from lenses_ext import dumps, parse
+from tests.lenses_ext.strategies import agent_forests
+
+
+def faults_of(model: str) -> tuple[Fault, ...]:
+    """The faults of an agent that runs on a model."""
+    return check_program(parse(f'[a:Agent {{instruction: "x", model: "{model}"}}]', "p.gram"))
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["OpenAI/gpt-5.6-luna", "openai/gpt-5.6-luna", "Ollama/gpt-4", "Offline/rehearsal", "vLLM/a/b"],
+)
+def test_a_model_that_can_be_asked_has_no_fault(model: str) -> None:
+    assert faults_of(model) == ()
+
+
+@pytest.mark.parametrize("name", RETIRED)
+@pytest.mark.parametrize("provider", ["OpenAI", "openai"])
+def test_a_retired_model_is_a_warning_with_its_day(provider: str, name: str) -> None:
+    (fault,) = faults_of(f"{provider}/{name}")
+
+    assert (fault.code, fault.severity) == ("retired-model", "warning")
+    assert fault.message == f"{provider}/{name} retires on {RETIRED[name]}"
+
+
+def test_an_unknown_provider_is_a_warning_with_the_nearest_at_its_place() -> None:
+    (fault,) = faults_of("OpenIA/gpt-4")
+
+    assert (fault.code, fault.severity) == ("unknown-provider", "warning")
+    assert fault.message.startswith('unknown provider "OpenIA"; did you mean OpenAI? Known: OpenAI')
+    assert "address" not in fault.message
+    assert str(fault).startswith("p.gram:1:")
+
+
+def test_an_unknown_provider_without_a_near_one_can_be_given_an_address() -> None:
+    (fault,) = faults_of("my-Server/x")
+
+    assert fault.message.endswith("For another server, set MY_SERVER_BASE_URL to its address")
+
+
+def test_a_provider_that_the_user_has_named_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = tmp_path / "p.toml"
+    rows.write_text('[Cloud]\nbase_url = "http://x"\n')
+    assert [fault.code for fault in faults_of("Cloud/m")] == ["unknown-provider"]
+    monkeypatch.setenv("GRAM_PROVIDERS", str(rows))
+
+    assert faults_of("cloud/m") == ()
+
+
+def test_each_agent_of_a_program_is_looked_at_in_the_order_of_the_text() -> None:
+    text = """
+        [a:Agent {instruction: "x", model: "No/x"}]
+        [b:Agent {instruction: "x", model: "OpenAI/gpt-4"}]
+    """
+    document = parse(text, "p.gram")
+
+    assert [fault.code for fault in check_program(document)] == [
+        "unknown-provider",
+        "retired-model",
+    ]
+
+
+def test_a_model_that_cannot_be_read_is_reported_once() -> None:
+    assert len(faults_of("gpt-4")) == 1
+
+
+FIELDS_OF_THEIR_OWN = """
+[Cat:Object | (name::String)]
+[Ship:Object | (name::Integer)]
+[a:Agent {instruction: "x", model: "Offline/rehearsal"} |
+  [:Answer:Object | (name::Boolean)],
+  [t:Tool {description: "d"} | (name::Cat)==>(other::Ship)==>(street::Integer)==>(::Address),
+    [Address:Object | (street::String {optional: true}), (name::Number)]]]
+"""
+
+
+def test_fields_of_types_may_have_the_same_name() -> None:
+    assert check_program(parse(FIELDS_OF_THEIR_OWN)) == ()
+
+
+def test_a_field_has_one_definition_in_its_type() -> None:
+    (fault,) = check_program(parse("[Cat:Object | (name::String), (name::Integer)]"))
+
+    assert fault.code == "duplicate-definition"
+
+
+def test_parameters_of_one_name_have_different_types_in_different_tools() -> None:
+    tools = '[t:Tool {description: "d"} | (k::String)==>(::Any)]\n[u:Tool {description: "d"} | '
+
+    assert check_program(parse(tools + "(k::Integer)==>(::Any)]")) == ()
+
+
+def placed(text: str) -> tuple[Fault, ...]:
+    """The faults of a text, each of which is placed in the pattern that its path leads to."""
+    document = parse(text, "p.gram")
+    faults = check_program(document)
+    for fault in faults:
+        assert fault.filename == "p.gram"
+        assert fault.span is not None
+        around = document.spans([step for step in fault.path if isinstance(step, int)]).pattern
+        assert around.start <= fault.span.start <= fault.span.end <= around.end, fault
+    return faults
+
+
+@given(agent_forests())
+def test_every_fault_of_a_text_is_placed_in_the_pattern_it_is_about(
+    patterns: tuple[Pattern, ...],
+) -> None:
+    placed(dumps(patterns))
+
+
+WRONG_SIGNATURES = [
+    "(p::Text)",
+    "()",
+    "(p::Text {optinal: true})==>(::String)",
+    "(p)",
+    "(p::Txet)==>(::String)",
+    "(p::Text)==>(p::Text)==>(::String)",
+    "(a::Text)==>(b::Text)==>(a::Integer)==>(::String)",
+    "(p::Text)<==(::String)",
+    "(p::Text)==(::String)",
+    '(p::Integer {minimum: "a"})==>(::String)',
+    '(p::Integer {default: "a"})==>(::String)',
+    '(p::Array {elementType: "Nope"})==>(::String)',
+    '(p::Object {fields: [{name: "n", type: "Nope"}]})==>(::String)',
+    "(p::P)==>(::String), [P:Object | (q::P)]",
+    "(p::P)==>(::String), [P:Array | (::Text), (::Text)]",
+    "(p::P)==>(::String), [P:Object | (n::Text), (n::Text)]",
+    "(p::Text)==>(::String), (q::Text)==>(::String)",
+    "(p::Text)==>(::String), [:Object | (n::Text)]",
+    '(p::Text {pattern: "["})==>(::String)',
+    "x",
+    "(p::Text), t",
+]
+
+
+@pytest.mark.parametrize("signature", WRONG_SIGNATURES)
+def test_every_fault_of_a_signature_is_placed_once_in_each_way_to_write_a_tool(
+    signature: str,
+) -> None:
+    head = 'Agent {instruction: "x", model: "Offline/rehearsal"}'
+    tool = f'[t:Tool {{description: "d"}} | {signature}]'
+    texts = [f"[a:{head} | {tool}]", f"// one\n{tool}", f"[a:{head} | t]\n[g | {tool}]"]
+
+    found = [[(fault.code, fault.message) for fault in placed(text)] for text in texts]
+
+    assert found[0]
+    assert len(set(found[0])) == len(found[0])
+    assert [[code for code, _ in each] for each in found[1:]] == [
+        [code for code, _ in found[0]]
+    ] * 2

@@ -1,0 +1,82 @@
+"""Commands of the servers that the tests use, and a server on a loopback port."""
+
+from __future__ import annotations
+
+import runpy
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+from tests.interp.fork_server import serve
+from tests.interp.forking import Forking
+
+HERE = Path(__file__).parent
+SERVERS = Forking("from tests.interp.tools.mcp.servers import serve_servers; serve_servers()")
+"""Has to be started where servers are used; see the fixture ``servers_of_the_sdk``."""
+
+
+def relayed(path: Path, *arguments: str) -> list[str]:
+    """The command of a server in a file, for which the SDK need not be imported anew."""
+    relay = [sys.executable, "-I", "-S", str(HERE / "relay.py"), SERVERS.address]
+    return [*relay, str(path), *arguments]
+
+
+GOOD = relayed(HERE / "good_server.py")
+
+
+def bad(way: str, *more: str) -> list[str]:
+    """The command of a server that behaves badly in this way."""
+    return relayed(HERE / "bad_server.py", way, *more)
+
+
+def hanging(mark: Path) -> list[str]:
+    """The command of a server that writes its number to a file and never answers."""
+    return [sys.executable, str(HERE / "bad_server.py"), "hangs-at-start", str(mark)]
+
+
+def raw(way: str) -> list[str]:
+    """The command of a server that the SDK would not let exist."""
+    return [sys.executable, str(HERE / "raw_server.py"), way]
+
+
+@contextmanager
+def good_server_over_http() -> Iterator[str]:
+    """The address of a good server on a loopback port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([*GOOD, str(port)], stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                assert time.monotonic() < until, "the server did not start"
+                time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.kill()
+        process.wait()
+
+
+# --- in the process that is forked
+def serve_servers() -> NoReturn:
+    """Import the SDK, and fork for each server that is asked for."""
+    for name in ("mcp.server.mcpserver", "mcp.server.stdio", "uvicorn"):
+        import_module(name)
+    serve(_run_file)
+
+
+def _run_file() -> None:
+    """Run the file that is the first argument, as Python would."""
+    del sys.argv[0]
+    sys.path[0] = str(Path(sys.argv[0]).parent)
+    runpy.run_path(sys.argv[0], run_name="__main__")

@@ -1,0 +1,146 @@
+"""How MCP servers are written: commands, addresses, and the ``mcpServers`` form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gram import ArgumentError
+from interp import ConfigurationError
+from interp.redaction import redact
+from interp.tools.mcp import read_servers, servers_named
+
+
+def one(given: Any, name: str | None = None) -> Any:
+    """The one server that something describes."""
+    (server,) = read_servers(given, name)
+    return server
+
+
+def test_a_command_is_split_as_a_shell_does() -> None:
+    assert one("uvx 'some server' --port 1").command == ("uvx", "some server", "--port", "1")
+    assert one(["uvx", "some server"]).command == ("uvx", "some server")
+
+
+def test_variables_are_written_before_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINE", "value of mine")
+
+    server = one("TOKEN=${MINE} LEVEL=3 uvx some-server")
+
+    assert server.environment == {"TOKEN": "value of mine", "LEVEL": "3"}
+    assert server.command == ("uvx", "some-server")
+
+
+def test_an_address_is_named_without_its_password_and_query() -> None:
+    server = one("https://me:pa55@example.com/mcp?key=1")
+
+    assert server.name == "https://example.com/mcp"
+    assert server.url == "https://me:pa55@example.com/mcp?key=1"
+
+
+def test_a_file_names_servers_as_other_programs_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "abcdefgh1234")
+    entries = {
+        "files": {"command": "npx", "args": ["-y", "files", "${ROOT:-/tmp}"], "env": {"A": "b"}},
+        "web": {
+            "type": "http",
+            "url": "https://example.com/mcp",
+            "headers": {"Authorization": "Bearer ${TOKEN}"},
+        },
+    }
+    path = tmp_path / "servers.json"
+    path.write_text(json.dumps({"mcpServers": entries}))
+
+    files, web = read_servers(path)
+
+    assert files.command == ("npx", "-y", "files", "/tmp")
+    assert (files.name, web.name) == ("files", "web")
+    assert web.headers == {"Authorization": "Bearer abcdefgh1234"}
+    assert "abcdefgh1234" not in repr(web)
+    assert one(path, "web") == web
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "uvx server --api-key s3cr3tvalue",
+        "uvx server --token=s3cr3tvalue",
+        "uvx server --config ${MY_TOKEN}",
+        "PASSWORD=s3cr3tvalue uvx server",
+        "https://me:s3cr3tvalue@example.com/mcp",
+        "https://example.com/mcp?api_key=s3cr3tvalue",
+        "https://example.com/${MY_TOKEN}/mcp",
+        {"url": "https://example.com/mcp", "headers": {"X-Any": "s3cr3tvalue"}},
+        {"mcpServers": {"s3cr3tvalue": {"command": "x", "args": ["--key", "s3cr3tvalue"]}}},
+    ],
+)
+def test_keys_of_a_server_are_hidden_wherever_they_are_written(
+    given: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "s3cr3tvalue")
+
+    server = one(given)
+
+    assert redact("it is s3cr3tvalue") == "it is [redacted]"
+    assert "s3cr3tvalue" not in f"{server} {server!r}"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("", "a command or an address"),
+        ("uvx 'open", "No closing quotation"),
+        ("A=${NOT_SET_ANYWHERE} uvx x", "needs the environment variable NOT_SET_ANYWHERE"),
+        ("http:///mcp", "an address is http://"),
+        ({"mcpServers": {}}, "names no server"),
+        ({"mcpServers": []}, "must have an object for each name"),
+        ({"mcpServers": {"a": {}}}, 'the MCP server "a" needs either "command" or "url"'),
+        ({"mcpServers": {"a": {"command": "x", "args": [1]}}}, '"args" strings'),
+        ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, '"args" strings'),
+        ({"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}, '"env" must be an object'),
+        ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "the transport SSE"),
+        (
+            {"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "true"}}},
+            'the server "a": "disabled" must be true or false',
+        ),
+        ({"mcpServers": {"a": {"command": "x", "cwd": 5}}}, '"cwd" must be a string'),
+    ],
+)
+def test_what_is_no_server_is_refused(given: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        read_servers(given)
+
+    assert message in str(raised.value)
+
+
+def test_a_name_that_a_file_does_not_have_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ConfigurationError, match=r'no server "fiels".*files'):
+        read_servers({"mcpServers": {"files": {"command": "x"}}}, "fiels")
+
+
+def test_the_names_of_a_file_are_read_without_their_variables(tmp_path: Path) -> None:
+    path = tmp_path / "servers.json"
+    entry = {"command": "${NOT_SET_ANYWHERE}"}
+    path.write_text(json.dumps({"mcpServers": {"one": entry, "off": {"disabled": True}}}))
+
+    assert servers_named(path) == ("one", "off")
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"mcpServers": NaN}'])
+def test_a_file_that_is_no_json_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "servers.json"
+    path.write_text(text)
+
+    with pytest.raises(ConfigurationError, match="not JSON"):
+        read_servers(path)
+
+
+@pytest.mark.parametrize("given", [None, 1, [1], b"x"])
+def test_other_types_are_refused(given: Any) -> None:
+    with pytest.raises(ArgumentError, match="mcp_library takes"):
+        read_servers(given)

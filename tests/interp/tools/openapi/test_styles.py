@@ -1,0 +1,181 @@
+"""Every style of OpenAPI, read back by a decoder that knows RFC 6570 and nothing of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given, reject, strategies as st
+
+from interp import ToolError
+from interp.tools.openapi.styles import ApiParameter, in_header, in_path, in_query
+
+texts = st.text(st.characters(codec="utf-8"), max_size=8)
+ascii_texts = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=8)
+
+
+def values_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    """Texts, and lists and objects of texts that are not empty."""
+    return (
+        texts
+        | st.lists(texts, min_size=1, max_size=4)
+        | st.dictionaries(texts.filter(bool), texts, min_size=1, max_size=4)
+    )
+
+
+def parameter(place: str, style: str, explode: bool, reserved: bool = False) -> ApiParameter:
+    return ApiParameter("p", "p q", place, style, explode, reserved)
+
+
+def written(write: Callable[[ApiParameter, Any], Any], to: ApiParameter, value: Any) -> Any:
+    """What is written of a value, where it is not refused."""
+    try:
+        return write(to, value)
+    except ToolError:
+        reject()
+
+
+def read_parts(parts: list[str], like: Any, explode: bool) -> Any:
+    """The value of parts that are still escaped, of the same shape as another."""
+    if isinstance(like, dict) and explode:
+        return {
+            unquote(key): unquote(one) for key, _, one in (each.partition("=") for each in parts)
+        }
+    plain = [unquote(each) for each in parts]
+    if isinstance(like, dict):
+        return dict(zip(plain[::2], plain[1::2], strict=True))
+    return plain if isinstance(like, list) else plain[0]
+
+
+@given(values_of(texts), st.sampled_from(["simple", "label", "matrix"]), st.booleans())
+def test_a_path_says_what_was_given(value: Any, style: str, explode: bool) -> None:
+    text = written(in_path, parameter("path", style, explode), value)
+    assert "/" not in text
+    assert "?" not in text
+    if style == "matrix":
+        parts = [each.partition("=") for each in text[1:].split(";")]
+        if explode and isinstance(value, dict):
+            assert {unquote(key): unquote(one) for key, _, one in parts} == value
+            return
+        assert {unquote(key) for key, _, _ in parts} == {"p q"}
+        found = [one for _, _, one in parts]
+        inside = found if explode and isinstance(value, list) else found[0].split(",")
+        assert (
+            read_parts(inside if isinstance(value, list | dict) else found, value, False) == value
+        )
+        return
+    if style == "label":
+        assert text[0] == "."
+        text = text[1:]
+    between = "." if style == "label" and explode else ","
+    parts = text.split(between) if isinstance(value, list | dict) else [text]
+    assert read_parts(parts, value, explode) == value
+
+
+@given(
+    values_of(texts),
+    st.sampled_from(["form", "spaceDelimited", "pipeDelimited", "deepObject"]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_a_query_says_what_was_given(value: Any, style: str, explode: bool, reserved: bool) -> None:
+    pairs = written(in_query, parameter("query", style, explode, reserved), value)
+    query = "&".join(f"{name}={one}" for name, one in pairs)
+    assert not set(query) & set("# +\r\n")
+    read = [each.split("=") for each in query.split("&")]
+    assert all(len(each) == 2 for each in read)
+    if style == "deepObject" and isinstance(value, dict):
+        assert {unquote(name): unquote(one) for name, one in read} == {
+            f"p q[{key}]": one for key, one in value.items()
+        }
+    elif style == "deepObject" and isinstance(value, list):
+        assert [unquote(one) for _, one in read] == value
+    elif explode and isinstance(value, dict):
+        assert {unquote(name): unquote(one) for name, one in read} == value
+    elif explode and isinstance(value, list):
+        assert {unquote(name) for name, _ in read} == {"p q"}
+        assert [unquote(one) for _, one in read] == value
+    else:
+        ((name, text),) = read
+        between = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}.get(style, ",")
+        assert unquote(name) == "p q"
+        parts = text.split(between) if isinstance(value, list | dict) else [text]
+        assert read_parts(parts, value, False) == value
+
+
+@given(values_of(ascii_texts), st.booleans())
+def test_a_header_says_what_was_given(value: Any, explode: bool) -> None:
+    text = written(in_header, parameter("header", "simple", explode), value)
+    if isinstance(value, str):
+        assert text == value
+        return
+    parts = text.split(",")
+    if isinstance(value, list):
+        assert parts == value
+    elif explode:
+        assert dict(each.split("=") for each in parts) == value
+    else:
+        assert dict(zip(parts[::2], parts[1::2], strict=True)) == value
+
+
+# What the specification shows for the values "blue", ["blue","black"] and {"R": 100, "G": 200}.
+LIST, RECORD = ["blue", "black"], {"R": 100, "G": 200}
+
+
+@pytest.mark.parametrize(
+    ("style", "explode", "value", "said"),
+    [
+        ("matrix", False, "", ";c"),
+        ("matrix", False, "blue", ";c=blue"),
+        ("matrix", False, LIST, ";c=blue,black"),
+        ("matrix", False, RECORD, ";c=R,100,G,200"),
+        ("matrix", True, LIST, ";c=blue;c=black"),
+        ("matrix", True, RECORD, ";R=100;G=200"),
+        ("label", False, "blue", ".blue"),
+        ("label", False, LIST, ".blue,black"),
+        ("label", False, RECORD, ".R,100,G,200"),
+        ("label", True, LIST, ".blue.black"),
+        ("label", True, RECORD, ".R=100.G=200"),
+        ("simple", False, LIST, "blue,black"),
+        ("simple", False, RECORD, "R,100,G,200"),
+        ("simple", True, RECORD, "R=100,G=200"),
+    ],
+)
+def test_paths_are_those_of_the_specification(
+    style: str, explode: bool, value: Any, said: str
+) -> None:
+    assert in_path(ApiParameter("c", "c", "path", style, explode), value) == said
+
+
+@pytest.mark.parametrize(
+    ("style", "explode", "value", "said"),
+    [
+        ("form", False, "", "c="),
+        ("form", False, LIST, "c=blue,black"),
+        ("form", False, RECORD, "c=R,100,G,200"),
+        ("form", True, LIST, "c=blue&c=black"),
+        ("form", True, RECORD, "R=100&G=200"),
+        ("spaceDelimited", False, LIST, "c=blue%20black"),
+        ("spaceDelimited", False, RECORD, "c=R%20100%20G%20200"),
+        ("pipeDelimited", False, LIST, "c=blue%7Cblack"),
+        ("deepObject", True, RECORD, "c%5BR%5D=100&c%5BG%5D=200"),
+        ("deepObject", True, {"a": {"b": [1]}}, "c%5Ba%5D%5Bb%5D%5B0%5D=1"),
+        ("json", False, RECORD, "c=%7B%22R%22%3A100%2C%22G%22%3A200%7D"),
+    ],
+)  # fmt: skip
+def test_queries_are_those_of_the_specification(
+    style: str, explode: bool, value: Any, said: str
+) -> None:
+    pairs = in_query(ApiParameter("c", "c", "query", style, explode), value)
+
+    assert "&".join(f"{name}={one}" for name, one in pairs) == said
+
+
+def test_reserved_characters_stay_where_the_document_allows_them() -> None:
+    url = "https://a/b?c=d&e#f"
+
+    assert in_query(parameter("query", "form", True, True), url) == [
+        ("p%20q", "https://a/b?c%3Dd%26e%23f")
+    ]

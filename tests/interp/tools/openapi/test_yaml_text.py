@@ -1,0 +1,95 @@
+"""YAML as JSON values, and texts that would do harm."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+import pytest
+import yaml
+from hypothesis import given, strategies as st
+
+from interp.json_text import write_json
+from interp.tools.openapi.yaml_text import read_yaml
+
+texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")))
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda below: st.lists(below) | st.dictionaries(texts, below),
+    max_leaves=20,
+)
+
+
+@given(json_values)
+def test_what_another_writer_writes_is_read_as_it_was(value: object) -> None:
+    assert read_yaml(yaml.safe_dump(value, allow_unicode=True)) == value
+
+
+@given(st.text())
+def test_any_text_is_a_value_or_a_value_error(text: str) -> None:
+    with suppress(ValueError):
+        write_json(read_yaml(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("made: 2020-01-01", {"made": "2020-01-01"}),
+        ("ok: yes\nno: off", {"ok": "yes", "no": "off"}),
+        ("200: fine", {"200": "fine"}),
+        ("n: [0x1f, 0o17, 1_000, 1e3, .5, .inf, 12:30]",
+         {"n": [31, 15, "1_000", 1000.0, 0.5, ".inf", "12:30"]}),
+        ("a: &x [1]\nb: *x", {"a": [1], "b": [1]}),
+        ("base: &b {a: 1, c: 1}\nall: {<<: *b, a: 2}",
+         {"base": {"a": 1, "c": 1}, "all": {"a": 2, "c": 1}}),
+        ("both: {<<: [{a: 1}, {a: 2, b: 2}]}", {"both": {"a": 1, "b": 2}}),
+        ("!!str 5", "5"),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_scalars_are_those_of_json(text: str, value: object) -> None:
+    assert read_yaml(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1\nb:\n  c: 1\n  c: 2", "line 4, column 3: the key 'c' is given twice"),
+        ("a: [1,\n b: }", "line 2, column 5: did not find"),
+        ("a: \x01", "line 1: "),
+        ("a: !!python/name:os.system x", "line 1, column 4: the tag tag:yaml.org,2002:python/name"),
+        ("a: 1\n---\nb: 2", "line 2, column 1: a second document begins"),
+        ("a: *b", "there is no anchor &b"),
+        ("a: &a [*a]", "there is no anchor &a"),
+        ("? [1]\n: 2", "a key has to be a text"),
+        ("a: {<<: 1}", "is no mapping"),
+        ("[" * 300, "column 201: nested deeper than 200 levels"),
+    ],
+)
+def test_what_is_no_json_is_refused_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_yaml(text)
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "\n".join(
+            ["a0: &a0 [lol]"]
+            + [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+        ),
+        "\n".join(
+            ["a0: &a0 {lol: 1}"]
+            + [f"a{n}: &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 12)]
+        ),
+        "[" * 100_000,
+        "- " * 100_000,
+    ],
+)
+def test_bombs_are_refused_before_they_grow(bomb: str) -> None:
+    with pytest.raises(ValueError, match=r"aliases repeat|nested deeper"):
+        read_yaml(bomb)

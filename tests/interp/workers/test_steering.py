@@ -1,0 +1,407 @@
+"""Runs of a store are answered, cancelled, forked, and moved to files and back."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gram import ArgumentError, Pattern, loads, loads_one
+from interp import (
+    ApprovalNeeded,
+    ModelError,
+    Result,
+    RunStore,
+    RunTakenError,
+    ScriptedModel,
+    StoreError,
+    ToolLibrary,
+    ValidationError,
+    ask_all,
+    begin,
+    cancel_run,
+    decide_run,
+    export_run,
+    fork_run,
+    import_run,
+    load_run,
+    resume_run,
+    timeline,
+    tool,
+)
+from interp.machine import TimeUp
+from interp.records import Folded
+from interp.stores import StoredRun
+
+PROGRAM = """
+[counter:Agent {{instruction: "{instruction}", model: "A/b"}} |
+  [add:Tool {{description: "Adds one."}} | (x::Integer)==>(::Integer)]]
+"""
+
+
+def counter(instruction: str = "Count.") -> Pattern:
+    return loads_one(PROGRAM.format(instruction=instruction))
+
+
+def calls(*numbers: int) -> dict[str, object]:
+    each = [
+        {"id": str(n), "function": {"name": "add", "arguments": f'{{"x": {n}}}'}} for n in numbers
+    ]
+    return {"choices": [{"message": {"role": "assistant", "content": "", "tool_calls": each}}]}
+
+
+def counting(done: list[int]) -> ToolLibrary:
+    """A library whose tool notes what it was called with."""
+
+    @tool(once=True)
+    def add(x: int) -> int:
+        """Adds one."""
+        done.append(x)
+        return x + 1
+
+    return ToolLibrary.of(add)
+
+
+def waiting_run(store: RunStore, *numbers: int) -> str:
+    """A run that waits for approval of calls."""
+    model = ScriptedModel([calls(*numbers)])
+    begun = begin(counter(), "go", counting([]), model=model, policy=ask_all, store=store)
+    with pytest.raises(ApprovalNeeded):
+        begun.finish()
+    return begun.state.run_id
+
+
+def done_run(store: RunStore) -> str:
+    begun = begin(
+        counter(), "go", counting([]), model=ScriptedModel([calls(1), "two"]), store=store
+    )
+    begun.finish()
+    return begun.state.run_id
+
+
+def test_calls_are_answered_from_outside(store: RunStore) -> None:
+    run, done = waiting_run(store, 1, 2, 3), list[int]()
+
+    left = decide_run(store, run, {(0, 0): True, (0, 1): "too much"})
+    assert [ask.at for ask in left] == [(0, 2)]
+    assert store.row(run).status == "waiting"
+    assert decide_run(store, run, False) == ()
+    assert store.row(run).status == "stopped"
+
+    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+    assert done == [1]
+    assert [each.error is None for each in response.tools_used] == [True, False, False]
+    assert "too much" in str(response.tools_used[1].error)
+
+
+def test_a_result_is_taken_instead_of_a_call(store: RunStore) -> None:
+    run, done = waiting_run(store, 1), list[int]()
+
+    decide_run(store, run, {(0, 0): Result(7)})
+    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+
+    assert (response.tools_used[0].result, done) == (7, [])
+
+
+def stopped_in_its_tool(store: RunStore) -> str:
+    """The id of a run whose tool had begun, and is to run only once."""
+
+    @tool(once=True)
+    def add(x: int) -> int:
+        """Adds one."""
+        raise KeyboardInterrupt
+
+    library, model = ToolLibrary.of(add), ScriptedModel([calls(1)])
+    begun = begin(counter(), "go", library, model=model, store=store)
+    with pytest.raises(KeyboardInterrupt):
+        begun.finish()
+    return begun.state.run_id
+
+
+def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -> None:
+    run, done = stopped_in_its_tool(store), list[int]()
+    with pytest.raises(ApprovalNeeded):
+        resume_run(run, counting(done), model=ScriptedModel([]), store=store)
+    assert store.row(run).status == "waiting"
+    (asked,) = (each for each in timeline(store.recorded(run)).in_order if each.how == "asked")
+    assert asked.may_have_run
+
+    decide_run(store, run, {(0, 0): Result(2)})
+    resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+
+    assert done == []
+
+
+def test_a_run_at_a_limit_is_listed_as_limited_also_with_an_open_question(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    log, kept = StoredRun.of(store, run)
+    out_of_time = Folded.of(kept.state, TimeUp())
+    with log.held(lambda: out_of_time.state):
+        log.append(out_of_time)
+
+    assert [each.name for each in store.recorded(run).state.asks] == ["add"]
+    assert store.row(run).status == "limited"
+
+
+def test_an_answer_to_no_question_is_told(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    with pytest.raises(ValidationError, match=r"no call waits for approval at 0.7; .*0\.0"):
+        decide_run(store, run, {(0, 7): True})
+    with pytest.raises(ValidationError, match="the run waits for no approval"):
+        decide_run(store, done_run(store), {(0, 0): True})
+    with pytest.raises(ValidationError, match="waits for approval: the run is done"):
+        decide_run(store, done_run(store), True)
+
+
+def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
+    @tool
+    def add(x: int) -> int:
+        """Adds one."""
+        cancel_run(store, begun.state.run_id)
+        return x + 1
+
+    model = ScriptedModel([calls(1), "done"])
+    begun = begin(counter(), "go", ToolLibrary.of(add), model=model, store=store)
+    with pytest.raises(RunTakenError, match="was cancelled"):
+        begun.finish()
+    run = begun.state.run_id
+
+    assert store.row(run).status == "cancelled"
+    assert store.recorded(run).notes[-1].error == "cancelled"  # type: ignore[union-attr]  # a note of a failure
+    with pytest.raises(RunTakenError, match="was cancelled"):
+        resume_run(run, counting([]), model=ScriptedModel(["late"]), store=store)
+    with pytest.raises(StoreError, match="is cancelled: nothing is left to cancel"):
+        cancel_run(store, run)
+
+
+def test_a_fork_has_what_is_the_same_and_leaves_the_other_run_as_it_is(store: RunStore) -> None:
+    run, done = done_run(store), list[int]()
+    before = store.entries(run)
+
+    same = fork_run(store, run)
+    changed = fork_run(store, run, counter("Count twice."))
+
+    assert store.recorded(same).events == store.recorded(run).events
+    assert store.recorded(changed).events == ()
+    assert [store.row(each).facts.parent for each in (same, changed)] == [run, run]
+    model = ScriptedModel([calls(5), "six"])
+    assert resume_run(changed, counting(done), model=model, store=store).content == "six"
+    assert (done, store.entries(run)) == ([5], before)
+
+
+def test_a_fork_asks_about_what_had_begun_in_the_other_run(store: RunStore) -> None:
+    run, done = stopped_in_its_tool(store), list[int]()
+    fork, other = fork_run(store, run), fork_run(store, run, counter("Count twice."))
+
+    with pytest.raises(ApprovalNeeded):
+        resume_run(fork, counting(done), model=ScriptedModel([]), store=store)
+    assert [each.may_have_run for each in store.recorded(fork).state.asks] == [True]
+    model = ScriptedModel([calls(1), "done"])  # it makes another request, and so a call of its own
+    resume_run(other, counting(done), model=model, store=store)
+    assert done == [1]
+
+
+def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(
+    store: RunStore,
+) -> None:
+    run, done = waiting_run(store, 1, 2, 3), list[int]()
+    decide_run(store, run, {(0, 0): True, (0, 1): "too much", (0, 2): Result(7)})
+
+    fork = fork_run(store, run)
+
+    assert [ask.at for ask in store.recorded(fork).state.asks] == [(0, 0)]
+    assert store.row(fork).status == "waiting"
+    store.recorded(fork).check()
+    decide_run(store, fork, False)
+    model = ScriptedModel(["done"])
+    response = resume_run(fork, counting(done), model=model, store=store)
+    assert ([each.result for each in response.tools_used], done) == ([None, None, 7], [])
+    resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+    assert done == [1]
+    both = store.recorded(fork_run(store, run))
+    assert (both.events, both.state.asks) == (store.recorded(run).events, ())
+
+
+BOSS = """
+[boss:Agent {instruction: "Ask.", model: "A/b"} |
+  [add:Agent {description: "Adds one.", instruction: "Add.", model: "A/b"} |
+    (x::Integer)==>(::String)]]
+"""
+
+
+def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) -> None:
+    model = ScriptedModel([calls(1)])
+    begun = begin(loads_one(BOSS), "go", model=model, policy=ask_all, store=store)
+    with pytest.raises(ApprovalNeeded):
+        begun.finish()
+    run = begun.state.run_id
+    decide_run(store, run, True)
+
+    before = fork_run(store, run)
+    with pytest.raises(ModelError):
+        resume_run(run, model=ScriptedModel([]), store=store)
+    after = fork_run(store, run)
+
+    assert [len(store.recorded(each).state.asks) for each in (before, after)] == [1, 0]
+
+
+def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
+    run = stopped_in_its_tool(store)
+    with pytest.raises(ApprovalNeeded):
+        resume_run(run, counting([]), model=ScriptedModel([]), store=store)
+    decide_run(store, run, True)
+
+    (asked,) = store.recorded(fork_run(store, run)).state.asks
+
+    assert asked.may_have_run
+
+
+def test_a_fork_of_a_run_at_a_limit_asks_again_about_what_was_allowed(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    decide_run(store, run, True)
+    log, kept = StoredRun.of(store, run)
+    out_of_time = Folded.of(kept.state, TimeUp())
+    with log.held(lambda: out_of_time.state):
+        log.append(out_of_time)
+
+    assert len(store.recorded(fork_run(store, run)).state.asks) == 1
+
+
+def test_a_fork_goes_on_from_where_requests_first_differ(store: RunStore) -> None:
+    greeter = """
+    [pair:Workflow | first, second, (first)-->(second)]
+    [first:Agent {{instruction: "Begin.", model: "A/b"}}]
+    [second:Agent {{instruction: "{instruction}", model: "A/b"}}]
+    """
+    model = ScriptedModel(["one", "two"])
+    begun = begin(loads(greeter.format(instruction="End.")), "go", model=model, store=store)
+    begun.finish()
+
+    fork = fork_run(store, begun.state.run_id, loads(greeter.format(instruction="Finish.")))
+
+    assert store.recorded(fork).events == store.recorded(begun.state.run_id).events[:1]
+    assert resume_run(fork, model=ScriptedModel(["three"]), store=store).content == "three"
+
+
+def test_runs_go_to_files_and_back_without_loss(store: RunStore, tmp_path: Path) -> None:
+    run, file = done_run(store), tmp_path / "a.run.gram"
+
+    export_run(store, run, file)
+    assert load_run(file) == store.recorded(run)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    with pytest.raises(FileExistsError, match="exists already"):
+        export_run(store, run, file)
+    entries = store.entries(run)
+    assert import_run(store, file) == run  # it is there already
+    other = tmp_path / "other.run.gram"
+    other.write_text("\n".join(entries[:-1]) + '\n(:Stopped {error: "x", time: "2026-01-01"})\n')
+    with pytest.raises(StoreError, match=r"other.run.gram: .* has run \w+ already, with other"):
+        import_run(store, other)
+    assert store.entries(run) == entries
+
+    assert store.prune(datetime.now(UTC)) == 1
+    assert import_run(store, file) == run
+    assert store.entries(run) == entries
+    assert store.row(run).status == "done"
+
+
+def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
+    store: RunStore, tmp_path: Path
+) -> None:
+    file, done = tmp_path / "a.run.gram", list[int]()
+    begun = begin(counter(), "go", counting(done), model=ScriptedModel([calls(1)]), record=file)
+    with pytest.raises(ModelError):
+        begun.finish()
+    with file.open("a") as torn:
+        torn.write("[:ModelReplied {at")
+
+    run = import_run(store, file)
+    assert (
+        resume_run(run, counting(done), model=ScriptedModel(["two"]), store=store).content == "two"
+    )
+    assert done == [1]
+
+
+def test_no_file_is_no_run(store: RunStore, tmp_path: Path) -> None:
+    (tmp_path / "a.gram").write_text("(a)\n")
+    with pytest.raises(ValidationError, match="not the record of a run"):
+        import_run(store, tmp_path / "a.gram")
+    assert list(store.rows()) == []
+
+
+def test_a_run_that_is_held_cannot_be_answered(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    store.claim(run)
+    with pytest.raises(RunTakenError, match="another process goes on with it"):
+        decide_run(store, run, True)
+
+
+def test_a_run_that_has_ended_is_not_cancelled_just_then(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = done_run(store)
+    with monkeypatch.context() as patch:
+        patch.setattr("interp.workers.cancelling.ENDED", ())  # as if it ended after the look
+        with pytest.raises(StoreError, match="it has ended"):
+            cancel_run(store, run)
+    assert store.row(run).status == "done"
+
+
+def test_a_run_that_cannot_be_replayed_can_be_cancelled(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    store.ready().execute("UPDATE gram_entries SET text = '(:Nonsense)' WHERE seq = 1")
+
+    cancel_run(store, run)
+
+    assert store.row(run).status == "cancelled"
+
+
+def test_an_import_that_fails_leaves_nothing(store: RunStore, tmp_path: Path) -> None:
+    run, file = done_run(store), tmp_path / "a.run.gram"
+    export_run(store, run, file)
+    store.prune(datetime.now(UTC))
+    together = store.database.together
+
+    def failing(work: Callable[[Callable[..., object]], object]) -> object:
+        def cut(carry_out: Callable[..., object]) -> object:
+            def carry_out_some(sql: str, *values: object) -> object:
+                if values[1:2] == (2,):
+                    raise StoreError("the disk is full")
+                return carry_out(sql, *values)
+
+            return work(carry_out_some)
+
+        return together(cut)
+
+    store.database.together = failing  # type: ignore[method-assign, assignment]  # a disk that is full
+    with pytest.raises(StoreError, match="the disk is full"):
+        import_run(store, file)
+    store.database.together = together  # type: ignore[method-assign]  # as it was
+
+    assert list(store.rows()) == []
+    assert import_run(store, file) == run
+    assert store.row(run).status == "done"
+
+
+def test_a_cancelled_run_stays_cancelled_when_it_is_imported(
+    store: RunStore, tmp_path: Path
+) -> None:
+    run, file = waiting_run(store, 1), tmp_path / "a.run.gram"
+    cancel_run(store, run)
+    export_run(store, run, file)
+    store.prune(datetime.now(UTC))
+
+    assert import_run(store, file) == run
+    assert (store.row(run).status, store.row(run).reason) == ("cancelled", "cancelled")
+
+
+@pytest.mark.parametrize("wrong", [{(0, 0): 3}, {(0, 0): None}, {"0.0": True}, {0: True}])
+def test_a_decision_that_is_none_is_refused(wrong: Any, store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    with pytest.raises(ArgumentError):
+        decide_run(store, run, wrong)
+    assert store.row(run).status == "waiting"
