@@ -1,7 +1,6 @@
 """The names that the package offers, and where each lives."""
 
 from . import operations as operations
-from .by_value import ByValue as ByValue
 from .canonical_json import (
     Json as Json,
     from_json as from_json,

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple, TypeAlias, Union
 
 from attrs import evolve, field, frozen
 
-from .by_value import ByValue
 from .errors import expect, expect_all
 from .reading import construct_of, spans_of
 from .source import Source, Span
@@ -26,8 +25,8 @@ class Edit(NamedTuple):
     text: str = ""
 
 
-@frozen(eq=False, repr=False)
-class Fault(ByValue):
+@frozen
+class Fault:
     """One thing that a check found in a pattern or a text.
 
     Attributes:

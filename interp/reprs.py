@@ -1,25 +1,8 @@
-"""Reprs of what a run gives back: short, and without keys, since a prompt is a terminal."""
+"""Reprs: short, since a prompt is a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
-
-T = TypeVar("T")
-
-
-def repr_without_keys(kind: type[T]) -> type[T]:
-    """Replace known keys in the reprs of a class; see `interp.redaction`.
-
-    What is read of its objects stays as it is.
-    """
-    whole: Any = kind.__repr__
-
-    def __repr__(self: T) -> str:  # noqa: N807  # it becomes the method of the class
-        return hidden(whole(self))
-
-    kind.__repr__ = __repr__  # type: ignore[assignment, method-assign]  # of any class
-    return kind
 
 
 def short_repr(value: object) -> str:
@@ -28,17 +11,21 @@ def short_repr(value: object) -> str:
     >>> len(short_repr("x" * 1000))
     101
     """
-    return hidden(repr(value), 100)
+    return shortened(repr(value), 100)
 
 
-def hidden(text: str, most: int | None = None) -> str:
-    """A text without known keys, then cut to a number of characters, so that half of none stays."""
-    clean = _redact(text)
-    if most is None:
-        return clean
-    from .machine import shortened  # imported late: whoever redacts needs no more than that
+def shortened(text: str, most: int) -> str:
+    """A text that is cut to a number of characters.
 
-    return shortened(clean, most)
+    >>> shortened("abc", 3), shortened("abcd", 3)
+    ('abc', 'abc…')
+    """
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def hidden(text: str) -> str:
+    """A text without known keys."""
+    return _redact(text)
 
 
 def hide_in_reprs(redact: Callable[[str], str]) -> None:

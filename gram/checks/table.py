@@ -12,7 +12,6 @@ from itertools import takewhile
 
 from attrs import evolve, frozen
 
-from ..by_value import ByValue
 from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
 from ..faults import Edit, Fault, PartPath, Severity
@@ -36,8 +35,8 @@ from .spelling import (
 )
 
 
-@frozen(eq=False, repr=False)
-class Check(ByValue):
+@frozen
+class Check:
     """A rule: its code and severity, and the function that finds where it is broken.
 
     Attributes:

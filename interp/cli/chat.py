@@ -9,7 +9,8 @@ import click
 from gram import GramError, counted
 from lenses_ext import agent_name, view
 
-from ..machine import AssistantRole, UserRole, shortened
+from ..machine import AssistantRole, UserRole
+from ..reprs import shortened
 from .chat_commands import completions, take
 from .completing import complete_files
 from .failures import shown

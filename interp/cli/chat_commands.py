@@ -21,10 +21,10 @@ from lenses_ext import (
 )
 
 from ..errors import ConfigurationError
-from ..machine import shortened
 from ..models.providers import OFFLINE, known_providers
 from ..programs import tools_in
 from ..records import save_context
+from ..reprs import shortened
 from .output import tell
 from .talk import Talk
 from .terminal import answered_call

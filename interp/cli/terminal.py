@@ -37,10 +37,10 @@ from ..machine import (
     is_of_plain_agent,
     response,
     says_result,
-    shortened,
 )
 from ..programs import names_of_models
 from ..redaction import RedactedStream, redact
+from ..reprs import shortened
 from .asking import NoTerminal, ask_user
 from .failures import Failure
 from .output import (

@@ -10,10 +10,11 @@ from attrs import evolve
 from gram import counted
 
 from ..json_text import read_json, write_json
-from ..machine import Usage, call_text, shortened
+from ..machine import Usage, call_text
 from ..models import shown_price
 from ..redaction import redact, redactor
 from ..replaying import Entry, ShownRun, Timeline, follow, round_name
+from ..reprs import shortened
 from .completing import complete_files
 from .file_options import json_option
 from .inputs import read_record

@@ -12,9 +12,9 @@ from ..machine import (
     FunctionRole,
     Message,
     call_text,
-    shortened,
 )
 from ..redaction import redact
+from ..reprs import shortened
 
 _MOST_MESSAGES = 100
 _MOST_TEXT = 5_000

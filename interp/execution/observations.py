@@ -11,8 +11,6 @@ from typing import Final, TypeAlias, Union
 
 from attrs import field, frozen
 
-from gram import ByValue
-
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
 from ..machine import (
@@ -35,12 +33,11 @@ from ..machine import (
     progress_text,
     response,
 )
-from ..reprs import repr_without_keys, short_repr
+from ..reprs import short_repr
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class TextDelta(ByValue):
+@frozen
+class TextDelta:
     """A piece of what the model says, with the position of its request.
 
     Text of a turn that then calls tools is not the answer but said beside the calls.
@@ -50,26 +47,23 @@ class TextDelta(ByValue):
     text: str = field(repr=short_repr)
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class SaidBeforeCalls(ByValue):
+@frozen
+class SaidBeforeCalls:
     """The whole text of a reply that also calls tools; nothing of the calls has begun yet."""
 
     at: At
     text: str = field(repr=short_repr)
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ToolStarted(ByValue):
+@frozen
+class ToolStarted:
     """A tool is about to be run."""
 
     call: CallTool
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ToolProgress(ByValue):
+@frozen
+class ToolProgress:
     """How far a call is, as its tool reports it while it runs.
 
     Attributes:
@@ -90,9 +84,8 @@ class ToolProgress(ByValue):
         return progress_text(self.done, self.total, self.message)
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ToolFinished(ByValue):
+@frozen
+class ToolFinished:
     """A tool call has its answer; tools that run at once finish in any order.
 
     A call that was not run, because it was wrong or not allowed, has no `ToolStarted` before.
@@ -102,9 +95,8 @@ class ToolFinished(ByValue):
     invocation: ToolInvocation
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class AgentStarted(ByValue):
+@frozen
+class AgentStarted:
     """An agent or workflow inside the run has begun: it was called, or it is a step of a workflow.
 
     Attributes:
@@ -116,9 +108,8 @@ class AgentStarted(ByValue):
     name: str
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class AgentFinished(ByValue):
+@frozen
+class AgentFinished:
     """An agent or workflow inside the run has ended.
 
     Attributes:
@@ -139,9 +130,8 @@ class AgentFinished(ByValue):
         return None if self.result_text is None else self.result_text.value
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Finished(ByValue):
+@frozen
+class Finished:
     """The run is done; always the last observation."""
 
     response: AgentResponse

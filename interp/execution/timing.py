@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from gram import ByValue
-
 from ..concurrency import Clock, TookTooLongError, in_thread, within
 from ..machine import CallFailed, CallTool, Effect, Event
 from .world import AsyncReport, Report, World
 
 
-@frozen(eq=False, repr=False)
-class Timed(ByValue):
+@frozen
+class Timed:
     """A world whose tools may take so many seconds; a call that takes longer fails.
 
     Attributes:

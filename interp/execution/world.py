@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from attrs import field, frozen
 
-from gram import ByValue, expect
+from gram import expect
 from lenses_ext import Model
 
 from ..concurrency import LoopThread, call_in_thread
@@ -72,8 +72,8 @@ class World(Protocol):
         ...
 
 
-@frozen(eq=False, repr=False)
-class LiveWorld(ByValue):
+@frozen
+class LiveWorld:
     """The world of models, tools and people.
 
     Attributes:

@@ -77,7 +77,7 @@ from .readings import (
 )
 from .requests import answer_schema_of
 from .shared import Shared
-from .shown_calls import call_text, progress_text, shortened
+from .shown_calls import call_text, progress_text
 from .state import State
 from .verdicts import with_verdicts
 
@@ -152,7 +152,6 @@ __all__ = [
     "response",
     "resume",
     "says_result",
-    "shortened",
     "start",
     "step",
     "step_with_endings",

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final, TypeVar
 
+from attrs import evolve
+
 from gram import Pattern
 
 from ..errors import ProtocolError
@@ -103,7 +105,8 @@ def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> Age
     offers = offers_of(shared.program, frame.agent)
     if offers.hands_over and message.role == AssistantRole:
         message = message.said_by(frame.agent.value.identity)
-    frame = frame.changed(
+    frame = evolve(
+        frame,
         context=frame.context.append(message),
         calls=message.tool_calls,
         truncated=event.truncated,
@@ -129,10 +132,10 @@ def _finished(shared: Shared, frame: AgentFrame) -> AgentTaken:
     if frame.truncated:
         problem = f"the reply was cut off at its length limit\n{problem}"
     if frame.corrected:
-        return shared, frame.changed(status=Status.UNUSABLE, stopped=problem), ()
+        return shared, evolve(frame, status=Status.UNUSABLE, stopped=problem), ()
     context = frame.context.append(correction(schema, problem))
     status = Status.AWAITING_MODEL
-    frame = frame.changed(status=status, turn=frame.turn + 1, context=context, corrected=True)
+    frame = evolve(frame, status=status, turn=frame.turn + 1, context=context, corrected=True)
     return shared, frame, (ask_model(shared, frame),)
 
 
@@ -157,7 +160,7 @@ def call_tools(shared: Shared, frame: AgentFrame, offers: Offers) -> AgentTaken:
     if not waiting:
         return _answered(shared, frame, refused)
     status, answers = Status.AWAITING_TOOLS, tuple(refused.items())
-    frame = frame.changed(status=status, waiting=tuple(waiting.items()), answers=answers)
+    frame = evolve(frame, status=status, waiting=tuple(waiting.items()), answers=answers)
     if handover is not None and isinstance(allowed := waiting[handover], CallTool):
         return _begun(shared, frame, allowed)
     if offers.are_tools:
@@ -178,20 +181,20 @@ def _at_limit(shared: Shared, frame: AgentFrame, limit: str, *, is_own: bool) ->
     """Stop, fail where only this agent is to stop, or ask for an answer without tools."""
     answers = shared.limits.on_limit == "answer" and is_under_an_agent(frame.place)
     if frame.place and (is_own or answers):
-        return shared, frame.changed(status=Status.FAILED, stopped=f"stopped after {limit}"), ()
+        return shared, evolve(frame, status=Status.FAILED, stopped=f"stopped after {limit}"), ()
     if not answers or frame.stopped:
-        frame = frame.changed(status=Status.LIMITED, stopped=limit)
-        return shared.changed(limit=shared.limit or limit), frame, ()
+        frame = evolve(frame, status=Status.LIMITED, stopped=limit)
+        return evolve(shared, limit=shared.limit or limit), frame, ()
     error = f"not run: the run has reached {limit}; answer with what you have"
     refused = (ToolInvocation(call.name, call.arguments, error=error) for call in frame.calls)
-    return _answered(shared, frame.changed(stopped=limit), dict(enumerate(refused)))
+    return _answered(shared, evolve(frame, stopped=limit), dict(enumerate(refused)))
 
 
 def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
     """Go on where a limit was reached; what is asked about may be decided by another policy."""
     if frame.status is Status.LIMITED:
         offers = offers_of(shared.program, frame.agent)
-        return call_tools(shared, frame.changed(stopped=None), offers)
+        return call_tools(shared, evolve(frame, stopped=None), offers)
     new: list[New] = []
     for ask in frame.parts if event.policy else ():
         if isinstance(ask, Ask):
@@ -300,7 +303,7 @@ def _with_answer(
     if len(frame.waiting) == 1:
         return _answered(shared, frame, dict(answers))
     waiting = without_index(frame.waiting, index)
-    return shared, frame.changed(waiting=waiting, answers=answers), ()
+    return shared, evolve(frame, waiting=waiting, answers=answers), ()
 
 
 def _answered(
@@ -312,7 +315,8 @@ def _answered(
     """All calls of the turn are answered: tell the model, in the order of the calls."""
     name, at = frame.name, frame.at
     invocations = [answers[index].made_by(name, (*at, index)) for index in range(len(frame.calls))]
-    frame = frame.changed(
+    frame = evolve(
+        frame,
         agent=speaker or frame.agent,
         status=Status.AWAITING_MODEL,
         turn=frame.turn + 1,

@@ -18,11 +18,10 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import ByValue, Pattern, Subject, expect
+from gram import Pattern, Subject, expect
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
-from ..reprs import repr_without_keys
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 
@@ -54,9 +53,8 @@ def _texts(given: Mapping[str, str]) -> PMap[str, str]:
     return texts
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ApprovalRule(ByValue):
+@frozen
+class ApprovalRule:
     """One rule of a policy.
 
     Attributes:
@@ -90,9 +88,8 @@ def _rules(rules: Iterable[ApprovalRule]) -> tuple[ApprovalRule, ...]:
     return given
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ApprovalPolicy(ByValue):
+@frozen
+class ApprovalPolicy:
     """What to do with each tool call: the first rule that fits decides.
 
     Attributes:

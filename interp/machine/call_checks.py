@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from attrs import evolve
+
 from gram import Pattern
 from lenses_ext import memo, result_schema, tool_spec_of, tool_spec_schema, view
 
@@ -128,7 +130,7 @@ def result_problem(shared: Shared, tool: Pattern, result: JsonText, at: At) -> s
         at: the place of what gave it.
     """
     if shared.verdicts is not None:
-        without = shared.changed(verdicts=None)
+        without = evolve(shared, verdicts=None)
         judge = partial(result_problem, without, tool, result, at)
         return shared.said_of("result", at, lambda: judge() or "") or None
     if not shared.check_results:

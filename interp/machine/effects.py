@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, TypeAlias, Union
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import ByValue, Pattern, Value
+from gram import Pattern, Value
 from lenses_ext import Model, SettingError, Settings
 
 from ..errors import ValidationError
 from ..json_text import Json, read_json
-from ..reprs import repr_without_keys, short_repr
+from ..reprs import short_repr
 from .approval import ApprovalPolicy
 from .limits import Limits
 from .messages import ConversationContext, Message, Usage
@@ -31,9 +31,8 @@ What is inside an agent or workflow that was called begins with the place of the
 inside a node of a workflow with the node's name, in a loop with the number of the round before."""
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Request(ByValue):
+@frozen
+class Request:
     """What a model is asked.
 
     Attributes:
@@ -56,18 +55,16 @@ class Request(ByValue):
 # --- effects
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class CallModel(ByValue):
+@frozen
+class CallModel:
     """Ask the model."""
 
     at: At
     request: Request
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ToolEffect(ByValue):
+@frozen
+class ToolEffect:
     """A call of a tool; ``arguments`` is JSON text, checked against the tool's schema."""
 
     at: At
@@ -81,14 +78,12 @@ class ToolEffect(ByValue):
         return found
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
+@frozen
 class CallTool(ToolEffect):
     """Run a tool."""
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
+@frozen
 class Ask(ToolEffect):
     """Ask whether a tool may be run; it becomes a `CallTool` when it may.
 
@@ -118,9 +113,8 @@ class Verdict(NamedTuple):
     said: str
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ModelReplied(ByValue):
+@frozen
+class ModelReplied:
     """The model's reply.
 
     Attributes:
@@ -144,9 +138,8 @@ class ModelReplied(ByValue):
     verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ToolReturned(ByValue):
+@frozen
+class ToolReturned:
     """A tool's result, as JSON text.
 
     Attributes:
@@ -160,9 +153,8 @@ class ToolReturned(ByValue):
     verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class CallFailed(ByValue):
+@frozen
+class CallFailed:
     """A tool call that gave no result.
 
     Attributes:
@@ -185,9 +177,8 @@ def _failed(at: At, error: str, verdicts: tuple[Verdict, ...]) -> CallFailed:
     return CallFailed(at, error, verdicts=verdicts)
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Decided(ByValue):
+@frozen
+class Decided:
     """Whether a tool that was asked about may be run; the model is told ``reason`` when not.
 
     Attributes:
@@ -203,8 +194,8 @@ class Decided(ByValue):
     verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
-@frozen(eq=False, repr=False)
-class TimeUp(ByValue):
+@frozen
+class TimeUp:
     """The time of the run is up. Whoever drives it keeps the clock."""
 
     at: At = ()
@@ -227,9 +218,8 @@ def checked_settings(settings: Mapping[str, Any] | None) -> PMap[str, Value | No
     return pmap({key: given.get(key) for key in settings})
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Resumed(ByValue):
+@frozen
+class Resumed:
     """The caller goes on with a run, past the limit where it stopped, and may change it.
 
     Attributes:

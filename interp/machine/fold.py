@@ -16,10 +16,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, Union
 
-from attrs import frozen
+from attrs import evolve, frozen
 from pyrsistent import pmap
 
-from gram import ByValue, Pattern, expect
+from gram import Pattern, expect
 from lenses_ext import Model, NotJson, ProgramLike, is_agent, memo, tool_spec_of, written_signature
 
 from ..errors import ProtocolError, ValidationError
@@ -195,7 +195,7 @@ def endings_at_start(state: State) -> Endings:
 def _begun_again(
     state: State, program: Pattern, context: ConversationContext | None, ended: Endings
 ) -> State:
-    shared = state.shared.changed(program=program)
+    shared = evolve(state.shared, program=program)
     given = getattr(state.frame, "given", None)
     said = state.context[-1].content if given is None else given.value
     own = 2 if state.status is Status.DONE else 1  # its input, and its result if it has ended
@@ -230,7 +230,7 @@ def _stepped(state: State, event: Event, ended: Endings) -> Step:
     shared = state.shared.told_by(event) if getattr(event, "verdicts", ()) else state.shared
     shared, frame, effects = _taken(shared, state.frame, event, ended)
     if shared.verdicts is not None:  # they are about this event alone
-        shared = shared.changed(verdicts=None)
+        shared = evolve(shared, verdicts=None)
     return State(shared, frame), () if shared.limit is not None else effects
 
 
@@ -353,18 +353,18 @@ def _whole_run(state: State, event: TimeUp | Resumed, ended: Endings) -> Step:
         raise ProtocolError(f"{event!r} is at the wrong position: expected ()")
     shared = state.shared
     if isinstance(event, TimeUp):
-        return State(shared.changed(limit=time_is_up(shared.limits)), state.frame), ()
+        return State(evolve(shared, limit=time_is_up(shared.limits)), state.frame), ()
     given = {name: getattr(event, name) for name in ("limits", "model", "policy", "check_results")}
     changes = {name: value for name, value in given.items() if value is not None}
     if event.settings:
         changes["settings"] = shared.settings.update(event.settings)
-    shared = shared.changed(**changes, limit=None)
+    shared = evolve(shared, **changes, limit=None)
     for at in event.ask_about:
         found = frame_at(state, at).under_way(at)
         if not isinstance(found, CallTool):
             raise ProtocolError(f"{event!r} answers no CallTool at {at}")
     shared, frame = _gone_on(shared.told_by(event), state.frame, event, ended)
-    after = State(shared.changed(verdicts=None), frame)
+    after = State(evolve(shared, verdicts=None), frame)
     return after, pending(after)
 
 
@@ -385,8 +385,8 @@ def _unchanged(shared: Shared, frame: Frame, _: Event) -> tuple[Shared, Frame, t
     return shared, frame, ()
 
 
-@frozen(eq=False, repr=False)
-class Transition(ByValue):
+@frozen
+class Transition:
     """What an event does to a frame in a status.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from gram import ByValue, Pattern
+from gram import Pattern
 from lenses_ext import AGENT, LOOP, WORKFLOW
 
 from .agent_frame import agent_outcome, begin_agent, inner_ended as agent_ended
@@ -21,8 +21,8 @@ from .shared import Shared
 from .workflow_frame import begin_workflow, inner_ended as workflow_ended, workflow_outcome
 
 
-@frozen(eq=False, repr=False)
-class Form(ByValue):
+@frozen
+class Form:
     """How a pattern of some label is run.
 
     Attributes:

@@ -10,19 +10,18 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal, TypeAlias, Union
 
-from attrs import frozen
+from attrs import evolve, frozen
 from pyrsistent import PMap, pmap
 
-from gram import ByValue, Pattern
+from gram import Pattern
 from lenses_ext import workflow_of
 
 from ..json_text import Json, JsonText
-from ..reprs import repr_without_keys
 from .effects import Ask, At, CallTool, Effect
 from .indexed import Indexed, at_index, with_index
 from .long_tuple import LongTuple
 from .messages import ConversationContext, ToolCall, ToolInvocation, empty_context
-from .shared import Shared, with_parts
+from .shared import Shared
 
 
 class Status(Enum):
@@ -39,9 +38,8 @@ class Status(Enum):
     __hash__ = object.__hash__  # that of Enum is in Python, and each step looks one up
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class AgentFrame(ByValue):
+@frozen
+class AgentFrame:
     """How far one agent has come.
 
     Attributes:
@@ -73,8 +71,6 @@ class AgentFrame(ByValue):
     invocations: LongTuple[ToolInvocation] = LongTuple()
     stopped: str | None = None
     corrected: bool = False
-
-    changed = with_parts
 
     @property
     def name(self) -> str:
@@ -119,21 +115,19 @@ class AgentFrame(ByValue):
 
     def with_waiting(self, index: int, each: CallTool | Ask | Called) -> AgentFrame:
         """The same with one call waited for in another way."""
-        return self.changed(waiting=with_index(self.waiting, index, each))
+        return evolve(self, waiting=with_index(self.waiting, index, each))
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Called(ByValue):
+@frozen
+class Called:
     """An agent or a workflow that a model has called, and how far it has come."""
 
     call: CallTool
     frame: Frame
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Step(ByValue):
+@frozen
+class Step:
     """A node of a workflow that has begun: one use of it, or one for each item of a list.
 
     Attributes:
@@ -154,12 +148,9 @@ class Step(ByValue):
     live: PMap[int, CallTool | Ask | Frame] = pmap()
     results: PMap[int, JsonText] = pmap()
 
-    changed = with_parts
 
-
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Ended(ByValue):
+@frozen
+class Ended:
     """A node that has ended.
 
     Attributes:
@@ -171,9 +162,8 @@ class Ended(ByValue):
     given: JsonText | None = None
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class WorkflowFrame(ByValue):
+@frozen
+class WorkflowFrame:
     """How far one workflow has come.
 
     Attributes:
@@ -208,8 +198,6 @@ class WorkflowFrame(ByValue):
     unfinished: bool = False
     is_loop: bool = False
     made: PMap[At, tuple[ToolInvocation, ...]] = pmap()
-
-    changed = with_parts
 
     @property
     def name(self) -> str:
@@ -277,16 +265,15 @@ class WorkflowFrame(ByValue):
     def with_item(self, name: str, index: int, item: CallTool | Ask | Frame) -> WorkflowFrame:
         """The same with one use of a node under way."""
         step = self.live[name]
-        step = step.changed(live=step.live.set(index, item))
-        return self.changed(live=self.live.set(name, step))
+        step = evolve(step, live=step.live.set(index, item))
+        return evolve(self, live=self.live.set(name, step))
 
 
 Frame: TypeAlias = Union[AgentFrame, WorkflowFrame]
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Begin(ByValue):
+@frozen
+class Begin:
     """Begin a frame: what a frame asks of the machine, as it asks the world to run a tool.
 
     Attributes:
@@ -302,9 +289,8 @@ class Begin(ByValue):
     context: ConversationContext = empty_context
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Passed(ByValue):
+@frozen
+class Passed:
     """A part of a workflow that ended and was neither an effect nor a frame, for those who watch.
 
     Attributes:
@@ -328,9 +314,8 @@ New: TypeAlias = Union[Effect, Begin, Passed]
 """What a step of a frame is new to do; what has passed by is told besides."""
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Outcome(ByValue):
+@frozen
+class Outcome:
     """How a frame ended: with what it gave, or with what went wrong.
 
     Attributes:

@@ -6,8 +6,6 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from gram import ByValue
-
 from ..errors import ValidationError
 
 
@@ -44,8 +42,8 @@ def _refuse(name: str, expected: str, value: object) -> None:
     raise ValidationError(f"the limit {name} is {expected}, found {found}")
 
 
-@frozen(eq=False, repr=False)
-class Limits(ByValue):
+@frozen
+class Limits:
     """The limits of one run. Reaching one raises LimitError, which keeps the state.
 
     Tokens are counted as the model reports them, and looked at before more tools are run: an

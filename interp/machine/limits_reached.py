@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from attrs import evolve
+
 from gram import counted
 from lenses_ext import wire_name
 
@@ -49,11 +51,12 @@ def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
     used, counted_so_far = _with_tokens(shared, usage)
     if not names:
         is_same = used is shared.usage and counted_so_far is shared.counted
-        return shared if is_same else shared.changed(usage=used, counted=counted_so_far)
+        return shared if is_same else evolve(shared, usage=used, counted=counted_so_far)
     called = dict(shared.called)
     for name in map(wire_name, names):
         called[name] = called.get(name, 0) + 1
-    return shared.changed(
+    return evolve(
+        shared,
         usage=used,
         counted=counted_so_far,
         calls=shared.calls + len(names),

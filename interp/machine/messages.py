@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias, TypeVar, Union
 
 from attrs import evolve, field, frozen
 
-from gram import ArgumentError, ByValue, counted, expect
+from gram import ArgumentError, counted, expect
 
 from ..json_text import Json, JsonText, read_json, write_json
-from ..reprs import hidden, repr_without_keys, short_repr
+from ..reprs import short_repr, shortened
 from .long_tuple import LongTuple
 from .shown_calls import call_text
 
@@ -31,8 +31,8 @@ _NONE = type(None)
 _TEXT = (str, _NONE)
 
 
-@frozen(eq=False, repr=False)
-class Role(ByValue):
+@frozen
+class Role:
     """The role of a message: `UserRole` or `AssistantRole`."""
 
     name: Literal["user", "assistant"]
@@ -44,9 +44,8 @@ AssistantRole = Role("assistant")
 """The role of what a model says."""
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class FunctionRole(ByValue):
+@frozen
+class FunctionRole:
     """The role of the result of a tool; ``name`` is the name of the tool."""
 
     name: str = field(validator=_is(str))
@@ -56,9 +55,8 @@ AnyRole: TypeAlias = Union[Role, FunctionRole]
 _ROLES = (Role, FunctionRole)
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class ToolCall(ByValue):
+@frozen
+class ToolCall:
     """A model's request to call a tool.
 
     Attributes:
@@ -90,7 +88,6 @@ def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
     return _all(calls, ToolCall, "tool_calls", "Message")
 
 
-@repr_without_keys
 @frozen(cache_hash=True)
 class Message:
     """A message of a conversation.
@@ -139,13 +136,12 @@ class Message:
 
     def __repr__(self) -> str:
         calls = [call_text(call.name, call.arguments) for call in self.tool_calls]
-        said = [repr(hidden(self.content, _MOST_SHOWN))] if self.content or not calls else []
+        said = [repr(shortened(self.content, _MOST_SHOWN))] if self.content or not calls else []
         parts = [*said, *_listed(calls), *(["refused"] if self.refused else [])]
         who = f"{self.role.name} {self.speaker}" if self.speaker else self.role.name
         return f"<Message {who}: {', '.join(parts)}>"
 
 
-@repr_without_keys
 @frozen(init=False, repr=False)
 class ConversationContext(LongTuple[Message]):
     """A conversation so far: an immutable sequence of messages, the oldest first.
@@ -202,8 +198,8 @@ empty_context = ConversationContext()
 """A conversation without messages."""
 
 
-@frozen(eq=False, repr=False)
-class Usage(ByValue):
+@frozen
+class Usage:
     """The numbers of tokens used; None if the model does not report them.
 
     >>> Usage(10, 5) + Usage(3, 1), (Usage(10, 5) + Usage()).total_tokens
@@ -237,9 +233,8 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-@repr_without_keys
-@frozen(init=False, eq=False, repr=False)
-class ToolInvocation(ByValue):
+@frozen(init=False)
+class ToolInvocation:
     """A finished tool call: with its result, or with the error that was sent to the model.
 
     JSON is kept as text; `of_texts` makes an invocation from such texts.
@@ -350,8 +345,8 @@ class ToolInvocation(ByValue):
         outcome = f"-> {self.result_text}"
         if self.error is not None:
             outcome = f"error={short_repr(self.error)}"
-        call = hidden(call_text(self.tool_name, self.args), _MOST_SHOWN)
-        return f"<ToolInvocation {call} {hidden(outcome, 100)}>"
+        call = shortened(call_text(self.tool_name, self.args), _MOST_SHOWN)
+        return f"<ToolInvocation {call} {shortened(outcome, 100)}>"
 
 
 def _unpickled(
@@ -372,7 +367,7 @@ _MOST_CALLS = 5
 
 def _listed(calls: list[str]) -> list[str]:
     """The first of some calls, shortened, and how many there are beside them."""
-    shown = [hidden(call, _MOST_SHOWN) for call in calls[:_MOST_CALLS]]
+    shown = [shortened(call, _MOST_SHOWN) for call in calls[:_MOST_CALLS]]
     more = len(calls) - len(shown)
     return [*shown, f"… {counted(more, 'more call')}"] if more else shown
 
@@ -381,9 +376,8 @@ def _invocations(invocations: Iterable[ToolInvocation]) -> tuple[ToolInvocation,
     return _all(invocations, ToolInvocation, "tools_used", "AgentResponse")
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class AgentResponse(ByValue):
+@frozen
+class AgentResponse:
     """The response of an agent: the result of a run.
 
     Attributes:
@@ -418,7 +412,7 @@ class AgentResponse(ByValue):
 
     def __repr__(self) -> str:
         calls = [call_text(each.tool_name, each.args) for each in self.tools_used]
-        said = [repr(hidden(self.content, _MOST_SHOWN)), *_listed(calls)]
+        said = [repr(shortened(self.content, _MOST_SHOWN)), *_listed(calls)]
         flags = [name for name in ("refused", "truncated", "unfinished") if getattr(self, name)]
         return f"<AgentResponse {', '.join([*said, *flags])}>"
 

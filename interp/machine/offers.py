@@ -11,7 +11,7 @@ from weakref import ref
 
 from attrs import frozen
 
-from gram import ByValue, Pattern, Subject, walk
+from gram import Pattern, Subject, walk
 from lenses_ext import (
     TOOL,
     definitions_of,
@@ -33,8 +33,8 @@ Use: TypeAlias = Literal["tool", "inside", "handover"]
 """What a call of it does: run a tool, begin a frame inside, or hand the conversation over."""
 
 
-@frozen(eq=False, repr=False)
-class Offer(ByValue):
+@frozen
+class Offer:
     """One function that a model may call.
 
     Attributes:
@@ -51,8 +51,8 @@ class Offer(ByValue):
     use: Use
 
 
-@frozen(eq=False, repr=False)
-class Offers(ByValue):
+@frozen
+class Offers:
     """What an agent offers to its model.
 
     Attributes:

@@ -3,60 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Final
 
-from attrs import field, fields, frozen
+from attrs import evolve, field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import ByValue, Pattern, Value
+from gram import Pattern, Value
 from lenses_ext import Model
 
-from ..reprs import repr_without_keys
 from .approval import ApprovalPolicy, allow_all
 from .effects import At, Verdict
 from .limits import Limits
 from .messages import Usage
 
-T = TypeVar("T")
-
-
-def with_parts(value: T, **changes: Any) -> T:
-    """A value with other parts; no converter or validator of its class sees them.
-
-    Each step of a run changes frames; `attrs.evolve` takes four times as long.
-    """
-    kind: Any = type(value)
-    made = _copier(kind)(value)
-    for name, part in changes.items():
-        setattr(made, name, part)
-    made.__class__ = kind
-    copied: T = made
-    return copied
-
-
-@cache
-def _copier(kind: type[Any]) -> Callable[[Any], Any]:
-    """What copies values of a frozen class; the copies can be changed until they get its class.
-
-    Their own class is a subclass that is not frozen. Setting a part of a frozen value, with
-    `object.__setattr__`, takes ten times as long.
-    """
-    body = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__, "__slots__": ()}
-    not_frozen = type(kind.__name__, (kind,), body)
-    names: dict[str, Any] = {"not_frozen": not_frozen, "new": object.__new__}
-    parts = "".join(f"    made.{each.name} = value.{each.name}\n" for each in fields(kind))
-    exec(f"def copied(value):\n    made = new(not_frozen)\n{parts}    return made", names)
-    copied: Callable[[Any], Any] = names["copied"]
-    return copied
-
-
 _NOTHING: Final = Usage(0, 0)
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class Shared(ByValue):
+@frozen
+class Shared:
     """What is the same for all frames of a run.
 
     Attributes:
@@ -91,14 +55,12 @@ class Shared(ByValue):
     run_id: str = field(default="", eq=False)
     verdicts: dict[tuple[str, At], str] | None = field(default=None, eq=False, repr=False)
 
-    changed = with_parts
-
     def told_by(self, event: object) -> Shared:
         """The same while an event is folded, for the verdicts that it has."""
         told: tuple[Verdict, ...] = getattr(event, "verdicts", ())
         if not told:
             return self
-        return self.changed(verdicts={(each.of, each.at): each.said for each in told})
+        return evolve(self, verdicts={(each.of, each.at): each.said for each in told})
 
     def said_of(self, of: str, at: At, judge: Callable[[], str]) -> str:
         """A verdict: the one that is told, else what is judged now, kept if it is asked for.

@@ -36,12 +36,3 @@ def progress_text(done: float, total: float | None, message: str) -> str:
     """
     of = "" if total is None else f" of {total:g}"
     return f"{done:g}{of}{message and f': {message}'}"
-
-
-def shortened(text: str, most: int) -> str:
-    """A text that is cut to a number of characters.
-
-    >>> shortened("abc", 3), shortened("abcd", 3)
-    ('abc', 'abc…')
-    """
-    return text if len(text) <= most else f"{text[:most]}…"

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from attrs import frozen
+from attrs import evolve, frozen
 from pyrsistent import PMap
 
-from gram import ByValue, Pattern, Value, counted
+from gram import Pattern, Value, counted
 from lenses_ext import Model, Settings
 
-from ..reprs import repr_without_keys
 from .approval import ApprovalPolicy
 from .calls_made import calls_made
 from .effects import Ask, CallTool
@@ -26,9 +25,8 @@ from .requests import settings_of
 from .shared import Shared
 
 
-@repr_without_keys
-@frozen(eq=False, repr=False)
-class State(ByValue):
+@frozen
+class State:
     """One moment of a run.
 
     What is said of a State itself, such as its ``context``, is that of the outermost frame: what
@@ -50,7 +48,7 @@ class State(ByValue):
 
     def with_run_id(self, run_id: str) -> State:
         """The same run under a name."""
-        return State(self.shared.changed(run_id=run_id), self.frame)
+        return State(evolve(self.shared, run_id=run_id), self.frame)
 
     @property
     def agent(self) -> Pattern:

@@ -24,6 +24,6 @@ def with_verdicts(before: State, event: Event) -> Event:
     if isinstance(event, TimeUp):
         return event
     found: dict[tuple[str, At], str] = {(each.of, each.at): each.said for each in event.verdicts}
-    step(State(before.shared.changed(verdicts=found), before.frame), evolve(event, verdicts=()))
+    step(State(evolve(before.shared, verdicts=found), before.frame), evolve(event, verdicts=()))
     verdicts = tuple(Verdict(of, at, said) for (of, at), said in found.items())
     return evolve(event, verdicts=verdicts)

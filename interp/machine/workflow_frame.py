@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
+from attrs import evolve
 from pyrsistent import pmap
 
 from lenses_ext import FlowArrow, FlowNode, Workflow, is_tool, workflow_of
@@ -173,19 +174,19 @@ def _item_ended(
     step = frame.live[name]
     if outcome.calls:
         place = (*frame.at, name, index) if step.is_each else (*frame.at, name)
-        frame = frame.changed(made=frame.made.set(place, outcome.calls))
+        frame = evolve(frame, made=frame.made.set(place, outcome.calls))
     if outcome.error is not None or outcome.said is None:
-        frame = _with_step(frame, name, step.changed(live=step.live.discard(index)))
+        frame = _with_step(frame, name, evolve(step, live=step.live.discard(index)))
         return _failed(shared, frame, _step_failed(name, step, index, outcome.error))
     if outcome.unfinished:
-        frame = frame.changed(unfinished=True)
+        frame = evolve(frame, unfinished=True)
     if not step.is_each:
         if frame.is_loop and outcome.context:
-            frame = frame.changed(kept=frame.kept.set(name, outcome.context))
+            frame = evolve(frame, kept=frame.kept.set(name, outcome.context))
         return _node_ended(shared, frame, name, outcome.said, step.given)
     results = step.results.set(index, outcome.said)
     if len(results) < len(step.items):
-        step = step.changed(live=step.live.discard(index), results=results)
+        step = evolve(step, live=step.live.discard(index), results=results)
         return _begin_items(shared, frame, name, step)
     said = list_of(results[each] for each in range(len(step.items)))
     return _node_ended(shared, frame, name, said, step.given)
@@ -197,7 +198,8 @@ def _node_ended(
     """A node has given its answer: begin what has waited for it alone."""
     node = workflow_of(frame.workflow).nodes[name]
     passes_on = any(each.is_choice for each in node.outgoing)
-    frame = frame.changed(
+    frame = evolve(
+        frame,
         live=frame.live.discard(name),
         ended=frame.ended.set(name, Ended(said, given if passes_on else None)),
     )
@@ -222,7 +224,7 @@ def _advance(shared: Shared, frame: WorkflowFrame, names: Iterable[str]) -> Work
         if arrived is None or node.name in frame.live or node.name in frame.ended:
             continue
         if not arrived:
-            frame = frame.changed(ended=frame.ended.set(node.name, Ended()))
+            frame = evolve(frame, ended=frame.ended.set(node.name, Ended()))
             left.extend(_after(node))
             continue
         given = joined(flow, node.input, arrived)
@@ -280,7 +282,7 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str, step: Step) ->
             frame = _with_step(frame, name, step)
             if shared.limits.on_limit == "answer" and is_under_an_agent(frame.place):
                 return _failed(shared, frame, f"not run: the run has reached {limit}")
-            return shared.changed(limit=limit), frame, tuple(new)
+            return evolve(shared, limit=limit), frame, tuple(new)
         shared, index = after, step.begun
         place: At = (*frame.at, name, index) if step.is_each else (*frame.at, name)
         item = step.items[index].value
@@ -295,13 +297,13 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str, step: Step) ->
             frame = _with_step(frame, name, step)
             return _failed(shared, frame, _step_failed(name, step, index, error.message), refusal)
         live = step.live if isinstance(begun, Begin) else step.live.set(index, begun)
-        step = step.changed(begun=index + 1, live=live)
+        step = evolve(step, begun=index + 1, live=live)
         new.append(begun)
     return shared, _with_step(frame, name, step), tuple(new)
 
 
 def _with_step(frame: WorkflowFrame, name: str, step: Step) -> WorkflowFrame:
-    return frame.changed(live=frame.live.set(name, step))
+    return evolve(frame, live=frame.live.set(name, step))
 
 
 _NO_TOKENS: Final = Usage(0, 0)
@@ -325,7 +327,7 @@ def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> Workflo
         return _failed(shared, frame, "nothing was said that the next round could begin with")
     following = joined(flow, loop.feedback, fed_back)
     passed = Passed(frame.at, "round", frame.name, frame.given, following)
-    frame = frame.changed(round=frame.round + 1, given=following, ended=pmap(), unfinished=False)
+    frame = evolve(frame, round=frame.round + 1, given=following, ended=pmap(), unfinished=False)
     shared, frame, new = _advance(shared, frame, flow.order)
     return shared, frame, (passed, *new)
 
@@ -335,7 +337,8 @@ def _done(
 ) -> WorkflowTaken:
     if problem := result_problem(shared, frame.workflow, result, frame.place):
         return _failed(shared, frame, problem)
-    frame = frame.changed(
+    frame = evolve(
+        frame,
         status=Status.DONE,
         result=result,
         unfinished=unfinished or frame.unfinished,
@@ -351,7 +354,8 @@ def _failed(shared: Shared, frame: WorkflowFrame, error: str, *refused: Passed) 
 
     Of that it keeps the calls that are answered.
     """
-    frame = frame.changed(
+    frame = evolve(
+        frame,
         status=Status.FAILED,
         stopped=error,
         unfinished=False,

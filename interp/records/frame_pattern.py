@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from itertools import starmap
 from typing import TypeAlias
 
+from attrs import evolve
 from pyrsistent import PVector, pmap, pvector
 
 from gram import Pattern, Subject, TaggedString, Value
@@ -198,7 +199,7 @@ def _workflow_from_pattern(pattern: Pattern) -> WorkflowFrame:
         made=pmap(dict(map(_read_made, _elements(made, "Made")))),
     )
     at = frame.at
-    return frame.changed(live=pmap(dict(_read_step(each, at) for each in _elements(live, "Live"))))
+    return evolve(frame, live=pmap(dict(_read_step(each, at) for each in _elements(live, "Live"))))
 
 
 def _step_to_pattern(name: str, step: Step) -> Pattern:

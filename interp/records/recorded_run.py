@@ -32,7 +32,6 @@ from ..machine import (
     Usage,
     pending,
 )
-from ..reprs import repr_without_keys
 from ..tools import Tool
 from .fingerprints import Fingerprints
 from .run_notes import Begun, Note
@@ -53,7 +52,6 @@ def _checked_entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return given
 
 
-@repr_without_keys
 @frozen(repr=False)
 class RecordedRun:
     """A run that was recorded.

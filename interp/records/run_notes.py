@@ -20,7 +20,6 @@ from attrs import field, frozen
 from gram import Pattern
 
 from ..machine import At
-from ..reprs import repr_without_keys
 from .nodes import Node
 from .pattern_parts import Reader, write_text
 
@@ -34,7 +33,6 @@ CANCELLED: Final = "cancelled"
 """What a run was stopped by that was ended for good, see `cancel_run`."""
 
 
-@repr_without_keys
 @frozen
 class Begun:
     """The model is asked, or a tool is run.
@@ -48,7 +46,6 @@ class Begun:
     time: datetime = field(factory=now)
 
 
-@repr_without_keys
 @frozen
 class Retried:
     """A request is sent again.
@@ -64,7 +61,6 @@ class Retried:
     wait: float
 
 
-@repr_without_keys
 @frozen
 class Failed:
     """The model or a tool gave no event.
@@ -80,7 +76,6 @@ class Failed:
     seconds: float
 
 
-@repr_without_keys
 @frozen
 class Stopped:
     """The run stopped before its end.

@@ -16,11 +16,9 @@ from ..machine import (
     pending,
     step_with_endings,
 )
-from ..reprs import repr_without_keys
 from .seals import Folded
 
 
-@repr_without_keys
 @frozen
 class Step:
     """One step of a recorded run.

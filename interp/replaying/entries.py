@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from ..json_text import Json, read_json
 from ..machine import Status, Usage
-from ..reprs import repr_without_keys, short_repr
+from ..reprs import short_repr
 
 Position: TypeAlias = tuple[Union[int, str], ...]
 """Where something happened: the turn, for a call its index, names of agents before them."""
@@ -29,7 +29,6 @@ when another step had failed. What is asked, running (it began, and has no answe
 has not ended."""
 
 
-@repr_without_keys
 @frozen
 class Entry:
     """One thing that happened in a run, or that the run waits for.
@@ -142,7 +141,6 @@ def round_name(entry: Entry) -> str:
     return f"round {number + 1 if isinstance(number, int) else number} of {entry.name}"
 
 
-@repr_without_keys
 @frozen
 class Timeline:
     """What happened in a run.

@@ -14,7 +14,6 @@ from ..errors import StoreError
 from ..machine import ConversationContext, Message
 from ..records import context_from_pattern, message_node
 from ..redaction import redactor
-from ..reprs import repr_without_keys
 from .database import Database, Execute
 from .removing import remove_entries, remove_unused_texts
 
@@ -25,7 +24,6 @@ _BETWEEN: Final = ", "
 _A_PAGE: Final = 50
 
 
-@repr_without_keys
 @frozen
 class Turn:
     """The place of a run in a conversation.
@@ -52,7 +50,6 @@ class Turn:
         return {f"{_NAME}{self.before}": self.text}
 
 
-@repr_without_keys
 @frozen
 class Conversation:
     """A conversation of a store. It only grows: a turn that has its answer adds its messages.

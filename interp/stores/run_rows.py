@@ -13,7 +13,7 @@ from gram import counted, did_you_mean, expect, expect_all
 
 from ..errors import StoreError, ValidationError
 from ..machine import Usage
-from ..reprs import hidden, repr_without_keys
+from ..reprs import shortened
 from .database import Database
 
 RunStatus: TypeAlias = Literal[
@@ -77,7 +77,6 @@ def _is_name(_: object, attribute: Any, value: object) -> None:
     expect_name(value, attribute.name)
 
 
-@repr_without_keys
 @frozen
 class RunFacts:
     """What is known of a run when it is made.
@@ -103,7 +102,6 @@ class RunFacts:
     priority: int = 0
 
 
-@repr_without_keys
 @frozen(repr=False)
 class RunRow:
     """A run as a list shows it.
@@ -133,7 +131,7 @@ class RunRow:
         if self.usage.total_tokens is not None:
             said.append(counted(self.usage.total_tokens, "token"))
         if self.reason:
-            said.append(hidden(self.reason.splitlines()[0], _MOST_SHOWN))
+            said.append(shortened(self.reason.splitlines()[0], _MOST_SHOWN))
         return f"<RunRow {self.id}: {', '.join(said)}>"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import field, fields, frozen
 
-from gram import ArgumentError, ByValue, Pattern, counted, expect
+from gram import ArgumentError, Pattern, counted, expect
 from lenses_ext import NotJson
 
 from ..errors import ToolError, ValidationError
@@ -23,8 +23,8 @@ from ..json_text import Json, JsonText, write_json
 from ..machine.contracts import require_schema
 
 
-@frozen(init=False, eq=False, repr=False)
-class Tool(ByValue):
+@frozen(init=False)
+class Tool:
     """A tool: its name, description and schemas, and the function that does the work.
 
     Two tools are equal if these are equal. A tool can be pickled if its function is at the top

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
-from gram import ByValue, expect
+from gram import expect
 
 from ..machine import ConversationContext, empty_context
 
@@ -26,8 +26,8 @@ ProgressWatcher: TypeAlias = Callable[[float, float | None, str], object]
 """Takes how much of a call is done, of how much, and what is said beside it."""
 
 
-@frozen(eq=False, repr=False)
-class ToolContext(ByValue):
+@frozen
+class ToolContext:
     """The run a tool is called in.
 
     Attributes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from gram import Content, Markup, element, expect
 
-from ..machine import call_text, shortened
+from ..machine import call_text
 from ..records import RecordedRun
 from ..redaction import redact, redactor
 from ..replaying import Timeline, timeline
+from ..reprs import shortened
 
 _MOST_ENTRIES = 100
 _LONGEST = 300

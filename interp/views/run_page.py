@@ -11,11 +11,12 @@ from gram import Content, Markup, counted, element, expect, highlighted
 from lenses_ext import drawing_of, to_svg
 
 from ..json_text import read_json
-from ..machine import Status, Usage, call_text, shortened
+from ..machine import Status, Usage, call_text
 from ..models import shown_price
 from ..records import RecordedRun
 from ..redaction import redactor
 from ..replaying import Entry, Timeline, round_name, timeline
+from ..reprs import shortened
 from .page import page
 from .run_drawing import with_counts, without_keys
 from .tables import facts

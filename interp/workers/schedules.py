@@ -40,7 +40,6 @@ from lenses_ext import parse
 from ..errors import ConfigurationError, ValidationError
 from ..machine import Given
 from ..redaction import redact_error
-from ..reprs import repr_without_keys
 from ..stores import RunStore
 from .database_errors import is_of_database
 from .submission import KeptOptions, submit, to_submit
@@ -55,7 +54,6 @@ _CHANCE: Final = re.compile(r"(?i)[hr](?![a-z])")
 _MADE_UP_FOR: Final = 600.0  # seconds since a time that was missed
 
 
-@repr_without_keys
 @frozen
 class Schedule:
     """Runs that are submitted at times.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attrs import evolve, field, frozen
 
-from gram import ByValue, GramEncodeError, expect
+from gram import GramEncodeError, expect
 
 
-@frozen(eq=False, repr=False)
-class Model(ByValue):
+@frozen
+class Model:
     """A model as a program names it, ``provider/name``.
 
     Args:

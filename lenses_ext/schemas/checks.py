@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import field, frozen
 
-from gram import ByValue, GramError, expect
+from gram import GramError, expect
 
 from .json_values import dump_json, same_json
 from .keywords import ANNOTATIONS
@@ -36,8 +36,8 @@ class SchemaError(GramError, ValueError):
     """What should be a JSON Schema is not a valid one."""
 
 
-@frozen(eq=False, repr=False)
-class Breach(ByValue):
+@frozen
+class Breach:
     """One place where a schema is not valid.
 
     Attributes:

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
-from gram import ByValue, exact, expect
+from gram import exact, expect
 
 from .canonical_form import Match, canonical
 from .checks import accepts_value
@@ -49,8 +49,8 @@ _Schema = Any  # a canonical schema: a dict or a bool
 _Assumed = frozenset[tuple[str, str]]
 
 
-@frozen(eq=False, repr=False)
-class Difference(ByValue):
+@frozen
+class Difference:
     """A place where an implementation is not what its specification says.
 
     Attributes:

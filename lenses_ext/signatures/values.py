@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from gram import ByValue, GramError
+from gram import GramError
 
 from ..schemas import Keywords, thaw_json
 from .vocabulary import ANY, PARAMETERS
@@ -18,8 +18,8 @@ from .vocabulary import ANY, PARAMETERS
 NO_KEYWORDS = Keywords()
 
 
-@frozen(eq=False, repr=False)
-class Type(ByValue):
+@frozen
+class Type:
     """What a value may be.
 
     Attributes:
@@ -47,8 +47,8 @@ class Type(ByValue):
         return {**self.keywords.to_json(), **self.foreign.to_json()}
 
 
-@frozen(eq=False, repr=False)
-class Parameter(ByValue):
+@frozen
+class Parameter:
     """A place for a value: a parameter, a field, an item, an alternative, the result.
 
     Attributes:
@@ -78,8 +78,8 @@ class Parameter(ByValue):
         return text if isinstance(text, str) else None
 
 
-@frozen(eq=False, repr=False)
-class Shape(ByValue):
+@frozen
+class Shape:
     """A type with a name.
 
     Attributes:
@@ -93,8 +93,8 @@ class Shape(ByValue):
     named: bool = False
 
 
-@frozen(eq=False, repr=False)
-class TypeSignature(ByValue):
+@frozen
+class TypeSignature:
     """What a tool takes and gives.
 
     Attributes:

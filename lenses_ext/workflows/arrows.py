@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import WALK_SUBJECT, ByValue, Pattern, Symbol, TreePath, Value, expect, is_edge
+from gram import WALK_SUBJECT, Pattern, Symbol, TreePath, Value, expect, is_edge
 
 from ..remembering import memo
 from ..signatures import is_path, is_typed_path
@@ -32,8 +32,8 @@ ARROW_LABELS: Final = (WHEN, OTHERWISE, EACH, HANDOFF)
 ArrowKind: TypeAlias = Literal["PLAIN", "WHEN", "OTHERWISE", "EACH", "HANDOFF", "UNKNOWN"]
 
 
-@frozen(eq=False, repr=False)
-class FlowArrow(ByValue):
+@frozen
+class FlowArrow:
     """One arrow.
 
     Attributes:

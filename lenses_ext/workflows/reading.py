@@ -13,7 +13,7 @@ from typing import Final
 from attrs import field, frozen
 from pyrsistent import PMap
 
-from gram import ByValue, Pattern, Subject, Value, expect, is_reference
+from gram import Pattern, Subject, Value, expect, is_reference
 
 from ..labels import TOOL, is_loop, is_runnable, is_tool
 from ..language import INPUT, parameter_names, written_signature
@@ -25,8 +25,8 @@ RESULT: Final = None
 """The target of the arrows that lead to the result."""
 
 
-@frozen(eq=False, repr=False)
-class Join(ByValue):
+@frozen
+class Join:
     """What comes together at a node, or at the result.
 
     Attributes:
@@ -39,8 +39,8 @@ class Join(ByValue):
     is_record: bool = False
 
 
-@frozen(eq=False, repr=False)
-class FlowNode(ByValue):
+@frozen
+class FlowNode:
     """A node: one use of an agent, a tool or a workflow.
 
     Attributes:
@@ -65,8 +65,8 @@ class FlowNode(ByValue):
     waits_for: frozenset[str] = frozenset()
 
 
-@frozen(eq=False, repr=False)
-class Loop(ByValue):
+@frozen
+class Loop:
     """How a workflow is repeated.
 
     Attributes:
@@ -82,8 +82,8 @@ class Loop(ByValue):
     feedback: Join
 
 
-@frozen(eq=False, repr=False)
-class Workflow(ByValue):
+@frozen
+class Workflow:
     """A workflow.
 
     Attributes:

@@ -12,13 +12,12 @@ from lenses_ext import written_signature
 
 from ...json_text import Json, write_json
 from ...machine import call_text
-from ...reprs import hidden, repr_without_keys, short_repr
+from ...reprs import short_repr, shortened
 from .row import Row
 
 _MOST_SHOWN: Final = 100  # characters of the calls in a repr
 
 
-@repr_without_keys
 @frozen
 class ExpectedCall:
     """A tool call that a case expects.
@@ -35,7 +34,6 @@ class ExpectedCall:
         return self.name if self.arguments is None else call_text(self.name, self.arguments)
 
 
-@repr_without_keys
 @frozen(kw_only=True, repr=False)
 class Case:
     """One input for an agent, and what is expected of the run; `judge` compares them.
@@ -70,7 +68,7 @@ class Case:
             said.append(f"expects {short_repr(self.expected)}")
         if self.calls is not None:
             calls = ", ".join(map(str, self.calls)) or "nothing"
-            said.append(f"calls {hidden(calls, _MOST_SHOWN)}")
+            said.append(f"calls {shortened(calls, _MOST_SHOWN)}")
         if self.checks:
             said.append(f"checks {', '.join(self.checks)}")
         return f"<Case {self.name}: {'; '.join(said)}>"

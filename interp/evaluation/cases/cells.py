@@ -10,7 +10,7 @@ from typing import Any
 from gram import Fault
 
 from ...json_text import Json, write_json
-from ...machine import shortened
+from ...reprs import shortened
 from .case import Case, ExpectedCall
 from .row import COLUMNS, Row
 

@@ -18,7 +18,6 @@ from ...errors import ValidationError, said_by
 from ...json_text import Json, read_json, write_json
 from ...machine import AgentResponse, ToolInvocation, call_text
 from ...programs import callable_in
-from ...reprs import repr_without_keys
 from ...tools import is_from_outside, returned_unfinished
 from .case import Case, ExpectedCall
 
@@ -31,7 +30,6 @@ does an AssertionError. None is no answer: a check that forgets to return passes
 Checks: TypeAlias = Mapping[str, Check]
 
 
-@repr_without_keys
 @frozen
 class Failure:
     """Something in which a run is not what its case expects.

@@ -12,7 +12,7 @@ from attrs import evolve
 from gram import Fault, Source, Span, decode, expect, resolved
 
 from ...errors import ValidationError
-from ...machine import shortened
+from ...reprs import shortened
 from .case import Case
 from .cells import case_of
 from .csv_rows import csv_rows

@@ -25,7 +25,7 @@ from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of
 from ...models import LanguageModel, ScriptedModel, connect_model
 from ...programs import the_agent
-from ...reprs import repr_without_keys, short_repr
+from ...reprs import short_repr
 from ...tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of, with_agents
 from ..cases import Case
 
@@ -58,7 +58,6 @@ def _edits(given: Any) -> tuple[Edit, ...]:
     return found
 
 
-@repr_without_keys
 @frozen(repr=False)
 class Arm:
     """What is compared: a program, a library, a model, settings and edits, any of them.

@@ -15,7 +15,6 @@ from attrs import evolve, frozen
 
 from gram import counted
 
-from ...reprs import repr_without_keys
 from .intervals import FEWEST_DRAWN, Interval, bootstrap, tango, wilson
 from .pair_tests import ALPHA, holm, mcnemar, sign_flips, smallest_p
 
@@ -28,7 +27,6 @@ Scores: TypeAlias = Sequence[Sequence[float]]
 Better: TypeAlias = Literal["higher", "lower"]
 
 
-@repr_without_keys
 @frozen
 class Estimate:
     """What one arm scores.
@@ -50,7 +48,6 @@ class Estimate:
     is_rate: bool
 
 
-@repr_without_keys
 @frozen
 class Comparison:
     """How one arm differs from the baseline on the same cases.

@@ -19,7 +19,6 @@ from gram import ArgumentError, did_you_mean, expect
 from ...errors import ConfigurationError, ValidationError, said_by
 from ...json_text import Json, read_json
 from ...machine.contracts import check, require_schema
-from ...reprs import repr_without_keys
 from ...tools import is_from_outside
 from ..cases import Case, Checks, judge
 from .comparing import Better
@@ -34,7 +33,6 @@ def _better(_: object, __: object, value: object) -> None:
         raise ArgumentError(f'Metric: better must be "higher" or "lower", got {value!r}')
 
 
-@repr_without_keys
 @frozen
 class Metric:
     """Something that is measured of each run.

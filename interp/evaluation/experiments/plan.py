@@ -31,7 +31,6 @@ from ...json_text import Json, write_json
 from ...machine import Limits
 from ...records import Reader, expect_one_of, redacted_pattern, without_empty, write_text
 from ...redaction import is_plain_word, redactor
-from ...reprs import repr_without_keys
 from ...tools import Tool
 from ..cases import Case, ExpectedCall
 from .arms import ReadyArm
@@ -43,7 +42,6 @@ PLAN = "Plan"
 _MOST_LINES = 40  # of a difference between plans
 
 
-@repr_without_keys
 @frozen
 class PlannedMetric:
     """A metric as a plan has it: its function is not part of it.
@@ -61,7 +59,6 @@ class PlannedMetric:
     code: str
 
 
-@repr_without_keys
 @frozen
 class Plan:
     """What an experiment is, decided before anything runs.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gram import Content, Markup, counted, element
 
-from ...machine import shortened
 from ...redaction import redact, redactor
+from ...reprs import shortened
 from ...views import Interval, facts, interval_plot, page, table
 from .intervals import Interval as IntervalOf95
 from .tables import arm_rows, comparison_rows, legend, marked

@@ -11,13 +11,12 @@ from attrs import field, frozen
 
 from ...json_text import Json, write_json
 from ...machine import AgentResponse, ConversationContext, State, ToolInvocation, Usage
-from ...reprs import repr_without_keys, short_repr
+from ...reprs import short_repr
 from ..cases import Case
 
 Value: TypeAlias = Union[float, bool, None]
 
 
-@repr_without_keys
 @frozen
 class Score:
     """What a metric says of a trial.
@@ -35,7 +34,6 @@ class Score:
     cost: float | None = None
 
 
-@repr_without_keys
 @frozen(kw_only=True)
 class Trial:
     """One run of one case through one arm.

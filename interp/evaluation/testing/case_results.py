@@ -13,13 +13,11 @@ from ...errors import said_by
 from ...execution import BeginOptions, RunOptions, begin
 from ...machine import AgentResponse
 from ...records import RecordedRun
-from ...reprs import repr_without_keys
 from ...tools import ToolLibrary
 from ..cases import Case, Checks, Failure, judge
 from .recordings import Recording
 
 
-@repr_without_keys
 @frozen
 class CaseResult:
     """What became of a case.

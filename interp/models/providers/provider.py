@@ -7,8 +7,6 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from gram import ByValue
-
 Dialect: TypeAlias = Literal["tools", "functions"]
 """The dialects of Chat Completions: the current one, and the older one with one call per reply."""
 
@@ -33,8 +31,8 @@ ADDRESS_RULE: Final = "must start with http:// or https:// and name a host"
 """The rule for server addresses, for error messages."""
 
 
-@frozen(eq=False, repr=False)
-class Provider(ByValue):
+@frozen
+class Provider:
     """A provider: the address of its models, and how to send requests to them.
 
     Attributes:
