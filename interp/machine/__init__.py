@@ -18,7 +18,6 @@ from .effects import (
     TimeUp,
     ToolEffect,
     ToolReturned,
-    Verdict,
 )
 from .fold import (
     Ending,
@@ -79,7 +78,6 @@ from .requests import answer_schema_of
 from .shared import Shared
 from .shown_calls import call_text, progress_text
 from .state import State
-from .verdicts import with_verdicts
 
 __all__ = [
     "FORBIDDEN",
@@ -124,7 +122,6 @@ __all__ = [
     "ToolReturned",
     "Usage",
     "UserRole",
-    "Verdict",
     "WorkflowFrame",
     "all_endings",
     "allow_all",
@@ -156,5 +153,4 @@ __all__ = [
     "step",
     "step_with_endings",
     "waits_for",
-    "with_verdicts",
 ]

@@ -8,7 +8,6 @@ own; what that gives is the answer to the call.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Final, TypeVar
 
 from attrs import evolve
@@ -23,7 +22,6 @@ from .call_checks import (
     checked_call,
     decision_about,
     denied,
-    judged_call,
     not_run_again,
     result_problem,
 )
@@ -122,11 +120,7 @@ def _finished(shared: Shared, frame: AgentFrame) -> AgentTaken:
     schema = None if reply.refused else answer_schema_of(frame.agent)
     if schema is None:
         return shared, frame, ()
-    if shared.verdicts is None:
-        problem = answer_problem(schema, reply.content)
-    else:
-        judge = partial(answer_problem, schema, reply.content)
-        problem = shared.said_of("answer", frame.at, lambda: judge() or "")
+    problem = answer_problem(schema, reply.content)
     if not problem:
         return shared, frame, ()
     if frame.truncated:
@@ -147,10 +141,9 @@ def call_tools(shared: Shared, frame: AgentFrame, offers: Offers) -> AgentTaken:
     refused: dict[int, ToolInvocation] = {}
     waiting: dict[int, CallTool | Ask] = {}
     handover = None if offers.are_tools else _handover(offers, frame)
-    check = checked_call if shared.verdicts is None else judged_call
     for index, call in enumerate(frame.calls):
         if handover is None or index == handover:
-            each = check(shared, frame, offers, index, call)
+            each = checked_call(shared, frame, offers, index, call)
         else:
             each = ToolInvocation(call.name, call.arguments, error=_NOT_RUN)
         if isinstance(each, ToolInvocation):
@@ -284,7 +277,7 @@ def _index(at: At) -> int:
 def _with_result(shared: Shared, frame: AgentFrame, call: CallTool, result: JsonText) -> AgentTaken:
     """A result that is not of the declared type is told to the model as an error."""
     offer = offers_of(shared.program, frame.agent).by_name.get(call.name)
-    problem = None if offer is None else result_problem(shared, offer.pattern, result, call.at)
+    problem = None if offer is None else result_problem(shared, offer.pattern, result)
     return _with_answer(shared, frame, call, result if problem is None else None, problem)
 
 

@@ -6,9 +6,6 @@ A call is run, asked about, or refused with a reason. A result of the wrong type
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-
-from attrs import evolve
 
 from gram import Pattern
 from lenses_ext import memo, result_schema, tool_spec_of, tool_spec_schema, view
@@ -23,15 +20,12 @@ from .contracts import (
     read_arguments,
     without_stand_ins,
 )
-from .effects import Ask, At, CallTool
+from .effects import Ask, CallTool
 from .frames import AgentFrame
 from .messages import ToolCall, ToolInvocation
 from .offers import Offers
 from .requests import settings_of
 from .shared import Shared
-
-RUN, ASK = "run", "ask"
-"""The verdicts of calls and uses that are not refused, see `Verdict`."""
 
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
@@ -54,7 +48,6 @@ def checked_call(
     offers: Offers,
     index: int,
     call: ToolCall,
-    verdict: str | None = None,
 ) -> CallTool | Ask | ToolInvocation:
     """The effect of a call, or the invocation that tells the model what is wrong with it.
 
@@ -64,7 +57,6 @@ def checked_call(
         offers: what it offers to its model.
         index: which call of the reply it is.
         call: the call.
-        verdict: how it was taken before keys were replaced, see `Verdict`.
     """
     if frame.truncated:
         return ToolInvocation(call.name, call.arguments, error=_CUT_OFF)
@@ -72,20 +64,15 @@ def checked_call(
     if offer is None:
         known = ", ".join(sorted(offers.by_wire_name)) or "none"
         error = f'there is no tool "{call.name}"; the tools are: {known}'
-        return ToolInvocation(call.name, call.arguments, error=verdict or error)
+        return ToolInvocation(call.name, call.arguments, error=error)
     name, tool = offer.name, offer.spec
     try:
         given = read_arguments(name, call.arguments)
     except ValidationError as error:
-        return ToolInvocation(name, call.arguments, error=verdict or error.message)
-    if verdict not in (None, RUN, ASK):
-        return ToolInvocation(name, given, error=verdict)
+        return ToolInvocation(name, call.arguments, error=error.message)
     settings = settings_of(shared, frame.agent)
     if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
         given = without_stand_ins(view(tool_spec_schema, tool), given)
-    if verdict is not None:  # it fitted with the keys that were replaced since
-        effect = CallTool if verdict == RUN else Ask
-        return effect((*frame.at, index), name, write_json(parameters_of(tool).filled(given)))
     try:
         args = parameters_of(tool).checked(given)
     except ValidationError as error:
@@ -99,26 +86,12 @@ def checked_call(
     return effect((*frame.at, index), name, write_json(args))
 
 
-def judged_call(
-    shared: Shared, frame: AgentFrame, offers: Offers, index: int, call: ToolCall
-) -> CallTool | Ask | ToolInvocation:
-    """`checked_call` where verdicts are told, or asked for."""
-    known, place = shared.verdicts, ("call", (*frame.at, index))
-    assert known is not None
-    taken = checked_call(shared, frame, offers, index, call, known.get(place))
-    if isinstance(taken, ToolInvocation):
-        known.setdefault(place, taken.error or "")
-    else:
-        known.setdefault(place, RUN if isinstance(taken, CallTool) else ASK)
-    return taken
-
-
 def refused(name: str, error: ValidationError) -> str:
     """What is said of arguments that are not of the declared types."""
     return f'arguments of "{name}" are refused:\n{error.message}'
 
 
-def result_problem(shared: Shared, tool: Pattern, result: JsonText, at: At) -> str | None:
+def result_problem(shared: Shared, tool: Pattern, result: JsonText) -> str | None:
     """Why what a tool, an agent or a workflow gave is not of the type it declares, or None.
 
     Nothing is wrong with any result where the run allows all.
@@ -127,12 +100,7 @@ def result_problem(shared: Shared, tool: Pattern, result: JsonText, at: At) -> s
         shared: what the frames of the run share.
         tool: what gave the result.
         result: the result.
-        at: the place of what gave it.
     """
-    if shared.verdicts is not None:
-        without = evolve(shared, verdicts=None)
-        judge = partial(result_problem, without, tool, result, at)
-        return shared.said_of("result", at, lambda: judge() or "") or None
     if not shared.check_results:
         return None
     try:
@@ -157,11 +125,7 @@ _check_result = memo(_result_check)
 def decision_about(shared: Shared, ask: Ask, by: Pattern) -> Decision:
     """What the policy decides of a call that is asked about by an agent or workflow."""
 
-    def decide() -> Decision:
-        return shared.policy.decide(ask.name, ask.args, by=by.value.identity)
-
-    said = shared.said_of("rule", ask.at, decide)
-    return "allow" if said == "allow" else "deny" if said == "deny" else "ask"
+    return shared.policy.decide(ask.name, ask.args, by=by.value.identity)
 
 
 def denied(reason: str) -> str:

@@ -9,7 +9,7 @@ provider's ids, which may be missing or repeated. What is about the whole run is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
@@ -97,22 +97,6 @@ class Ask(ToolEffect):
 # --- events
 
 
-class Verdict(NamedTuple):
-    """How something was taken before keys were replaced in a run's record.
-
-    Attributes:
-        of: what it is said of: a ``call`` of a model, the ``use`` of a node, a ``result``, an
-            ``answer``, or the ``rule`` that decides about a call when a run is resumed.
-        at: where that is.
-        said: ``run``, ``ask`` or why it is refused, of a call or a use; the decision of a rule; why
-            a result or an answer is not of its type, or "".
-    """
-
-    of: str
-    at: At
-    said: str
-
-
 @frozen
 class ModelReplied:
     """The model's reply.
@@ -125,7 +109,6 @@ class ModelReplied:
         finish_reason: why the model stopped, in its provider's word; "" if it does not say.
         served_model: the model that replied, as its provider names it; "" if it does not say.
         server: the address of the server that replied, if it is not the provider's own.
-        verdicts: how it was taken, where keys were replaced.
     """
 
     at: At
@@ -135,7 +118,6 @@ class ModelReplied:
     finish_reason: str = ""
     served_model: str = ""
     server: str = ""
-    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
 @frozen
@@ -145,12 +127,10 @@ class ToolReturned:
     Attributes:
         at: the position of the call.
         result: the result.
-        verdicts: how it was taken, where keys were replaced.
     """
 
     at: At
     result: str = field(repr=short_repr)
-    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
 @frozen
@@ -161,20 +141,14 @@ class CallFailed:
         at: the position of the call.
         error: what went wrong, told to the model.
         exception: what the tool raised, for programs that look; not compared and not pickled.
-        verdicts: how it was taken, where keys were replaced.
     """
 
     at: At
     error: str = field(repr=short_repr)
     exception: BaseException | None = field(default=None, eq=False, repr=False)
-    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _failed, (self.at, self.error, self.verdicts)  # not every exception can be pickled
-
-
-def _failed(at: At, error: str, verdicts: tuple[Verdict, ...]) -> CallFailed:
-    return CallFailed(at, error, verdicts=verdicts)
+        return CallFailed, (self.at, self.error)  # not every exception can be pickled
 
 
 @frozen
@@ -185,13 +159,11 @@ class Decided:
         at: the position of the question.
         allowed: whether it may.
         reason: why not.
-        verdicts: how what followed was taken, where keys were replaced.
     """
 
     at: At
     allowed: bool
     reason: str = ""
-    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
 @frozen
@@ -232,7 +204,6 @@ class Resumed:
         ask_about: the positions of calls that may have run already, and are asked about before
             they are run again.
         at: the whole run.
-        verdicts: how what followed was taken, where keys were replaced.
 
     What is None stays as it was.
 
@@ -247,7 +218,6 @@ class Resumed:
     check_results: bool | None = None
     ask_about: tuple[At, ...] = ()
     at: At = ()
-    verdicts: tuple[Verdict, ...] = field(default=(), kw_only=True, repr=False)
 
 
 Effect: TypeAlias = Union[CallModel, CallTool, Ask]

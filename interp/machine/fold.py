@@ -227,10 +227,7 @@ def _stepped(state: State, event: Event, ended: Endings) -> Step:
         return _whole_run(state, event, ended)
     if not isinstance(getattr(event, "at", None), tuple):
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
-    shared = state.shared.told_by(event) if getattr(event, "verdicts", ()) else state.shared
-    shared, frame, effects = _taken(shared, state.frame, event, ended)
-    if shared.verdicts is not None:  # they are about this event alone
-        shared = evolve(shared, verdicts=None)
+    shared, frame, effects = _taken(state.shared, state.frame, event, ended)
     return State(shared, frame), () if shared.limit is not None else effects
 
 
@@ -363,8 +360,8 @@ def _whole_run(state: State, event: TimeUp | Resumed, ended: Endings) -> Step:
         found = frame_at(state, at).under_way(at)
         if not isinstance(found, CallTool):
             raise ProtocolError(f"{event!r} answers no CallTool at {at}")
-    shared, frame = _gone_on(shared.told_by(event), state.frame, event, ended)
-    after = State(evolve(shared, verdicts=None), frame)
+    shared, frame = _gone_on(shared, state.frame, event, ended)
+    after = State(shared, frame)
     return after, pending(after)
 
 

@@ -7,7 +7,7 @@ from lenses_ext import is_tool, tool_spec_of, workflow_of, written_signature
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
-from .call_checks import ASK, FORBIDDEN, RUN, denied, refused
+from .call_checks import FORBIDDEN, denied, refused
 from .contracts import parameters_of
 from .effects import Ask, At, CallTool
 from .frames import Begin, WorkflowFrame
@@ -31,49 +31,28 @@ def begun_use(
     Raises:
         ValidationError: it may not be used, or not with what it is given.
     """
-    known, key = shared.verdicts, ("use", place)
-    if known is None:
-        return _use(shared, frame, name, place, given, None)
-    try:
-        begun = _use(shared, frame, name, place, given, known.get(key))
-    except ValidationError as error:
-        known.setdefault(key, error.message)
-        raise
-    known.setdefault(key, ASK if isinstance(begun, Ask) else RUN)
-    return begun
-
-
-def _use(
-    shared: Shared, frame: WorkflowFrame, name: str, place: At, given: Json, verdict: str | None
-) -> CallTool | Ask | Begin:
-    if verdict not in (None, RUN, ASK):
-        raise ValidationError(verdict or "")
     used = pattern_of(frame, name)
     if not is_tool(used):
         kept = frame.kept.get(name, empty_context)
         if not kept and written_signature(used) is not None:
-            given = input_of(used, _arguments(used, given, verdict))
+            given = input_of(used, _arguments(used, given))
         return Begin(place, used, given, kept)
-    args = _arguments(used, given, verdict)
+    args = _arguments(used, given)
     tool = used.value.identity
-    if verdict is None:
-        decision = shared.policy.decide(tool, args, by=frame.workflow.value.identity)
-        if decision == "deny":
-            raise ValidationError(denied(FORBIDDEN))
-        verdict = RUN if decision == "allow" else ASK
-    return (CallTool if verdict == RUN else Ask)(place, tool, write_json(args))
+    decision = shared.policy.decide(tool, args, by=frame.workflow.value.identity)
+    if decision == "deny":
+        raise ValidationError(denied(FORBIDDEN))
+    effect = CallTool if decision == "allow" else Ask
+    return effect(place, tool, write_json(args))
 
 
-def _arguments(used: Pattern, given: Json, verdict: str | None) -> dict[str, Json]:
-    """The arguments of what is used, with defaults; those with a verdict have been checked."""
+def _arguments(used: Pattern, given: Json) -> dict[str, Json]:
+    """The arguments of what is used, with defaults."""
     args = arguments_of(used, given)
     name = used.value.identity
     if not isinstance(args, dict):
         raise ValidationError(f'"{name}" takes a record, found {write_json(args)[:80]}')
-    parameters = parameters_of(tool_spec_of(used))
-    if verdict is not None:
-        return parameters.filled(args)
     try:
-        return parameters.checked(args)
+        return parameters_of(tool_spec_of(used)).checked(args)
     except ValidationError as error:
         raise ValidationError(refused(name, error)) from None

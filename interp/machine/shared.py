@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
 from gram import Pattern, Value
 from lenses_ext import Model
 
 from .approval import ApprovalPolicy, allow_all
-from .effects import At, Verdict
 from .limits import Limits
 from .messages import Usage
 
@@ -37,8 +35,6 @@ class Shared:
         limit: the limit at which the whole run has stopped, or None.
         run_id: a name for the run, drawn by whoever begins it; it makes the keys of tool calls
             differ between runs. It is not compared: two runs may end in equal States.
-        verdicts: while an event is folded that says how it was taken, or is asked how it is taken:
-            what is said, by what it is said of and where; see `interp.machine.verdicts`.
     """
 
     program: Pattern
@@ -53,26 +49,3 @@ class Shared:
     called: tuple[tuple[str, int], ...] = ()
     limit: str | None = None
     run_id: str = field(default="", eq=False)
-    verdicts: dict[tuple[str, At], str] | None = field(default=None, eq=False, repr=False)
-
-    def told_by(self, event: object) -> Shared:
-        """The same while an event is folded, for the verdicts that it has."""
-        told: tuple[Verdict, ...] = getattr(event, "verdicts", ())
-        if not told:
-            return self
-        return evolve(self, verdicts={(each.of, each.at): each.said for each in told})
-
-    def said_of(self, of: str, at: At, judge: Callable[[], str]) -> str:
-        """A verdict: the one that is told, else what is judged now, kept if it is asked for.
-
-        Args:
-            of: what it is said of, see `Verdict`.
-            at: where that is.
-            judge: what says it.
-        """
-        known = self.verdicts
-        if known is None:
-            return judge()
-        if (of, at) not in known:
-            known[of, at] = judge()
-        return known[of, at]

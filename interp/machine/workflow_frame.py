@@ -89,7 +89,7 @@ def answered_call(shared: Shared, frame: WorkflowFrame, event: Event) -> ToolInv
     node, call = frame.node_at(event.at), frame.under_way(event.at)
     if node is None or call is None:
         return None
-    return _answered(shared.told_by(event), frame, node[0], call, event)
+    return _answered(shared, frame, node[0], call, event)
 
 
 def _answered(
@@ -100,7 +100,7 @@ def _answered(
     match event:
         case ToolReturned():
             said = JsonText.read(event.result)
-            error = result_problem(shared, pattern_of(frame, name), said, event.at)
+            error = result_problem(shared, pattern_of(frame, name), said)
             result = said if error is None else None
         case CallFailed():
             error = event.error
@@ -335,7 +335,7 @@ def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> Workflo
 def _done(
     shared: Shared, frame: WorkflowFrame, result: JsonText, unfinished: bool
 ) -> WorkflowTaken:
-    if problem := result_problem(shared, frame.workflow, result, frame.place):
+    if problem := result_problem(shared, frame.workflow, result):
         return _failed(shared, frame, problem)
     frame = evolve(
         frame,

@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from attrs import evolve
-
 from gram import GramError, Pattern, Subject, TaggedString, Value, dumps, origin
 
 from ..json_text import write_json
-from ..machine import Event, State, TimeUp, pending, with_verdicts
-from ..redaction import redact, redact_cut, redactor
+from ..machine import State, pending
+from ..redaction import redact, redactor
 from ..tools import Tool
-from .event_pattern import event_from_pattern, event_node
+from .event_pattern import event_node
 from .fingerprints import Fingerprints
 from .nodes import Node, pattern_line
 from .pattern_parts import Written, without_empty, write_text
@@ -137,14 +135,6 @@ class EntryWriter:
     def event(self, folded: Folded, seconds: float | None = None) -> str:
         """An event, see `RunLog.append`."""
         entry = self._without_keys(event_node(folded.event, seconds))
-        if self._had_keys and folded.before is not None:  # since one key leads to what others say
-            judged = _without_parts_of_keys(with_verdicts(folded.before, folded.event))
-            entry = self._without_keys(event_node(judged, seconds))
-            with suppress(GramError):  # the run goes on, whatever becomes of its record
-                # sealed as it is read: of what the run itself says, no key was replaced
-                event, _ = event_from_pattern(entry.pattern())
-                folded = Folded.of(self._as_read or folded.before, event)
-                self._as_read = folded.state
 
         def seal(line: str) -> str:
             rest = seal_of_rest(folded.state, folded.new, self._fingerprints)
@@ -169,14 +159,6 @@ class EntryWriter:
             return clean
 
         return entry.redacted(noticed)
-
-
-def _without_parts_of_keys(event: Event) -> Event:
-    """An event whose verdicts, which quote the beginnings of values, have no parts of keys."""
-    if isinstance(event, TimeUp):
-        return event
-    verdicts = (each._replace(said=redact_cut(each.said)) for each in event.verdicts)
-    return evolve(event, verdicts=tuple(verdicts))
 
 
 def _tool_pattern(tool: Tool | Pattern) -> Pattern:

@@ -9,9 +9,8 @@
     (:TimeUp)
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
-``seconds`` may stand beside them: how long the effect took that the event answers; ``verify``, see
-`seals`; and ``verdicts``, how it was taken before keys were replaced. Older versions wrote beside a
-reply ``request``, the fingerprint of what it answers.
+``seconds`` may stand beside them: how long the effect took that the event answers; and ``verify``,
+see `seals`. Older versions wrote beside a reply ``request``, the fingerprint of what it answers.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from gram import Pattern, expect
 
@@ -33,7 +32,6 @@ from ..machine import (
     Resumed,
     TimeUp,
     ToolReturned,
-    Verdict,
 )
 from .conversation_pattern import message_from_pattern, message_node
 from .nodes import Node
@@ -61,8 +59,6 @@ from .seals import VERIFY
 REQUEST = "request"
 """The property of a reply that had the fingerprint of its request, before there were seals."""
 
-VERDICTS = "verdicts"
-"""The property that says how an event was taken before keys were replaced, see `Verdict`."""
 
 Parts: TypeAlias = tuple[dict[str, Written], tuple[Node | Pattern, ...]]
 
@@ -99,8 +95,6 @@ def event_node(event: Event, seconds: float | None = None) -> Node:
     properties, elements = _TYPES[type(event)].write(event)
     if event.at:
         properties["at"] = event.at
-    if verdicts := getattr(event, VERDICTS, ()):
-        properties[VERDICTS] = tuple(map(_write_verdict, verdicts))
     if seconds is not None:
         properties["seconds"] = round(seconds, 6)
     return Node(type(event).__name__, properties, elements)
@@ -115,20 +109,9 @@ def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
     expect(pattern, Pattern, "pattern", by="event_from_pattern")
     label = expect_one_of(_FORMS, pattern)
     form = _FORMS[label]
-    read = Reader(pattern, label, ["at", "seconds", VERIFY, VERDICTS, *form.keys])
+    read = Reader(pattern, label, ["at", "seconds", VERIFY, *form.keys])
     event = form.read(read, read.position())
-    verdicts = tuple(read.maps(VERDICTS))
-    if verdicts and not isinstance(event, TimeUp):
-        event = evolve(event, verdicts=tuple(map(_read_verdict, verdicts)))
     return event, read.seconds()
-
-
-def _write_verdict(verdict: Verdict) -> dict[str, Written]:
-    return {"of": verdict.of, "at": verdict.at, "said": write_text(verdict.said)}
-
-
-def _read_verdict(read: Reader) -> Verdict:
-    return Verdict(read.text("of"), read.position(), read.text("said"))
 
 
 # --- each event

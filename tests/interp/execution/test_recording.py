@@ -440,17 +440,6 @@ def test_a_reply_of_an_older_version_has_the_fingerprint_of_its_request(file: Pa
         load_run(file).check()
 
 
-def test_what_a_run_with_a_key_leads_to_is_that_of_what_is_recorded(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
-    said = "my key is sk-0123456789"
-    run(AGENT, said, counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    monkeypatch.delenv("SOME_API_KEY")
-
-    load_run(file).check()
-
-
 # --- tools that must not run twice
 
 
