@@ -7,7 +7,7 @@ own; what that gives is the answer to the call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from attrs import evolve
@@ -28,6 +28,7 @@ from .call_checks import (
 from .effects import (
     Ask,
     At,
+    CallBegun,
     CallFailed,
     CallTool,
     Decided,
@@ -36,13 +37,15 @@ from .effects import (
     Resumed,
     ToolReturned,
 )
-from .frames import AgentFrame, AgentTaken, Begin, Called, New, Outcome, Status
+from .frames import AgentFrame, Begin, Called, Outcome, Status
+from .happened import CallAnswered
 from .indexed import at_index, with_index, without_index
 from .limits_reached import is_under_an_agent, limit_reached, rounds_reached, spent
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .offers import Offers, definition, last_speaker, offers_of
 from .requests import answer_of, answer_schema_of, ask_model, input_of
-from .shared import Shared
+from .run_context import RunContext
+from .taken import AgentTaken, New
 
 _Waiting = TypeVar("_Waiting", CallTool, Ask)
 
@@ -58,18 +61,18 @@ def is_handover(message: Message) -> bool:
 _NOT_RUN = "not run: a reply that hands the conversation over calls nothing else"
 
 
-def begin_agent(shared: Shared, begin: Begin) -> AgentTaken:
+def begin_agent(run: RunContext, begin: Begin) -> AgentTaken:
     """Begin with what the user, or whoever calls the agent, says."""
-    frame = first_frame(shared, begin)
-    return shared, frame, (ask_model(shared, frame),)
+    frame = first_frame(run, begin)
+    return run, frame, (ask_model(run, frame),)
 
 
-def first_frame(shared: Shared, begin: Begin) -> AgentFrame:
+def first_frame(run: RunContext, begin: Begin) -> AgentFrame:
     """The frame of an agent that begins.
 
     A conversation that was handed over before goes on with who spoke last.
     """
-    agent = last_speaker(shared.program, begin.pattern, begin.context)
+    agent = last_speaker(run.program, begin.pattern, begin.context)
     given = begin.given
     text = given if isinstance(given, str) else write_json(given)
     return AgentFrame(begin.at, agent, begin.context.append(Message(UserRole, text)))
@@ -95,12 +98,12 @@ def agent_outcome(frame: AgentFrame) -> Outcome | None:
 # --- the model has replied
 
 
-def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> AgentTaken:
+def model_replied(run: RunContext, frame: AgentFrame, event: ModelReplied) -> AgentTaken:
     """Take what the model says: it calls tools, or that is the answer."""
     if event.at != frame.at:
         raise ProtocolError(f"{event!r} is at the wrong position: expected {frame.at}")
     message = event.message
-    offers = offers_of(shared.program, frame.agent)
+    offers = offers_of(run.program, frame.agent)
     if offers.hands_over and message.role == AssistantRole:
         message = message.said_by(frame.agent.value.identity)
     frame = evolve(
@@ -110,55 +113,55 @@ def model_replied(shared: Shared, frame: AgentFrame, event: ModelReplied) -> Age
         truncated=event.truncated,
         status=Status.DONE,  # unless it calls tools, or is no answer
     )
-    shared = spent(shared, event.usage, [call.name for call in frame.calls])
-    return call_tools(shared, frame, offers) if frame.calls else _finished(shared, frame)
+    run = spent(run, event.usage, [call.name for call in frame.calls])
+    return call_tools(run, frame, offers) if frame.calls else _finished(run, frame)
 
 
-def _finished(shared: Shared, frame: AgentFrame) -> AgentTaken:
+def _finished(run: RunContext, frame: AgentFrame) -> AgentTaken:
     """The reply is the answer: done, unless it is not of the type that the agent declares."""
     reply = frame.context[-1]
     schema = None if reply.refused else answer_schema_of(frame.agent)
     if schema is None:
-        return shared, frame, ()
+        return run, frame, ()
     problem = answer_problem(schema, reply.content)
     if not problem:
-        return shared, frame, ()
+        return run, frame, ()
     if frame.truncated:
         problem = f"the reply was cut off at its length limit\n{problem}"
     if frame.corrected:
-        return shared, evolve(frame, status=Status.UNUSABLE, stopped=problem), ()
+        return run, evolve(frame, status=Status.UNUSABLE, stopped=problem), ()
     context = frame.context.append(correction(schema, problem))
     status = Status.AWAITING_MODEL
     frame = evolve(frame, status=status, turn=frame.turn + 1, context=context, corrected=True)
-    return shared, frame, (ask_model(shared, frame),)
+    return run, frame, (ask_model(run, frame),)
 
 
-def call_tools(shared: Shared, frame: AgentFrame, offers: Offers) -> AgentTaken:
+def call_tools(run: RunContext, frame: AgentFrame, offers: Offers) -> AgentTaken:
     """Ask for the calls of the last reply; those that cannot be run are answered at once."""
-    rounds = rounds_reached(shared.limits, frame)
-    if limit := frame.stopped or rounds or shared.limit or limit_reached(shared):
-        return _at_limit(shared, frame, limit, is_own=limit is rounds)
+    rounds = rounds_reached(run.limits, frame)
+    if limit := frame.stopped or rounds or run.limit or limit_reached(run):
+        return _at_limit(run, frame, limit, is_own=limit is rounds)
     refused: dict[int, ToolInvocation] = {}
     waiting: dict[int, CallTool | Ask] = {}
     handover = None if offers.are_tools else _handover(offers, frame)
     for index, call in enumerate(frame.calls):
         if handover is None or index == handover:
-            each = checked_call(shared, frame, offers, index, call)
+            each = checked_call(run, frame, offers, index, call)
         else:
             each = ToolInvocation(call.name, call.arguments, error=_NOT_RUN)
         if isinstance(each, ToolInvocation):
             refused[index] = each
         else:
             waiting[index] = each
+    happened = [_was_answered(frame, index, each) for index, each in refused.items()]
     if not waiting:
-        return _answered(shared, frame, refused)
+        return _answered(run, frame, refused, happened)
     status, answers = Status.AWAITING_TOOLS, tuple(refused.items())
     frame = evolve(frame, status=status, waiting=tuple(waiting.items()), answers=answers)
     if handover is not None and isinstance(allowed := waiting[handover], CallTool):
-        return _begun(shared, frame, allowed)
-    if offers.are_tools:
-        return shared, frame, tuple(waiting.values())
-    return shared, frame, tuple(_new(offers, each) for each in waiting.values())
+        run, frame, more = _begun(run, frame, allowed)
+        return run, frame, (*happened, *more)
+    return run, frame, (*happened, *(_new(offers, each) for each in waiting.values()))
 
 
 def _handover(offers: Offers, frame: AgentFrame) -> int | None:
@@ -170,56 +173,63 @@ def _handover(offers: Offers, frame: AgentFrame) -> int | None:
     return None
 
 
-def _at_limit(shared: Shared, frame: AgentFrame, limit: str, *, is_own: bool) -> AgentTaken:
+def _at_limit(run: RunContext, frame: AgentFrame, limit: str, *, is_own: bool) -> AgentTaken:
     """Stop, fail where only this agent is to stop, or ask for an answer without tools."""
-    answers = shared.limits.on_limit == "answer" and is_under_an_agent(frame.place)
+    answers = run.limits.on_limit == "answer" and is_under_an_agent(frame.place)
     if frame.place and (is_own or answers):
-        return shared, evolve(frame, status=Status.FAILED, stopped=f"stopped after {limit}"), ()
+        return run, evolve(frame, status=Status.FAILED, stopped=f"stopped after {limit}"), ()
     if not answers or frame.stopped:
         frame = evolve(frame, status=Status.LIMITED, stopped=limit)
-        return evolve(shared, limit=shared.limit or limit), frame, ()
+        return evolve(run, limit=run.limit or limit), frame, ()
     error = f"not run: the run has reached {limit}; answer with what you have"
-    refused = (ToolInvocation(call.name, call.arguments, error=error) for call in frame.calls)
-    return _answered(shared, evolve(frame, stopped=limit), dict(enumerate(refused)))
+    refused = dict(
+        enumerate(ToolInvocation(call.name, call.arguments, error=error) for call in frame.calls)
+    )
+    happened = [_was_answered(frame, index, each) for index, each in refused.items()]
+    return _answered(run, evolve(frame, stopped=limit), refused, happened)
 
 
-def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
+def resumed(run: RunContext, frame: AgentFrame, event: Resumed) -> AgentTaken:
     """Go on where a limit was reached; what is asked about may be decided by another policy."""
     if frame.status is Status.LIMITED:
-        offers = offers_of(shared.program, frame.agent)
-        return call_tools(shared, evolve(frame, stopped=None), offers)
+        offers = offers_of(run.program, frame.agent)
+        return call_tools(run, evolve(frame, stopped=None), offers)
     new: list[New] = []
-    for ask in frame.parts if event.policy else ():
-        if isinstance(ask, Ask):
-            decision = decision_about(shared, ask, frame.agent)
+    for part in frame.parts:
+        if isinstance(part, CallTool) and part.has_begun:
+            ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
+            frame = frame.with_waiting(_index(part.at), ask)
+        elif isinstance(part, Ask) and event.policy:
+            decision = decision_about(run, part, frame.agent)
             if decision != "ask":
-                event_of_it = Decided(ask.at, decision == "allow", FORBIDDEN)
-                shared, frame, more = decided(shared, frame, event_of_it)
+                event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
+                run, frame, more = decided(run, frame, event_of_it)
                 new.extend(more)
-    for at in event.ask_about:
-        if at[:-1] == frame.at:
-            call = _waiting(frame, event, at, CallTool)
-            ask = Ask(at, call.name, call.arguments, may_have_run=True)
-            frame = frame.with_waiting(_index(at), ask)
-    return shared, frame, tuple(new)
+    return run, frame, tuple(new)
 
 
-# --- what was called has answered
+# --- what was called has begun, or has answered
 
 
-def tool_returned(shared: Shared, frame: AgentFrame, event: ToolReturned) -> AgentTaken:
+def call_begun(run: RunContext, frame: AgentFrame, event: CallBegun) -> AgentTaken:
+    """Keep that a call has begun which may run only once."""
+    call = _waiting(frame, event, event.at, CallTool)
+    return run, frame.with_waiting(_index(event.at), evolve(call, has_begun=True)), ()
+
+
+def tool_returned(run: RunContext, frame: AgentFrame, event: ToolReturned) -> AgentTaken:
     """Take the result of a tool."""
     call = _waiting(frame, event, event.at, CallTool)
-    return _with_result(shared, frame, call, JsonText.read(event.result))
+    return _with_result(run, frame, call, JsonText.read(event.result))
 
 
-def call_failed(shared: Shared, frame: AgentFrame, event: CallFailed) -> AgentTaken:
+def call_failed(run: RunContext, frame: AgentFrame, event: CallFailed) -> AgentTaken:
     """Take the failure of a tool."""
     call = _waiting(frame, event, event.at, CallTool)
-    return _with_answer(shared, frame, call, None, event.error, event.exception)
+    return _with_answer(run, frame, call, None, event.error, event.exception)
 
 
-def inner_ended(shared: Shared, frame: AgentFrame, place: At, outcome: Outcome) -> AgentTaken:
+def inner_ended(run: RunContext, frame: AgentFrame, place: At, outcome: Outcome) -> AgentTaken:
     """Take what an agent or workflow gave that was called: the answer to the call."""
     index = place[-1]
     assert isinstance(index, int)
@@ -227,30 +237,31 @@ def inner_ended(shared: Shared, frame: AgentFrame, place: At, outcome: Outcome) 
     call = called.call if isinstance(called, Called) else called
     assert isinstance(call, CallTool)
     if outcome.said is not None:
-        return _with_result(shared, frame, call, outcome.said)
-    return _with_answer(shared, frame, call, None, outcome.error or "failed")
+        return _with_result(run, frame, call, outcome.said)
+    return _with_answer(run, frame, call, None, outcome.error or "failed")
 
 
-def decided(shared: Shared, frame: AgentFrame, event: Decided) -> AgentTaken:
+def decided(run: RunContext, frame: AgentFrame, event: Decided) -> AgentTaken:
     """Begin what was asked about, or tell the model that it is denied."""
     ask = _waiting(frame, event, event.at, Ask)
     if event.allowed:
-        return _begun(shared, frame, CallTool(ask.at, ask.name, ask.arguments))
+        return _begun(run, frame, CallTool(ask.at, ask.name, ask.arguments))
     error = not_run_again(event.reason) if ask.may_have_run else denied(event.reason)
-    return _with_answer(shared, frame, ask, None, error)
+    return _with_answer(run, frame, ask, None, error)
 
 
-def _begun(shared: Shared, frame: AgentFrame, call: CallTool) -> AgentTaken:
+def _begun(run: RunContext, frame: AgentFrame, call: CallTool) -> AgentTaken:
     """Begin a call that is allowed."""
-    offers = offers_of(shared.program, frame.agent)
+    offers = offers_of(run.program, frame.agent)
     offer = offers.by_name.get(call.name)
     if offer is not None and offer.use == "handover":
         said = write_json(f'{HANDED_OVER} to "{offer.name}"')
         invocation = ToolInvocation.of_texts(call.name, call.arguments, said)
-        answers = {**dict(frame.answers), _index(call.at): invocation}
-        speaker = definition(shared.program, offer.name)
-        return _answered(shared, frame, answers, speaker)
-    return shared, frame.with_waiting(_index(call.at), call), (_new(offers, call),)
+        index = _index(call.at)
+        answers = {**dict(frame.answers), index: invocation}
+        speaker = definition(run.program, offer.name)
+        return _answered(run, frame, answers, [_was_answered(frame, index, invocation)], speaker)
+    return run, frame.with_waiting(_index(call.at), call), (_new(offers, call),)
 
 
 def _new(offers: Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
@@ -274,15 +285,17 @@ def _index(at: At) -> int:
     return index if isinstance(index, int) else -1
 
 
-def _with_result(shared: Shared, frame: AgentFrame, call: CallTool, result: JsonText) -> AgentTaken:
+def _with_result(
+    run: RunContext, frame: AgentFrame, call: CallTool, result: JsonText
+) -> AgentTaken:
     """A result that is not of the declared type is told to the model as an error."""
-    offer = offers_of(shared.program, frame.agent).by_name.get(call.name)
-    problem = None if offer is None else result_problem(shared, offer.pattern, result)
-    return _with_answer(shared, frame, call, result if problem is None else None, problem)
+    offer = offers_of(run.program, frame.agent).by_name.get(call.name)
+    problem = None if offer is None else result_problem(run, offer.pattern, result)
+    return _with_answer(run, frame, call, result if problem is None else None, problem)
 
 
 def _with_answer(
-    shared: Shared,
+    run: RunContext,
     frame: AgentFrame,
     call: CallTool | Ask,
     result: JsonText | None,
@@ -293,16 +306,23 @@ def _with_answer(
     invocation = ToolInvocation.of_texts(*given, agent_name=frame.name, at=call.at)
     index = _index(call.at)
     answers = with_index(frame.answers, index, invocation)
+    answered = CallAnswered(call.at, invocation)
     if len(frame.waiting) == 1:
-        return _answered(shared, frame, dict(answers))
+        return _answered(run, frame, dict(answers), [answered])
     waiting = without_index(frame.waiting, index)
-    return shared, evolve(frame, waiting=waiting, answers=answers), ()
+    return run, evolve(frame, waiting=waiting, answers=answers), (answered,)
+
+
+def _was_answered(frame: AgentFrame, index: int, invocation: ToolInvocation) -> CallAnswered:
+    at = (*frame.at, index)
+    return CallAnswered(at, invocation.made_by(frame.name, at))
 
 
 def _answered(
-    shared: Shared,
+    run: RunContext,
     frame: AgentFrame,
     answers: Mapping[int, ToolInvocation],
+    happened: Iterable[CallAnswered],
     speaker: Pattern | None = None,
 ) -> AgentTaken:
     """All calls of the turn are answered: tell the model, in the order of the calls."""
@@ -319,7 +339,7 @@ def _answered(
         answers=(),
         invocations=frame.invocations.extend(invocations),
     )
-    return shared, frame, (ask_model(shared, frame),)
+    return run, frame, (*happened, ask_model(run, frame))
 
 
 def told(calls: tuple[ToolCall, ...], answers: Mapping[int, ToolInvocation]) -> Iterator[Message]:

@@ -25,7 +25,7 @@ from .frames import AgentFrame
 from .messages import ToolCall, ToolInvocation
 from .offers import Offers
 from .requests import settings_of
-from .shared import Shared
+from .run_context import RunContext
 
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
@@ -43,7 +43,7 @@ _TOO_DEEP = "agents call each other more than 16 deep: not run"
 
 
 def checked_call(
-    shared: Shared,
+    run: RunContext,
     frame: AgentFrame,
     offers: Offers,
     index: int,
@@ -52,7 +52,7 @@ def checked_call(
     """The effect of a call, or the invocation that tells the model what is wrong with it.
 
     Args:
-        shared: what the frames of the run share.
+        run: what the frames of the run share.
         frame: the frame of the agent.
         offers: what it offers to its model.
         index: which call of the reply it is.
@@ -70,7 +70,7 @@ def checked_call(
         given = read_arguments(name, call.arguments)
     except ValidationError as error:
         return ToolInvocation(name, call.arguments, error=error.message)
-    settings = settings_of(shared, frame.agent)
+    settings = settings_of(run, frame.agent)
     if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
         given = without_stand_ins(view(tool_spec_schema, tool), given)
     try:
@@ -79,7 +79,7 @@ def checked_call(
         return ToolInvocation(name, given, error=refused(name, error))
     if offer.use == "inside" and len(frame.place) > DEEPEST:
         return ToolInvocation(name, args, error=_TOO_DEEP)
-    decision = shared.policy.decide(name, args, by=frame.agent.value.identity)
+    decision = run.policy.decide(name, args, by=frame.agent.value.identity)
     if decision == "deny":
         return ToolInvocation(name, args, error=denied(FORBIDDEN))
     effect = CallTool if decision == "allow" else Ask
@@ -91,17 +91,17 @@ def refused(name: str, error: ValidationError) -> str:
     return f'arguments of "{name}" are refused:\n{error.message}'
 
 
-def result_problem(shared: Shared, tool: Pattern, result: JsonText) -> str | None:
+def result_problem(run: RunContext, tool: Pattern, result: JsonText) -> str | None:
     """Why what a tool, an agent or a workflow gave is not of the type it declares, or None.
 
     Nothing is wrong with any result where the run allows all.
 
     Args:
-        shared: what the frames of the run share.
+        run: what the frames of the run share.
         tool: what gave the result.
         result: the result.
     """
-    if not shared.check_results:
+    if not run.check_results:
         return None
     try:
         _check_result(tool)(result)
@@ -122,10 +122,10 @@ def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
 _check_result = memo(_result_check)
 
 
-def decision_about(shared: Shared, ask: Ask, by: Pattern) -> Decision:
+def decision_about(run: RunContext, ask: Ask, by: Pattern) -> Decision:
     """What the policy decides of a call that is asked about by an agent or workflow."""
 
-    return shared.policy.decide(ask.name, ask.args, by=by.value.identity)
+    return run.policy.decide(ask.name, ask.args, by=by.value.identity)
 
 
 def denied(reason: str) -> str:

@@ -80,7 +80,13 @@ class ToolEffect:
 
 @frozen
 class CallTool(ToolEffect):
-    """Run a tool."""
+    """Run a tool.
+
+    Attributes:
+        has_begun: whether it is known to have begun, and may not be repeated; see `CallBegun`.
+    """
+
+    has_begun: bool = False
 
 
 @frozen
@@ -118,6 +124,16 @@ class ModelReplied:
     finish_reason: str = ""
     served_model: str = ""
     server: str = ""
+
+
+@frozen
+class CallBegun:
+    """The call of a tool begins that may run only once.
+
+    A run that is gone on with asks before such a call is made again: it may have run.
+    """
+
+    at: At
 
 
 @frozen
@@ -201,11 +217,9 @@ class Resumed:
             wait for approval.
         settings: settings of the model to change; None as a value leaves one out.
         check_results: whether results have to be of the types that the program declares.
-        ask_about: the positions of calls that may have run already, and are asked about before
-            they are run again.
         at: the whole run.
 
-    What is None stays as it was.
+    What is None stays as it was. Calls that have begun and may run only once are asked about.
 
     Raises:
         ValidationError: a setting is unknown, or has a value that it cannot have.
@@ -216,11 +230,12 @@ class Resumed:
     policy: ApprovalPolicy | None = None
     settings: PMap[str, Value | None] | None = field(default=None, converter=checked_settings)
     check_results: bool | None = None
-    ask_about: tuple[At, ...] = ()
     at: At = ()
 
 
 Effect: TypeAlias = Union[CallModel, CallTool, Ask]
 """What a run needs done before it can go on."""
-Event: TypeAlias = Union[ModelReplied, ToolReturned, CallFailed, Decided, TimeUp, Resumed]
+Event: TypeAlias = Union[
+    ModelReplied, CallBegun, ToolReturned, CallFailed, Decided, TimeUp, Resumed
+]
 """What changes the state of a run."""

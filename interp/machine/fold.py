@@ -1,7 +1,7 @@
 """The interpreter: a pure fold over what the world answers.
 
 A run begins with `start` and goes from State to State by `step`, one event at a time. Both also
-return the effects that are new to do; a driver performs these and feeds the events back. Whatever
+return the effects that are new to do, which a driver performs, and what has happened. Whatever
 changes a State is an event, what a caller changes when it resumes the run included, so a State is
 always ``fold(start, events)``. Nothing here does I/O, reads a clock or draws a random number, and
 nothing is compiled: at every turn the program's pattern is read through lenses.
@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeAlias, Union
+from typing import Any, Final, NamedTuple, TypeAlias, Union
 
 from attrs import evolve, frozen
 from pyrsistent import pmap
 
 from gram import Pattern, expect
-from lenses_ext import Model, NotJson, ProgramLike, is_agent, memo, tool_spec_of, written_signature
+from lenses_ext import Model, NotJson, ProgramLike, memo, tool_spec_of, written_signature
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, write_json
@@ -31,6 +31,7 @@ from .call_checks import refused
 from .contracts import own_parameters_of
 from .effects import (
     Ask,
+    CallBegun,
     CallFailed,
     CallTool,
     Decided,
@@ -43,16 +44,32 @@ from .effects import (
     checked_settings,
 )
 from .forms import form_of, form_of_frame
-from .frames import AgentFrame, Begin, Frame, New, Outcome, Passed, Status
+from .frames import Begin, Frame, Status
+from .happened import CallDropped, Happened
 from .limits import Limits
 from .limits_reached import time_is_up
 from .messages import ConversationContext, empty_context
-from .readings import frame_at, pending
+from .readings import pending
 from .requests import input_of, parameter_names_of
-from .shared import Shared
+from .run_context import RunContext
 from .state import State
+from .taken import New
+from .under_way import effects_of, frame_begun, frame_ended
 
-Step: TypeAlias = tuple[State, tuple[Effect, ...]]
+
+class Step(NamedTuple):
+    """What an event leads to.
+
+    Attributes:
+        state: the next State.
+        effects: what is new to do.
+        happened: what has happened, in order.
+    """
+
+    state: State
+    effects: tuple[Effect, ...]
+    happened: tuple[Happened, ...] = ()
+
 
 Given: TypeAlias = Union[str, Mapping[str, Any]]
 """What an agent or workflow is called with: a text for its only parameter, or the arguments."""
@@ -95,43 +112,38 @@ def start(
     expect(given, (str, Mapping), "given", by="start")
     expect(context, ConversationContext, "context", by="start")
     expect(limits, Limits, "limits", by="start")
-    state = first_state(
-        pattern,
-        given,
-        context,
-        model=model,
-        limits=limits,
-        policy=policy,
-        settings=settings,
-        check_results=check_results,
-        run_id=run_id,
-    )
-    return state, pending(state)
-
-
-def first_state(
-    program: Pattern,
-    given: Given,
-    context: ConversationContext,
-    *,
-    model: Model | None,
-    limits: Limits,
-    policy: ApprovalPolicy,
-    settings: Mapping[str, Any] | None,
-    check_results: bool,
-    run_id: str,
-) -> State:
-    """The State in which a run of a valid program begins; see `start`."""
     changes = checked_settings(settings) or pmap()
-    shared = Shared(program, model, limits, policy, changes, check_results, run_id=run_id)
-    return _begun(shared, Begin((), program, _input(program, given), context), [])
+    run = RunContext(pattern, model, limits, policy, changes, check_results, run_id=run_id)
+    return _begun(run, Begin((), pattern, _input(pattern, given), context))
 
 
-def _begun(shared: Shared, begin: Begin, ended: Endings) -> State:
-    if is_agent(begin.pattern):  # what it asks is read of the State
-        return State(shared, agent_frame.first_frame(shared, begin))
-    shared, frame, _ = _settled(*form_of(begin.pattern).begin(shared, begin), ended)
-    return State(shared, frame)
+def start_again(
+    state: State, program: Pattern | None = None, context: ConversationContext | None = None
+) -> Step:
+    """Begin a run as another began.
+
+    Args:
+        state: a State of that run.
+        program: the program, instead of its own.
+        context: the conversation before, instead of the one it had.
+    """
+    first = state.beginning
+    was = first.run
+    program = was.program if program is None else program
+    changes = (was.model, was.limits, was.policy, was.settings, was.check_results)
+    run = RunContext(program, *changes, run_id=was.run_id)
+    given = getattr(first.frame, "given", None)
+    said = first.context[-1].content if given is None else given.value
+    own = 2 if first.status is Status.DONE else 1  # its input, and its result if it has ended
+    before = first.context[:-own] if context is None else context
+    return _begun(run, Begin((), program, said, before))
+
+
+def _begun(run: RunContext, begin: Begin) -> Step:
+    happened: list[Happened] = []
+    run, frame, _ = _settled(*form_of(begin.pattern).begin(run, begin), happened)
+    state = State(run, frame)
+    return Step(state, pending(state), tuple(happened))
 
 
 _is_declared: Callable[[Pattern], bool] = memo(
@@ -168,41 +180,6 @@ def _input(pattern: Pattern, given: Given) -> Json:
     return input_of(pattern, checked)
 
 
-def begun_with(state: State, program: Pattern, context: ConversationContext | None = None) -> State:
-    """A State that a run began with, for another program with the same input.
-
-    Args:
-        state: the State.
-        program: the program.
-        context: the conversation before, instead of the one it had.
-    """
-    return _begun_again(state, program, context, [])
-
-
-def endings_at_start(state: State) -> Endings:
-    """What ended inside a run as soon as it began, those inside first; see `all_endings`.
-
-    Of a State that is not the first of a run there are none.
-    """
-    expect(state, State, "state", by="endings_at_start")
-    if isinstance(state.frame, AgentFrame):  # one begins nothing before its first reply
-        return []
-    ended: Endings = []
-    again = _begun_again(state, state.shared.program, None, ended)
-    return ended if again.frame == state.frame else []
-
-
-def _begun_again(
-    state: State, program: Pattern, context: ConversationContext | None, ended: Endings
-) -> State:
-    shared = evolve(state.shared, program=program)
-    given = getattr(state.frame, "given", None)
-    said = state.context[-1].content if given is None else given.value
-    own = 2 if state.status is Status.DONE else 1  # its input, and its result if it has ended
-    before = state.context[:-own] if context is None else context
-    return _begun(shared, Begin((), program, said, before), ended)
-
-
 def step(state: State, event: Event) -> Step:
     """Fold one event into the state; the effects are those that are new to do.
 
@@ -213,39 +190,25 @@ def step(state: State, event: Event) -> Step:
         ProtocolError: the event answers nothing that the state waits for.
     """
     expect(state, State, "state", by="step")
-    return _stepped(state, event, [])
-
-
-def step_with_endings(state: State, event: Event) -> tuple[State, tuple[Effect, ...], Endings]:
-    """`step`, and with it what `all_endings` gives, folded once."""
-    ended: Endings = []
-    return (*_stepped(state, event, ended), ended)
-
-
-def _stepped(state: State, event: Event, ended: Endings) -> Step:
-    if isinstance(event, TimeUp | Resumed):
-        return _whole_run(state, event, ended)
     if not isinstance(getattr(event, "at", None), tuple):
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
-    shared, frame, effects = _taken(state.shared, state.frame, event, ended)
-    return State(shared, frame), () if shared.limit is not None else effects
-
-
-def endings(state: State, event: Event) -> list[Ending]:
-    """The frames inside a run that an event ends, and how, those inside first.
-
-    Those that a workflow no longer waits for when it fails are not among them.
-
-    Raises:
-        ProtocolError: the event answers nothing that the state waits for.
-    """
-    return [each for each in all_endings(state, event) if not isinstance(each, Passed)]
-
-
-def all_endings(state: State, event: Event) -> Endings:
-    """The same with what has `Passed`."""
-    expect(state, State, "state", by="endings")
-    return step_with_endings(state, event)[2]
+    happened: list[Happened] = []
+    effects: tuple[Effect, ...] = ()
+    if isinstance(event, TimeUp | Resumed):
+        run, frame = _whole_run(state, event, happened)
+    else:
+        run, frame, effects = _taken(state.run, state.frame, event, happened)
+    after = State(run, frame, state.beginning, state.events.append(event))
+    if isinstance(event, Resumed):
+        effects = pending(after)
+    if any(isinstance(each, CallDropped) for each in happened):
+        waited_for = {each.at for each in effects_of(state.run, state.frame)}
+        happened = [
+            each
+            for each in happened
+            if not isinstance(each, CallDropped) or each.at in waited_for  # else it never began
+        ]
+    return Step(after, () if run.limit is not None else effects, tuple(happened))
 
 
 def fold(state: State, events: Iterable[Event]) -> State:
@@ -257,7 +220,7 @@ def fold(state: State, events: Iterable[Event]) -> State:
     expect(state, State, "state", by="fold")
     expect(events, Iterable, "events", by="fold")
     for event in events:
-        state, _ = step(state, event)
+        state = step(state, event).state
     return state
 
 
@@ -270,38 +233,38 @@ def resume(state: State, limits: Limits | None = None) -> Step:
 
 # --- the tree of frames
 
-Settled: TypeAlias = tuple[Shared, Frame, tuple[Effect, ...]]
-
-Ending: TypeAlias = tuple[Frame, Outcome]
-"""A frame that has ended, and how."""
-
-Endings: TypeAlias = list[Union[Ending, Passed]]
-"""What a step has ended, those inside first; each step adds to a list of its own."""
+Settled: TypeAlias = tuple[RunContext, Frame, tuple[Effect, ...]]
 
 
-def _taken(shared: Shared, frame: Frame, event: Event, ended: Endings) -> Settled:
+def _taken(run: RunContext, frame: Frame, event: Event, happened: list[Happened]) -> Settled:
     """Hand an event to the frame that it is for, and what that gave to the frames around it."""
     inner = frame.inner(event.at)
     if inner is None:
-        shared, frame, new = _transition(frame, event).take(shared, frame, event)
-        return _settled(shared, frame, new, ended)
-    shared, inner, effects = _taken(shared, inner, event, ended)
-    return _placed(shared, frame, inner, effects, ended)
+        run, frame, new = _transition(frame, event).take(run, frame, event)
+        return _settled(run, frame, new, happened)
+    run, inner, effects = _taken(run, inner, event, happened)
+    return _placed(run, frame, inner, effects, happened)
 
 
 def _placed(
-    shared: Shared, frame: Frame, inner: Frame, effects: tuple[Effect, ...], ended: Endings
+    run: RunContext,
+    frame: Frame,
+    inner: Frame,
+    effects: tuple[Effect, ...],
+    happened: list[Happened],
 ) -> Settled:
     """Put a frame that went on in its place; where it has ended, take what it gave."""
     outcome = form_of_frame(inner).outcome(inner)
     if outcome is None:
-        return shared, frame.with_inner(inner), effects
-    ended.append((inner, outcome))
-    shared, frame, new = form_of_frame(frame).inner_ended(shared, frame, inner.place, outcome)
-    return _settled(shared, frame, new, ended)
+        return run, frame.with_inner(inner), effects
+    happened.append(frame_ended(frame, inner, outcome))
+    run, frame, new = form_of_frame(frame).inner_ended(run, frame, inner.place, outcome)
+    return _settled(run, frame, new, happened)
 
 
-def _settled(shared: Shared, frame: Frame, new: tuple[New, ...], ended: Endings) -> Settled:
+def _settled(
+    run: RunContext, frame: Frame, new: tuple[New, ...], happened: list[Happened]
+) -> Settled:
     """Begin the frames that a step begins; what is left to do are effects.
 
     Of a frame that has ended nothing is left to do.
@@ -310,26 +273,29 @@ def _settled(shared: Shared, frame: Frame, new: tuple[New, ...], ended: Endings)
     left = deque(new)
     while left:
         each = left.popleft()
-        if isinstance(each, Passed):
-            ended.append(each)
+        if isinstance(each, Happened):
+            happened.append(each)
             continue
         if not isinstance(each, Begin):
             effects.append(each)
             continue
-        shared, inner, more = _settled(*form_of(each.pattern).begin(shared, each), ended)
-        outcome = form_of_frame(inner).outcome(inner)
+        form = form_of(each.pattern)
+        run, inner, begun = form.begin(run, each)
+        happened.append(frame_begun(frame, inner))
+        run, inner, more = _settled(run, inner, begun, happened)
+        outcome = form.outcome(inner)
         if outcome is None:
             frame = frame.with_inner(inner)
             effects.extend(more)
             continue
-        ended.append((inner, outcome))
-        form = form_of_frame(frame)
-        shared, frame, following = form.inner_ended(shared, frame, each.at, outcome)
-        if form.outcome(frame) is not None:
-            ended.extend(each for each in (*left, *following) if isinstance(each, Passed))
-            return shared, frame, ()
+        happened.append(frame_ended(frame, inner, outcome))
+        around = form_of_frame(frame)
+        run, frame, following = around.inner_ended(run, frame, each.at, outcome)
+        if around.outcome(frame) is not None:
+            happened += (each for each in (*left, *following) if isinstance(each, Happened))
+            return run, frame, ()
         left.extendleft(reversed(following))
-    return shared, frame, tuple(effects)
+    return run, frame, tuple(effects)
 
 
 def _transition(frame: Frame, event: Event) -> Transition:
@@ -342,44 +308,43 @@ def _transition(frame: Frame, event: Event) -> Transition:
 # --- the whole run
 
 
-def _whole_run(state: State, event: TimeUp | Resumed, ended: Endings) -> Step:
-    """Take what is about the whole run: it stops, or goes on with changes."""
+def _whole_run(
+    state: State, event: TimeUp | Resumed, happened: list[Happened]
+) -> tuple[RunContext, Frame]:
+    """Take what is about the whole run: it stops here, or all frames go on."""
     if type(event) not in TRANSITIONS[state.status]:
         raise ProtocolError(f"{event!r} answers nothing: the run is {state.status.value}")
     if event.at != ():
         raise ProtocolError(f"{event!r} is at the wrong position: expected ()")
-    shared = state.shared
+    run = state.run
     if isinstance(event, TimeUp):
-        return State(evolve(shared, limit=time_is_up(shared.limits)), state.frame), ()
+        return evolve(run, limit=time_is_up(run.limits)), state.frame
     given = {name: getattr(event, name) for name in ("limits", "model", "policy", "check_results")}
     changes = {name: value for name, value in given.items() if value is not None}
     if event.settings:
-        changes["settings"] = shared.settings.update(event.settings)
-    shared = evolve(shared, **changes, limit=None)
-    for at in event.ask_about:
-        found = frame_at(state, at).under_way(at)
-        if not isinstance(found, CallTool):
-            raise ProtocolError(f"{event!r} answers no CallTool at {at}")
-    shared, frame = _gone_on(shared, state.frame, event, ended)
-    after = State(shared, frame)
-    return after, pending(after)
+        changes["settings"] = run.settings.update(event.settings)
+    return _gone_on(evolve(run, **changes, limit=None), state.frame, event, happened)
 
 
-def _gone_on(shared: Shared, frame: Frame, event: Resumed, ended: Endings) -> tuple[Shared, Frame]:
+def _gone_on(
+    run: RunContext, frame: Frame, event: Resumed, happened: list[Happened]
+) -> tuple[RunContext, Frame]:
     """Let a frame and all in it go on, those inside first."""
     for part in frame.parts:
         place = part.at if isinstance(part, CallTool | Ask) else part.place
         inner = frame.inner((*place, 0))
         if inner is not None:
-            shared, inner = _gone_on(shared, inner, event, ended)
-            shared, frame, _ = _placed(shared, frame, inner, (), ended)
-    shared, frame, new = _transition(frame, event).take(shared, frame, event)
-    shared, frame, _ = _settled(shared, frame, new, ended)
-    return shared, frame
+            run, inner = _gone_on(run, inner, event, happened)
+            run, frame, _ = _placed(run, frame, inner, (), happened)
+    run, frame, new = _transition(frame, event).take(run, frame, event)
+    run, frame, _ = _settled(run, frame, new, happened)
+    return run, frame
 
 
-def _unchanged(shared: Shared, frame: Frame, _: Event) -> tuple[Shared, Frame, tuple[New, ...]]:
-    return shared, frame, ()
+def _unchanged(
+    run: RunContext, frame: Frame, _: Event
+) -> tuple[RunContext, Frame, tuple[New, ...]]:
+    return run, frame, ()
 
 
 @frozen
@@ -391,7 +356,7 @@ class Transition:
         leads_to: the statuses that it may lead to.
     """
 
-    take: Callable[[Shared, Any, Any], tuple[Shared, Any, tuple[New, ...]]]
+    take: Callable[[RunContext, Any, Any], tuple[RunContext, Any, tuple[New, ...]]]
     leads_to: tuple[Status, ...]
 
 
@@ -409,6 +374,7 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
         Resumed: Transition(_unchanged, (Status.AWAITING_MODEL,)),
     },
     Status.AWAITING_TOOLS: {
+        CallBegun: Transition(agent_frame.call_begun, (Status.AWAITING_TOOLS,)),
         ToolReturned: Transition(agent_frame.tool_returned, _TO_TOOLS_OR_MODEL),
         CallFailed: Transition(agent_frame.call_failed, _TO_TOOLS_OR_MODEL),
         Decided: Transition(agent_frame.decided, _TO_TOOLS_OR_MODEL),
@@ -416,6 +382,7 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
         Resumed: Transition(agent_frame.resumed, _TO_TOOLS_OR_MODEL),
     },
     Status.AWAITING_STEPS: {
+        CallBegun: Transition(workflow_frame.call_begun, (Status.AWAITING_STEPS,)),
         ToolReturned: Transition(workflow_frame.tool_answered, _TO_STEPS),
         CallFailed: Transition(workflow_frame.tool_answered, _TO_STEPS),
         Decided: Transition(workflow_frame.decided, _TO_STEPS),

@@ -16,8 +16,9 @@ from lenses_ext import AGENT, LOOP, WORKFLOW
 
 from .agent_frame import agent_outcome, begin_agent, inner_ended as agent_ended
 from .effects import At
-from .frames import AgentFrame, Begin, Frame, Outcome, Taken, WorkflowFrame
-from .shared import Shared
+from .frames import AgentFrame, Begin, Frame, Outcome, WorkflowFrame
+from .run_context import RunContext
+from .taken import Taken
 from .workflow_frame import begin_workflow, inner_ended as workflow_ended, workflow_outcome
 
 
@@ -31,8 +32,8 @@ class Form:
         outcome: how it has ended, or None.
     """
 
-    begin: Callable[[Shared, Begin], Taken]
-    inner_ended: Callable[[Shared, Any, At, Outcome], Taken]
+    begin: Callable[[RunContext, Begin], Taken]
+    inner_ended: Callable[[RunContext, Any, At, Outcome], Taken]
     outcome: Callable[[Any], Outcome | None]
 
 

@@ -8,7 +8,7 @@ with which all its positions begin.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Literal, TypeAlias, Union
+from typing import TypeAlias, Union
 
 from attrs import evolve, frozen
 from pyrsistent import PMap, pmap
@@ -17,11 +17,10 @@ from gram import Pattern
 from lenses_ext import workflow_of
 
 from ..json_text import Json, JsonText
-from .effects import Ask, At, CallTool, Effect
+from .effects import Ask, At, CallTool
 from .indexed import Indexed, at_index, with_index
 from .long_tuple import LongTuple
 from .messages import ConversationContext, ToolCall, ToolInvocation, empty_context
-from .shared import Shared
 
 
 class Status(Enum):
@@ -127,7 +126,7 @@ class Called:
 
 
 @frozen
-class Step:
+class BegunNode:
     """A node of a workflow that has begun: one use of it, or one for each item of a list.
 
     Attributes:
@@ -150,7 +149,7 @@ class Step:
 
 
 @frozen
-class Ended:
+class EndedNode:
     """A node that has ended.
 
     Attributes:
@@ -190,8 +189,8 @@ class WorkflowFrame:
     context: ConversationContext = empty_context
     status: Status = Status.AWAITING_STEPS
     round: int = 0
-    live: PMap[str, Step] = pmap()
-    ended: PMap[str, Ended] = pmap()
+    live: PMap[str, BegunNode] = pmap()
+    ended: PMap[str, EndedNode] = pmap()
     kept: PMap[str, ConversationContext] = pmap()
     result: JsonText | None = None
     stopped: str | None = None
@@ -241,7 +240,7 @@ class WorkflowFrame:
         found = self._step_at(at)
         return None if found is None else found[2].live.get(found[1])
 
-    def _step_at(self, at: At) -> tuple[str, int, Step] | None:
+    def _step_at(self, at: At) -> tuple[str, int, BegunNode] | None:
         """The name of the node that a position is in, the number of its item, and its step."""
         here = self.at
         depth = len(here)
@@ -290,31 +289,6 @@ class Begin:
 
 
 @frozen
-class Passed:
-    """A part of a workflow that ended and was neither an effect nor a frame, for those who watch.
-
-    Attributes:
-        at: its position.
-        kind: a round of a loop, a step that maps over an empty list, or a step that was refused.
-        name: the name of the workflow of a round; of what a step uses.
-        given: what it was given, a JSON value.
-        said: what it gave, or None.
-        error: what went wrong, or None.
-    """
-
-    at: At
-    kind: Literal["round", "each", "step"]
-    name: str
-    given: JsonText
-    said: JsonText | None = None
-    error: str | None = None
-
-
-New: TypeAlias = Union[Effect, Begin, Passed]
-"""What a step of a frame is new to do; what has passed by is told besides."""
-
-
-@frozen
 class Outcome:
     """How a frame ended: with what it gave, or with what went wrong.
 
@@ -331,9 +305,3 @@ class Outcome:
     context: ConversationContext = empty_context
     calls: tuple[ToolInvocation, ...] = ()
     unfinished: bool = False
-
-
-AgentTaken: TypeAlias = tuple[Shared, AgentFrame, tuple[New, ...]]
-WorkflowTaken: TypeAlias = tuple[Shared, WorkflowFrame, tuple[New, ...]]
-Taken: TypeAlias = tuple[Shared, Frame, tuple[New, ...]]
-"""What a step of a frame leads to."""

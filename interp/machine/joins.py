@@ -13,7 +13,7 @@ from gram import Value
 from lenses_ext import FlowArrow, Join, Loop, Workflow
 
 from ..json_text import Json, JsonText, write_json
-from .frames import Ended, WorkflowFrame
+from .frames import EndedNode, WorkflowFrame
 
 
 def arrivals(
@@ -23,7 +23,7 @@ def arrivals(
     found: list[tuple[FlowArrow, JsonText]] = []
     for arrow in join.arrows:
         # what the input is to the arrows that start from it
-        given = Ended(frame.given, frame.given)
+        given = EndedNode(frame.given, frame.given)
         ended = given if arrow.source is None else frame.ended.get(arrow.source)
         if ended is None:
             return None
@@ -73,7 +73,7 @@ def list_of(values: Iterable[JsonText]) -> JsonText:
 def is_enough(frame: WorkflowFrame, loop: Loop) -> bool:
     """Whether the nodes that end a loop have said what ends it."""
     for name, wanted in loop.until.items():
-        said = frame.ended.get(name, Ended()).said
+        said = frame.ended.get(name, EndedNode()).said
         conditions = wanted if isinstance(wanted, PMap) else {"": wanted}
         if said is None or not _holds(conditions, said.value):
             return False

@@ -16,16 +16,16 @@ from .messages import Usage
 if TYPE_CHECKING:
     from .effects import At
     from .frames import AgentFrame
-    from .shared import Shared
+    from .run_context import RunContext
 
 
-def limit_reached(shared: Shared) -> str | None:
+def limit_reached(run: RunContext) -> str | None:
     """The limit, shared by all of a run, that keeps more from being begun, or None."""
-    limits, used_so_far = shared.limits, shared.counted
-    if shared.calls > limits.tool_calls:
+    limits, used_so_far = run.limits, run.counted
+    if run.calls > limits.tool_calls:
         return f"{counted(limits.tool_calls, 'tool call')} (limit: tool_calls)"
-    if shared.calls > limits.calls_per_tool:
-        most, tool = max((count, name) for name, count in shared.called)
+    if run.calls > limits.calls_per_tool:
+        most, tool = max((count, name) for name, count in run.called)
         if most > limits.calls_per_tool:
             return f'{counted(limits.calls_per_tool, "call")} of "{tool}" (limit: calls_per_tool)'
     for name, used in (
@@ -46,34 +46,34 @@ def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
     return f"{counted(limits.iterations, 'round')} of tool calls (limit: iterations)"
 
 
-def spent(shared: Shared, usage: Usage, names: Sequence[str]) -> Shared:
+def spent(run: RunContext, usage: Usage, names: Sequence[str]) -> RunContext:
     """The same with more used: the tokens of a reply, and the tools that are called."""
-    used, counted_so_far = _with_tokens(shared, usage)
+    used, counted_so_far = _with_tokens(run, usage)
     if not names:
-        is_same = used is shared.usage and counted_so_far is shared.counted
-        return shared if is_same else evolve(shared, usage=used, counted=counted_so_far)
-    called = dict(shared.called)
+        is_same = used is run.usage and counted_so_far is run.counted
+        return run if is_same else evolve(run, usage=used, counted=counted_so_far)
+    called = dict(run.called)
     for name in map(wire_name, names):
         called[name] = called.get(name, 0) + 1
     return evolve(
-        shared,
+        run,
         usage=used,
         counted=counted_so_far,
-        calls=shared.calls + len(names),
+        calls=run.calls + len(names),
         called=tuple(sorted(called.items())),
     )
 
 
-def _with_tokens(shared: Shared, usage: Usage) -> tuple[Usage, Usage]:
+def _with_tokens(run: RunContext, usage: Usage) -> tuple[Usage, Usage]:
     """The tokens so far with those of a reply, and what the limits are about."""
     if usage.input_tokens is None and usage.output_tokens is None:
-        return _UNKNOWN, shared.counted
-    used = shared.usage + usage
+        return _UNKNOWN, run.counted
+    used = run.usage + usage
     if usage.total_tokens is None:
         usage = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
-    elif shared.counted is shared.usage:
+    elif run.counted is run.usage:
         return used, used
-    return used, shared.counted + usage
+    return used, run.counted + usage
 
 
 _UNKNOWN: Final = Usage()

@@ -41,9 +41,12 @@ class LongTuple(Sequence[T]):
         if len(last) >= _CHUNK:
             full, last = _chunked(full, last)
         made = self.__new__(type(self))
-        _set_full(made, full)  # takes half of the time of ``__attrs_init__``: each message is added
-        _set_last(made, last)
+        made.__attrs_init__(full, last)
         return made
+
+    def append(self, item: T) -> Self:
+        """The sequence with an item behind it."""
+        return self.extend((item,))
 
     def __len__(self) -> int:
         return len(self._full) * _CHUNK + len(self._last)
@@ -65,9 +68,6 @@ class LongTuple(Sequence[T]):
 
     def __repr__(self) -> str:
         return f"LongTuple({list(self)!r})"
-
-
-_set_full, _set_last = (LongTuple.__dict__[part].__set__ for part in ("_full", "_last"))
 
 
 def _chunked(full: PVector[tuple[T, ...]], last: tuple[T, ...]) -> _Parts[T]:

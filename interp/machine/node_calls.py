@@ -13,7 +13,7 @@ from .effects import Ask, At, CallTool
 from .frames import Begin, WorkflowFrame
 from .messages import empty_context
 from .requests import arguments_of, input_of
-from .shared import Shared
+from .run_context import RunContext
 
 
 def pattern_of(frame: WorkflowFrame, name: str) -> Pattern:
@@ -24,7 +24,7 @@ def pattern_of(frame: WorkflowFrame, name: str) -> Pattern:
 
 
 def begun_use(
-    shared: Shared, frame: WorkflowFrame, name: str, place: At, given: Json
+    run: RunContext, frame: WorkflowFrame, name: str, place: At, given: Json
 ) -> CallTool | Ask | Begin:
     """What is to be done for a use of a node.
 
@@ -39,7 +39,7 @@ def begun_use(
         return Begin(place, used, given, kept)
     args = _arguments(used, given)
     tool = used.value.identity
-    decision = shared.policy.decide(tool, args, by=frame.workflow.value.identity)
+    decision = run.policy.decide(tool, args, by=frame.workflow.value.identity)
     if decision == "deny":
         raise ValidationError(denied(FORBIDDEN))
     effect = CallTool if decision == "allow" else Ask

@@ -10,13 +10,13 @@ from lenses_ext import workflow_of
 from ..json_text import write_json
 from .agent_frame import told
 from .call_checks import INTERRUPTED
-from .effects import Ask, At, CallModel, CallTool, Effect, Event, Resumed
+from .effects import Ask, At, CallModel, CallTool, Effect
 from .frames import AgentFrame, Frame, Status, WorkflowFrame
+from .happened import FrameBegun
 from .messages import AgentResponse, ConversationContext, ToolInvocation
-from .requests import answer_of, ask_model
-from .shared import Shared
+from .requests import answer_of
 from .state import State
-from .workflow_frame import answered_call
+from .under_way import effects_of, frame_begun
 
 
 def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:
@@ -29,17 +29,7 @@ def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:
     expect(state, State, "state", by="pending")
     if state.status is Status.LIMITED and not past_limit:
         return ()
-    return tuple(_pending(state.shared, state.frame))
-
-
-def _pending(shared: Shared, frame: Frame) -> Iterator[Effect]:
-    if isinstance(frame, AgentFrame) and frame.status is Status.AWAITING_MODEL:
-        yield ask_model(shared, frame)
-    for part in frame.parts:
-        if isinstance(part, CallTool | Ask):
-            yield part
-        else:
-            yield from _pending(shared, part)
+    return tuple(effects_of(state.run, state.frame))
 
 
 def waits_for(state: State, effect: Effect) -> bool:
@@ -51,7 +41,7 @@ def waits_for(state: State, effect: Effect) -> bool:
     if isinstance(effect, CallModel):
         is_asked = isinstance(frame, AgentFrame) and frame.status is Status.AWAITING_MODEL
         return is_asked and frame.at == effect.at
-    return frame.under_way(effect.at) == effect
+    return type(frame.under_way(effect.at)) is type(effect)
 
 
 def is_of_plain_agent(at: At) -> bool:
@@ -121,72 +111,13 @@ def interrupted_context(state: State) -> ConversationContext:
     return state.context + told(state.calls, answers)
 
 
-def newly_answered(
-    before: State, event: Event, after: State
-) -> Iterator[tuple[At, ToolInvocation]]:
-    """The calls that a step has answered, with their positions, the innermost first.
-
-    Their tools did, or they are not to be run: refused, denied or over a limit.
-
-    Args:
-        before: the State before the step.
-        event: the event that led to it; only the frames that its position is in are looked at,
-            but all of them where the run is resumed.
-        after: the State after it.
-    """
-    frames: list[tuple[Frame, Frame | None]] = [(before.frame, after.frame)]
-    if isinstance(event, Resumed):
-        now = {frame.place: frame for frame in frames_inside(after)}
-        frames += [(frame, now.get(frame.place)) for frame in frames_inside(before)]
-    old: Frame | None = before.frame
-    new: Frame | None = after.frame
-    while old is not None and (old := old.inner(event.at)) is not None:
-        new = None if new is None else new.inner((*old.place, 0))
-        frames.append((old, new))
-    for old, new in reversed(frames):
-        if isinstance(old, AgentFrame):
-            if isinstance(new, AgentFrame):
-                yield from _newly_answered(old, new)
-        elif (made := answered_call(before.shared, old, event)) is not None:
-            yield event.at, made
+def frames_inside(state: State) -> Iterator[FrameBegun]:
+    """The agents and workflows inside a run that have begun and not ended, those around first."""
+    yield from _inside(state.frame)
 
 
-def _newly_answered(before: AgentFrame, after: AgentFrame) -> Iterator[tuple[At, ToolInvocation]]:
-    if after.turn == before.turn:
-        answers = dict(after.answers)
-    else:
-        answers = dict(enumerate(after.invocations[len(before.invocations) :]))
-    known = dict(before.answers)
-    for index in answers:
-        if index not in known:
-            at = (*before.at, index)
-            yield at, answers[index].made_by(before.name, at)
-
-
-def frames_begun(before: State, after: State) -> Iterator[Frame]:
-    """The frames inside a run that one State has and another has not, those around first.
-
-    With the States the other way round, these are the frames that have ended.
-    """
-    yield from _not_in(before.frame, after.frame)
-
-
-def _not_in(before: Frame | None, after: Frame) -> Iterator[Frame]:
-    if before is after:
-        return
-    known = {} if before is None else _inner_frames(before)
-    for place, frame in _inner_frames(after).items():
-        was = known.get(place)
-        if was is None:
-            yield frame
-        yield from _not_in(was, frame)
-
-
-def _inner_frames(frame: Frame) -> dict[At, Frame]:
-    parts = (each for each in frame.parts if not isinstance(each, CallTool | Ask))
-    return {each.place: each for each in parts}
-
-
-def frames_inside(state: State) -> Iterator[Frame]:
-    """The frames of the agents and workflows inside a run, those around first."""
-    yield from _not_in(None, state.frame)
+def _inside(frame: Frame) -> Iterator[FrameBegun]:
+    for part in frame.parts:
+        if not isinstance(part, CallTool | Ask):
+            yield frame_begun(frame, part)
+            yield from _inside(part)

@@ -29,28 +29,28 @@ from ..json_text import Json
 from .effects import CallModel, Request
 from .frames import AgentFrame
 from .offers import offers_of
-from .shared import Shared
+from .run_context import RunContext
 
 
-def ask_model(shared: Shared, frame: AgentFrame) -> CallModel:
+def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
     """The request of an agent's turn."""
     agent = frame.agent
     model, instruction, settings, answer = _asked(agent)
     request = Request(
-        model=shared.model or model,
+        model=run.model or model,
         instruction=instruction,
         messages=frame.context,
-        tools=() if frame.stopped else offers_of(shared.program, agent).specs,
-        settings=settings.with_changes(shared.settings) if shared.settings else settings,
+        tools=() if frame.stopped else offers_of(run.program, agent).specs,
+        settings=settings.with_changes(run.settings) if run.settings else settings,
         answer=answer,
     )
     return CallModel(frame.at, request)
 
 
-def settings_of(shared: Shared, agent: Pattern) -> Settings:
+def settings_of(run: RunContext, agent: Pattern) -> Settings:
     """The settings that hold: the program's, changed by those of the run."""
     of_the_agent = _asked(agent).settings
-    return of_the_agent.with_changes(shared.settings) if shared.settings else of_the_agent
+    return of_the_agent.with_changes(run.settings) if run.settings else of_the_agent
 
 
 class _Asked(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from pyrsistent import PMap
 
 from gram import Pattern, Value, counted
@@ -16,13 +16,13 @@ from lenses_ext import Model, Settings
 
 from .approval import ApprovalPolicy
 from .calls_made import calls_made
-from .effects import Ask, CallTool
+from .effects import Ask, CallTool, Event
 from .frames import AgentFrame, Called, Frame, Status
 from .limits import Limits
 from .long_tuple import LongTuple
 from .messages import ConversationContext, ToolCall, ToolInvocation, Usage
 from .requests import settings_of
-from .shared import Shared
+from .run_context import RunContext
 
 
 @frozen
@@ -33,69 +33,79 @@ class State:
     the run was begun with.
 
     Attributes:
-        shared: what all frames share: the program, what the run may do, what it has used.
+        run: what all frames share: the program, what the run may do, what it has used.
         frame: the outermost frame, with the frames in it.
+        events: the events that it is the fold of; not compared.
+        beginning: the State that they were folded into, which has none; not compared.
     """
 
-    shared: Shared
+    run: RunContext
     frame: Frame
+    _first: State | None = field(default=None, eq=False, repr=False)
+    events: LongTuple[Event] = field(default=LongTuple(), eq=False, repr=False)
+
+    @property
+    def beginning(self) -> State:
+        """The State that the run began with."""
+        return self._first or self
 
     def __repr__(self) -> str:
         name = self.agent.value.identity
-        parts = [self.status.value, f"turn {self.turn}", counted(self.shared.calls, "call")]
+        parts = [self.status.value, f"turn {self.turn}", counted(self.run.calls, "call")]
         stopped = [self.stopped] if self.stopped else []
         return f"<State of {name}: {', '.join([*parts, *stopped])}>"
 
     def with_run_id(self, run_id: str) -> State:
         """The same run under a name."""
-        return State(evolve(self.shared, run_id=run_id), self.frame)
+        first = self._first and self._first.with_run_id(run_id)
+        return evolve(self, run=evolve(self.run, run_id=run_id), first=first)
 
     @property
     def agent(self) -> Pattern:
         """The program: the agent or workflow that is run."""
-        return self.shared.program
+        return self.run.program
 
     @property
     def model(self) -> Model | None:
         """The model to ask; None for those that the program names."""
-        return self.shared.model
+        return self.run.model
 
     @property
     def limits(self) -> Limits:
         """How much the run may do."""
-        return self.shared.limits
+        return self.run.limits
 
     @property
     def policy(self) -> ApprovalPolicy:
         """Which tools it may run, and which it asks about."""
-        return self.shared.policy
+        return self.run.policy
 
     @property
     def settings(self) -> PMap[str, Value | None]:
         """Settings of the models instead of those that the program has; None leaves out."""
-        return self.shared.settings
+        return self.run.settings
 
     @property
     def model_settings(self) -> Settings:
         """The settings that hold for the outermost agent: the program's, changed by the run's."""
         if isinstance(self.frame, AgentFrame):
-            return settings_of(self.shared, self.frame.agent)
+            return settings_of(self.run, self.frame.agent)
         return Settings()
 
     @property
     def check_results(self) -> bool:
         """Whether results have to be of the types that the program declares."""
-        return self.shared.check_results
+        return self.run.check_results
 
     @property
     def usage(self) -> Usage:
         """The tokens so far, unknown once a reply did not say."""
-        return self.shared.usage
+        return self.run.usage
 
     @property
     def run_id(self) -> str:
-        """A name for the run, see `Shared`."""
-        return self.shared.run_id
+        """A name for the run, see `RunContext`."""
+        return self.run.run_id
 
     @property
     def context(self) -> ConversationContext:
@@ -105,12 +115,12 @@ class State:
     @property
     def status(self) -> Status:
         """What the run waits for."""
-        return Status.LIMITED if self.shared.limit is not None else self.frame.status
+        return Status.LIMITED if self.run.limit is not None else self.frame.status
 
     @property
     def stopped(self) -> str | None:
         """Which limit was reached, or what went wrong, or None."""
-        return self.shared.limit or self.frame.stopped
+        return self.run.limit or self.frame.stopped
 
     @property
     def turn(self) -> int:

@@ -21,23 +21,16 @@ from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
 from .call_checks import FORBIDDEN, decision_about, denied, not_run_again, result_problem
 from .calls_made import calls_by_place, calls_made
-from .effects import Ask, At, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
-from .frames import (
-    Begin,
-    Ended,
-    New,
-    Outcome,
-    Passed,
-    Status,
-    Step,
-    WorkflowFrame,
-    WorkflowTaken,
-)
+from .effects import Ask, At, CallBegun, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
+from .frames import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
+from .happened import CallAnswered, Happened, RoundEnded, StepEnded
 from .joins import arrivals, is_enough, joined, list_of, record_of
 from .limits_reached import is_under_an_agent, limit_reached, spent
 from .messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
 from .node_calls import begun_use, pattern_of
-from .shared import Shared
+from .run_context import RunContext
+from .taken import New, WorkflowTaken
+from .under_way import dropped
 
 _Waiting = TypeVar("_Waiting", CallTool, Ask)
 
@@ -45,14 +38,14 @@ AT_ONCE: Final = 8
 """How many items of a list are worked on at a time, where the arrow does not say."""
 
 
-def begin_workflow(shared: Shared, begin: Begin) -> WorkflowTaken:
+def begin_workflow(run: RunContext, begin: Begin) -> WorkflowTaken:
     """Begin with an input: all nodes that wait for no other begin at once."""
     given = write_json(begin.given)
     context = begin.context if begin.at else begin.context.append(_message(given))
     flow = workflow_of(begin.pattern)
     is_loop = flow.loop is not None
     frame = WorkflowFrame(begin.at, begin.pattern, given, context, is_loop=is_loop)
-    return _advance(shared, frame, flow.order)
+    return _advance(run, frame, flow.order)
 
 
 def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
@@ -64,96 +57,99 @@ def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
     return None
 
 
-# --- what is under way has answered
+# --- what is under way has begun, or has answered
+
+
+def call_begun(run: RunContext, frame: WorkflowFrame, event: CallBegun) -> WorkflowTaken:
+    """Keep that a call has begun which may run only once."""
+    name, index, call = _waiting(frame, event, event.at, CallTool)
+    return run, frame.with_item(name, index, evolve(call, has_begun=True)), ()
 
 
 def tool_answered(
-    shared: Shared, frame: WorkflowFrame, event: ToolReturned | CallFailed
+    run: RunContext, frame: WorkflowFrame, event: ToolReturned | CallFailed
 ) -> WorkflowTaken:
     """Take what a tool gave that is a node, or how it failed."""
     name, index, call = _waiting(frame, event, event.at, CallTool)
-    return _with_answer(shared, frame, name, index, call, event)
+    return _with_answer(run, frame, name, index, call, event)
 
 
-def decided(shared: Shared, frame: WorkflowFrame, event: Decided) -> WorkflowTaken:
+def decided(run: RunContext, frame: WorkflowFrame, event: Decided) -> WorkflowTaken:
     """Begin a tool that was asked about, or fail because it is denied."""
     name, index, ask = _waiting(frame, event, event.at, Ask)
     if not event.allowed:
-        return _with_answer(shared, frame, name, index, ask, event)
+        return _with_answer(run, frame, name, index, ask, event)
     call = CallTool(ask.at, ask.name, ask.arguments)
-    return shared, frame.with_item(name, index, call), (call,)
-
-
-def answered_call(shared: Shared, frame: WorkflowFrame, event: Event) -> ToolInvocation | None:
-    """The call of a tool that is a node, with the answer that an event is to it, if it is one."""
-    node, call = frame.node_at(event.at), frame.under_way(event.at)
-    if node is None or call is None:
-        return None
-    return _answered(shared, frame, node[0], call, event)
+    return run, frame.with_item(name, index, call), (call,)
 
 
 def _answered(
-    shared: Shared, frame: WorkflowFrame, name: str, call: CallTool | Ask, event: Event
-) -> ToolInvocation | None:
+    run: RunContext,
+    frame: WorkflowFrame,
+    name: str,
+    call: CallTool | Ask,
+    event: ToolReturned | CallFailed | Decided,
+) -> ToolInvocation:
+    """The call with the answer that an event is to it; a decision is a no."""
     result: JsonText | None = None
     error: str | None = None
     match event:
         case ToolReturned():
             said = JsonText.read(event.result)
-            error = result_problem(shared, pattern_of(frame, name), said)
+            error = result_problem(run, pattern_of(frame, name), said)
             result = said if error is None else None
         case CallFailed():
             error = event.error
-        case Decided(allowed=False, reason=reason):
+        case Decided(reason=reason):
             may_have_run = isinstance(call, Ask) and call.may_have_run
             error = not_run_again(reason) if may_have_run else denied(reason)
-        case _:
-            return None
     raised = event.exception if isinstance(event, CallFailed) else None
     given = (call.name, call.arguments, result, error, raised)
     return ToolInvocation.of_texts(*given, agent_name=frame.name, at=event.at)
 
 
 def _with_answer(
-    shared: Shared,
+    run: RunContext,
     frame: WorkflowFrame,
     name: str,
     index: int,
     call: CallTool | Ask,
-    event: Event,
+    event: ToolReturned | CallFailed | Decided,
 ) -> WorkflowTaken:
-    made = _answered(shared, frame, name, call, event)
-    assert made is not None
+    made = _answered(run, frame, name, call, event)
     outcome = Outcome(made.result_text, made.error, calls=(made,))
-    return _item_ended(shared, frame, name, index, outcome)
+    run, frame, new = _item_ended(run, frame, name, index, outcome)
+    return run, frame, (CallAnswered(event.at, made), *new)
 
 
-def inner_ended(shared: Shared, frame: WorkflowFrame, place: At, outcome: Outcome) -> WorkflowTaken:
+def inner_ended(
+    run: RunContext, frame: WorkflowFrame, place: At, outcome: Outcome
+) -> WorkflowTaken:
     """Take what an agent or workflow gave that is a node."""
     node = frame.node_at(place)
     assert node
-    return _item_ended(shared, frame, *node, outcome)
+    return _item_ended(run, frame, *node, outcome)
 
 
-def resumed(shared: Shared, frame: WorkflowFrame, event: Resumed) -> WorkflowTaken:
+def resumed(run: RunContext, frame: WorkflowFrame, event: Resumed) -> WorkflowTaken:
     """Go on where a limit was reached; what is asked about may be decided by another policy."""
     new: list[New] = []
     for part in frame.parts:
         if isinstance(part, Ask) and event.policy:
-            decision = decision_about(shared, part, frame.workflow)
+            decision = decision_about(run, part, frame.workflow)
             if decision != "ask" and frame.status is Status.AWAITING_STEPS:
                 event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
-                shared, frame, more = decided(shared, frame, event_of_it)
+                run, frame, more = decided(run, frame, event_of_it)
                 new.extend(more)
-        if isinstance(part, CallTool) and part.at in event.ask_about:
+        if isinstance(part, CallTool) and part.has_begun:
             name, index, _ = _waiting(frame, event, part.at, CallTool)
             ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
             frame = frame.with_item(name, index, ask)
     for name in workflow_of(frame.workflow).order:
         if name in frame.live:
-            shared, frame, more = _begin_items(shared, frame, name, frame.live[name])
+            run, frame, more = _begin_items(run, frame, name, frame.live[name])
             new.extend(more)
-    return shared, frame, tuple(new)
+    return run, frame, tuple(new)
 
 
 def _waiting(
@@ -168,7 +164,7 @@ def _waiting(
 
 
 def _item_ended(
-    shared: Shared, frame: WorkflowFrame, name: str, index: int, outcome: Outcome
+    run: RunContext, frame: WorkflowFrame, name: str, index: int, outcome: Outcome
 ) -> WorkflowTaken:
     """One use of a node has ended: the node has, or its next item may begin."""
     step = frame.live[name]
@@ -177,23 +173,23 @@ def _item_ended(
         frame = evolve(frame, made=frame.made.set(place, outcome.calls))
     if outcome.error is not None or outcome.said is None:
         frame = _with_step(frame, name, evolve(step, live=step.live.discard(index)))
-        return _failed(shared, frame, _step_failed(name, step, index, outcome.error))
+        return _failed(run, frame, _step_failed(name, step, index, outcome.error))
     if outcome.unfinished:
         frame = evolve(frame, unfinished=True)
     if not step.is_each:
         if frame.is_loop and outcome.context:
             frame = evolve(frame, kept=frame.kept.set(name, outcome.context))
-        return _node_ended(shared, frame, name, outcome.said, step.given)
+        return _node_ended(run, frame, name, outcome.said, step.given)
     results = step.results.set(index, outcome.said)
     if len(results) < len(step.items):
         step = evolve(step, live=step.live.discard(index), results=results)
-        return _begin_items(shared, frame, name, step)
+        return _begin_items(run, frame, name, step)
     said = list_of(results[each] for each in range(len(step.items)))
-    return _node_ended(shared, frame, name, said, step.given)
+    return _node_ended(run, frame, name, said, step.given)
 
 
 def _node_ended(
-    shared: Shared, frame: WorkflowFrame, name: str, said: JsonText, given: JsonText
+    run: RunContext, frame: WorkflowFrame, name: str, said: JsonText, given: JsonText
 ) -> WorkflowTaken:
     """A node has given its answer: begin what has waited for it alone."""
     node = workflow_of(frame.workflow).nodes[name]
@@ -201,9 +197,9 @@ def _node_ended(
     frame = evolve(
         frame,
         live=frame.live.discard(name),
-        ended=frame.ended.set(name, Ended(said, given if passes_on else None)),
+        ended=frame.ended.set(name, EndedNode(said, given if passes_on else None)),
     )
-    return _advance(shared, frame, _after(node))
+    return _advance(run, frame, _after(node))
 
 
 def _after(node: FlowNode) -> list[str]:
@@ -213,7 +209,7 @@ def _after(node: FlowNode) -> list[str]:
 # --- which nodes begin
 
 
-def _advance(shared: Shared, frame: WorkflowFrame, names: Iterable[str]) -> WorkflowTaken:
+def _advance(run: RunContext, frame: WorkflowFrame, names: Iterable[str]) -> WorkflowTaken:
     """Begin those of some nodes that wait for nothing, and skip those that are not reached."""
     flow = workflow_of(frame.workflow)
     new: list[New] = []
@@ -224,50 +220,58 @@ def _advance(shared: Shared, frame: WorkflowFrame, names: Iterable[str]) -> Work
         if arrived is None or node.name in frame.live or node.name in frame.ended:
             continue
         if not arrived:
-            frame = evolve(frame, ended=frame.ended.set(node.name, Ended()))
+            frame = evolve(frame, ended=frame.ended.set(node.name, EndedNode()))
             left.extend(_after(node))
             continue
         given = joined(flow, node.input, arrived)
-        shared, frame, more = _begin_node(shared, frame, node, given, arrived)
+        run, frame, more = _begin_node(run, frame, node, given, arrived)
         new.extend(more)
-    passed = (each for each in new if isinstance(each, Passed))
     if frame.status is not Status.AWAITING_STEPS:
-        return shared, frame, tuple(passed)
+        return run, frame, _only_happened(new)
     if len(frame.ended) == len(flow.nodes):
-        shared, frame, more = _round_over(shared, frame, flow)
-        return shared, frame, (*passed, *more)
-    return shared, frame, tuple(new)
+        run, frame, more = _round_over(run, frame, flow)
+        new.extend(more)
+    return run, frame, tuple(new)
+
+
+def _only_happened(new: Iterable[New]) -> tuple[Happened, ...]:
+    """What has happened in a workflow that has failed; nothing more of it begins."""
+    return tuple(each for each in new if isinstance(each, Happened))
 
 
 def _begin_node(
-    shared: Shared,
+    run: RunContext,
     frame: WorkflowFrame,
     node: FlowNode,
     given: JsonText,
     arrived: Iterable[tuple[FlowArrow, JsonText]],
 ) -> WorkflowTaken:
     """Begin a node: once, or once for each item of the list that is mapped."""
-    step = Step(given, (given,))
+    step = BegunNode(given, (given,))
     if node.each is not None:
         items: Json = next((value.value for arrow, value in arrived if arrow is node.each), [])
         if not isinstance(items, list):
             error = f'step "{node.name}" maps over a list, found {write_json(items)[:80]}'
             place = (*frame.at, node.name)
-            refusal = Passed(place, "step", node.name, write_json(items), error=error)
-            return _failed(shared, frame, error, refusal)
+            given = write_json(items)
+            refusal = StepEnded(place, "refused", node.name, frame.name, given, error=error)
+            return _failed(run, frame, error, refusal)
         flow = workflow_of(frame.workflow)
         rest = {flow.key_of(each): value for each, value in arrived if each is not node.each}
         others = record_of(rest) if node.input.is_record else None
-        step = Step(given, tuple(map(write_json, items)), is_each=True, others=others)
+        step = BegunNode(given, tuple(map(write_json, items)), is_each=True, others=others)
         if not items:
             nothing = list_of(())
-            passed = Passed((*frame.at, node.name), "each", node.name, nothing, nothing)
-            shared, frame, more = _node_ended(shared, frame, node.name, nothing, given)
-            return shared, frame, (passed, *more)
-    return _begin_items(shared, frame, node.name, step)
+            place = (*frame.at, node.name)
+            passed = StepEnded(place, "each", node.name, frame.name, nothing, nothing)
+            run, frame, more = _node_ended(run, frame, node.name, nothing, given)
+            return run, frame, (passed, *more)
+    return _begin_items(run, frame, node.name, step)
 
 
-def _begin_items(shared: Shared, frame: WorkflowFrame, name: str, step: Step) -> WorkflowTaken:
+def _begin_items(
+    run: RunContext, frame: WorkflowFrame, name: str, step: BegunNode
+) -> WorkflowTaken:
     """Begin as many uses of a node as may be under way at once; none where a limit is reached.
 
     An agent or workflow that begins takes its place in the step as soon as it has a frame.
@@ -277,32 +281,33 @@ def _begin_items(shared: Shared, frame: WorkflowFrame, name: str, step: Step) ->
     at_once = (node.each.at_once or AT_ONCE) if node.each else 1
     new: list[New] = []
     while step.begun < len(step.items) and step.begun - len(step.results) < at_once:
-        after = spent(shared, _NO_TOKENS, [used.value.identity]) if is_tool(used) else shared
-        if limit := shared.limit or limit_reached(after):
+        after = spent(run, _NO_TOKENS, [used.value.identity]) if is_tool(used) else run
+        if limit := run.limit or limit_reached(after):
             frame = _with_step(frame, name, step)
-            if shared.limits.on_limit == "answer" and is_under_an_agent(frame.place):
-                return _failed(shared, frame, f"not run: the run has reached {limit}")
-            return evolve(shared, limit=limit), frame, tuple(new)
-        shared, index = after, step.begun
+            if run.limits.on_limit == "answer" and is_under_an_agent(frame.place):
+                run, frame, more = _failed(run, frame, f"not run: the run has reached {limit}")
+                return run, frame, (*_only_happened(new), *more)
+            return evolve(run, limit=limit), frame, tuple(new)
+        run, index = after, step.begun
         place: At = (*frame.at, name, index) if step.is_each else (*frame.at, name)
         item = step.items[index].value
         if step.others is not None and node.each is not None:
             item = {**step.others.value, flow.key_of(node.each): item}
         try:
-            begun = begun_use(shared, frame, name, place, item)
+            begun = begun_use(run, frame, name, place, item)
         except ValidationError as error:
-            refusal = Passed(
-                place, "step", used.value.identity, write_json(item), error=error.message
-            )
-            frame = _with_step(frame, name, step)
-            return _failed(shared, frame, _step_failed(name, step, index, error.message), refusal)
+            tool, given = used.value.identity, write_json(item)
+            refusal = StepEnded(place, "refused", tool, frame.name, given, error=error.message)
+            failed = _step_failed(name, step, index, error.message)
+            run, frame, more = _failed(run, _with_step(frame, name, step), failed, refusal)
+            return run, frame, (*_only_happened(new), *more)
         live = step.live if isinstance(begun, Begin) else step.live.set(index, begun)
         step = evolve(step, begun=index + 1, live=live)
         new.append(begun)
-    return shared, _with_step(frame, name, step), tuple(new)
+    return run, _with_step(frame, name, step), tuple(new)
 
 
-def _with_step(frame: WorkflowFrame, name: str, step: Step) -> WorkflowFrame:
+def _with_step(frame: WorkflowFrame, name: str, step: BegunNode) -> WorkflowFrame:
     return evolve(frame, live=frame.live.set(name, step))
 
 
@@ -312,7 +317,7 @@ _NO_TOKENS: Final = Usage(0, 0)
 # --- the end
 
 
-def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> WorkflowTaken:
+def _round_over(run: RunContext, frame: WorkflowFrame, flow: Workflow) -> WorkflowTaken:
     """All nodes have ended: this is the result, or a loop begins its next round."""
     arrived = arrivals(flow, frame, flow.result)
     loop = flow.loop
@@ -320,23 +325,23 @@ def _round_over(shared: Shared, frame: WorkflowFrame, flow: Workflow) -> Workflo
     is_finished = loop is None or is_enough(frame, loop)
     if loop is None or is_finished or is_last:
         if not arrived:
-            return _failed(shared, frame, "no arrow to the result was taken")
-        return _done(shared, frame, joined(flow, flow.result, arrived), not is_finished)
+            return _failed(run, frame, "no arrow to the result was taken")
+        return _done(run, frame, joined(flow, flow.result, arrived), not is_finished)
     fed_back = arrivals(flow, frame, loop.feedback)
     if not fed_back:
-        return _failed(shared, frame, "nothing was said that the next round could begin with")
+        return _failed(run, frame, "nothing was said that the next round could begin with")
     following = joined(flow, loop.feedback, fed_back)
-    passed = Passed(frame.at, "round", frame.name, frame.given, following)
+    passed = RoundEnded(frame.at, frame.name, frame.given, following)
     frame = evolve(frame, round=frame.round + 1, given=following, ended=pmap(), unfinished=False)
-    shared, frame, new = _advance(shared, frame, flow.order)
-    return shared, frame, (passed, *new)
+    run, frame, new = _advance(run, frame, flow.order)
+    return run, frame, (passed, *new)
 
 
 def _done(
-    shared: Shared, frame: WorkflowFrame, result: JsonText, unfinished: bool
+    run: RunContext, frame: WorkflowFrame, result: JsonText, unfinished: bool
 ) -> WorkflowTaken:
-    if problem := result_problem(shared, frame.workflow, result):
-        return _failed(shared, frame, problem)
+    if problem := result_problem(run, frame.workflow, result):
+        return _failed(run, frame, problem)
     frame = evolve(
         frame,
         status=Status.DONE,
@@ -346,14 +351,17 @@ def _done(
         ended=pmap(),
         kept=pmap(),
     )
-    return shared, frame, _last_round(frame, result)
+    return run, frame, _last_round(frame, result)
 
 
-def _failed(shared: Shared, frame: WorkflowFrame, error: str, *refused: Passed) -> WorkflowTaken:
+def _failed(
+    run: RunContext, frame: WorkflowFrame, error: str, *refused: StepEnded
+) -> WorkflowTaken:
     """It fails, and nothing of it goes on; what is under way is not waited for.
 
     Of that it keeps the calls that are answered.
     """
+    let_go = dropped(run, frame)
     frame = evolve(
         frame,
         status=Status.FAILED,
@@ -364,19 +372,19 @@ def _failed(shared: Shared, frame: WorkflowFrame, error: str, *refused: Passed) 
         kept=pmap(),
         made=pmap(calls_by_place(frame)),
     )
-    return shared, frame, (*refused, *_last_round(frame, error=error))
+    return run, frame, (*refused, *let_go, *_last_round(frame, error=error))
 
 
 def _last_round(
     frame: WorkflowFrame, said: JsonText | None = None, error: str | None = None
-) -> tuple[Passed, ...]:
+) -> tuple[RoundEnded, ...]:
     """The round in which a loop has ended."""
     if not frame.is_loop:
         return ()
-    return (Passed(frame.at, "round", frame.name, frame.given, said, error),)
+    return (RoundEnded(frame.at, frame.name, frame.given, said, error),)
 
 
-def _step_failed(name: str, step: Step, index: int, error: object) -> str:
+def _step_failed(name: str, step: BegunNode, index: int, error: object) -> str:
     item = f" (item {index + 1} of {len(step.items)})" if step.is_each else ""
     return f'step "{name}"{item} failed: {error}'
 

@@ -103,11 +103,11 @@ class StoredRun:
         Raises:
             StoreError: the store has a run of this id, or cannot be written.
         """
-        program = state.shared.program.value
+        program = state.run.program.value
         facts = evolve(
             self._facts,
             agent=_kept(program.identity),
-            model=_kept(str(state.shared.model or program.properties.get("model", ""))),
+            model=_kept(str(state.run.model or program.properties.get("model", ""))),
             filename=_kept(head.filename or ""),
             program=head.hash,
         )

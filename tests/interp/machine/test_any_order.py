@@ -138,11 +138,11 @@ def test_any_order_of_answers_ends_in_the_same_state(program: Pattern, random: R
 def without_counts(state: State) -> State:
     """The same without what was used: tokens and calls, also those that a failed workflow made."""
     nothing = Usage(0, 0)
-    shared = attrs.evolve(state.shared, usage=nothing, counted=nothing, calls=0, called=())
+    run = attrs.evolve(state.run, usage=nothing, counted=nothing, calls=0, called=())
     frame = state.frame
     if frame.status is Status.FAILED:
         frame = attrs.evolve(frame, made=pmap())
-    return attrs.evolve(state, shared=shared, frame=frame)
+    return attrs.evolve(state, run=run, frame=frame)
 
 
 @settings(max_examples=100, deadline=None)

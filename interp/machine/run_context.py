@@ -18,7 +18,7 @@ _NOTHING: Final = Usage(0, 0)
 
 
 @frozen
-class Shared:
+class RunContext:
     """What is the same for all frames of a run.
 
     Attributes:
