@@ -1,23 +1,32 @@
-"""Waiting for what may not end: clocks, threads, and event loops in threads."""
+"""Waiting for what may not end: clocks, worker threads, and the event loops of the process."""
 
-from .clocks import GRACE, Clock, TookTooLongError, least, look_at_error, stopped, within
-from .event_loop import LoopThread
+from .clocks import GRACE, Clock, TookTooLongError, look_at_error, stopped, to_its_end, within
+from .loops import (
+    Caller,
+    in_loop_of_user,
+    in_waiting_thread,
+    is_in_own_loop,
+    read_by_waiting,
+    waited_for,
+)
 from .pools import work_on
-from .threads import call_in_thread, in_thread, is_awaited, iterate_in_thread, read_from_thread
+from .threads import call_in_thread, iterate_in_thread
 
 __all__ = [
     "GRACE",
+    "Caller",
     "Clock",
-    "LoopThread",
     "TookTooLongError",
     "call_in_thread",
-    "in_thread",
-    "is_awaited",
+    "in_loop_of_user",
+    "in_waiting_thread",
+    "is_in_own_loop",
     "iterate_in_thread",
-    "least",
     "look_at_error",
-    "read_from_thread",
+    "read_by_waiting",
     "stopped",
+    "to_its_end",
+    "waited_for",
     "within",
     "work_on",
 ]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    import asyncio
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
@@ -22,15 +20,6 @@ class TookTooLongError(TimeoutError):
 
     def __str__(self) -> str:
         return "it took too long"
-
-
-class TimeLimit(Protocol):
-    """Anything that says how much time is left."""
-
-    @property
-    def left(self) -> float | None:
-        """The seconds left, at least 0; None when there is no limit."""
-        ...
 
 
 class Clock:
@@ -68,29 +57,17 @@ class Clock:
             self._stopped_at = None
 
 
-def least(*clocks: TimeLimit) -> float | None:
-    """The seconds until the first of some clocks runs out; None when none of them does."""
-    found: float | None = None
-    for each in clocks:
-        left = each.left
-        if left is not None and (found is None or left < found):
-            found = left
-    return found
-
-
 clock_within: ContextVar[Clock | None] = ContextVar("clock_within", default=None)
 """The clock of `within`, which stands still while a call waits for a thread."""
 
 
 async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
-    """Await something for a time, which stands still while a call of it waits for its turn.
+    """Await something for a time, which stands still while a call of it waits for a thread.
 
     Raises:
         TookTooLongError: it did not end in time. It was cancelled, and is left behind if it does
             not let itself be cancelled.
     """
-    import asyncio
-
     clock = Clock(seconds)
     token = clock_within.set(clock)
     task = asyncio.ensure_future(awaitable)
@@ -111,14 +88,30 @@ async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
 
 async def stopped(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
     """Cancel the tasks that are not done, and give them a little time to clean up."""
-    import asyncio
-
     running = [task for task in tasks if not task.done()]
     for task in running:
         task.add_done_callback(look_at_error)
         task.cancel()
     if running:
         await asyncio.wait(running, timeout=seconds)
+
+
+async def to_its_end(awaitable: Awaitable[T]) -> T:
+    """Await something to its end, also where the task that awaits it is cancelled meanwhile.
+
+    The cancellation is raised when it has ended.
+    """
+    task = asyncio.ensure_future(awaitable)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        look_at_error(task)
+        raise cancelled
+    return task.result()
 
 
 def look_at_error(task: asyncio.Future[Any]) -> None:

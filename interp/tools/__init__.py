@@ -3,13 +3,14 @@
 from .agents import with_agents
 from .binding import bind_agent_tools, expect_match, explain_binding
 from .implementation import Tool
-from .invocation import acall_tool, call_tool, invoke_tool
+from .invocation import PlainCall, acall_tool, call_tool, invoke_tool
 from .library import LibraryLike, ToolLibrary, empty_tool_library, library_of
 from .tool_context import ToolContext, current_context, providing
 from .users_code import Terminated, is_from_outside, returned_unfinished
 
 __all__ = [
     "LibraryLike",
+    "PlainCall",
     "Terminated",
     "Tool",
     "ToolContext",

@@ -41,6 +41,7 @@ class Tool:
         function: the Python function that ``invoke`` calls; ``invoke`` itself by default.
         once: a call of it is never repeated by itself: when a recorded run is resumed and the call
             had begun, the run asks before it is run again.
+        alone: no other call of the run is under way beside a call of it.
         agent: the agent or workflow that it is, see `tool_of_agent`; None for a function.
         may_report: whether a call may report how far it is, see `ToolContext`.
 
@@ -57,6 +58,7 @@ class Tool:
     place: str | None
     function: Callable[..., Any]
     once: bool
+    alone: bool
     agent: Pattern | None
     may_report: bool
 
@@ -71,11 +73,13 @@ class Tool:
         place: str | None = None,
         function: Callable[..., Any] | None = None,
         once: bool = False,
+        alone: bool = False,
         agent: Pattern | None = None,
         may_report: bool = False,
     ) -> None:
         _require_name(name)
         expect(once, bool, "once", by=f'Tool "{name}"')
+        expect(alone, bool, "alone", by=f'Tool "{name}"')
         expect(may_report, bool, "may_report", by=f'Tool "{name}"')
         expect(description, str, "description", by=f'Tool "{name}"')
         expect(schema, Mapping, "schema", by=f'Tool "{name}"')
@@ -90,7 +94,17 @@ class Tool:
             raise ToolError(f'tool "{name}": {error}') from None
         does = function or invoke
         self.__attrs_init__(
-            name, description, parameters, invoke, result, place, does, once, agent, may_report
+            name,
+            description,
+            parameters,
+            invoke,
+            result,
+            place,
+            does,
+            once,
+            alone,
+            agent,
+            may_report,
         )
 
     @property

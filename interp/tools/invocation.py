@@ -6,26 +6,48 @@ not caught. Nothing can be done about ``os._exit``, which ends the process at on
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Awaitable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 from gram import GramError, expect
 
-from ..concurrency import LoopThread, call_in_thread
+from ..concurrency import call_in_thread, in_loop_of_user, waited_for
 from ..errors import ToolError, said_by
 from ..json_text import Json, JsonText, write_json
 from .implementation import Tool
 from .users_code import is_from_outside
 
+PlainCall: TypeAlias = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""How the plain function of a tool is called without blocking: by default in a worker thread."""
 
-def call_tool(tool: Tool, args: Mapping[str, Json], *, loop: LoopThread | None = None) -> JsonText:
+
+async def acall_tool(
+    tool: Tool, args: Mapping[str, Json], plainly: PlainCall = call_in_thread
+) -> JsonText:
     """Call a tool with arguments that have been checked; return its result as JSON text.
 
     Args:
         tool: the tool.
         args: its arguments.
-        loop: the event loop for an async tool; None to open one and close it after the call.
+        plainly: how its function is called, unless that is a coroutine function.
+
+    Raises:
+        ToolError: the tool raised, or returned what is not JSON.
+    """
+    if inspect.iscoroutinefunction(tool.invoke):
+        result = await in_loop_of_user(lambda: _awaited(tool, _called(tool, args)))
+    else:
+        result = await plainly(lambda: _called(tool, args))
+        if inspect.isawaitable(result):
+            result = await in_loop_of_user(lambda: _awaited(tool, result))
+    return _written(tool, result)
+
+
+def call_tool(tool: Tool, args: Mapping[str, Json]) -> JsonText:
+    """The same for code that blocks: a plain function is called right here.
 
     Raises:
         ArgumentError: ``tool`` is not a Tool, or ``args`` not a mapping.
@@ -33,46 +55,12 @@ def call_tool(tool: Tool, args: Mapping[str, Json], *, loop: LoopThread | None =
     """
     expect(tool, Tool, "tool", by="invoke_tool")
     expect(args, Mapping, "args", by="invoke_tool")
-    result = _called(tool, args)
-    if inspect.isawaitable(result):
-        used = loop or LoopThread()
-        try:
-            with _Telling(tool):
-                result = used.run(_awaited(result))
-        finally:
-            if loop is None:
-                used.close()
-    return _written(tool, result)
-
-
-async def acall_tool(tool: Tool, args: Mapping[str, Json]) -> JsonText:
-    """Call a tool like `call_tool`, without blocking: a plain function runs in a thread.
-
-    Raises:
-        ToolError: the tool raised, or returned what is not JSON.
-    """
-    import asyncio  # imported late: it takes longer than a short program
 
     if inspect.iscoroutinefunction(tool.invoke):
-        result = _called(tool, args)
-    else:
-        result = await call_in_thread(lambda: _called(tool, args))
+        return waited_for(acall_tool(tool, args))
+    result = _called(tool, args)
     if inspect.isawaitable(result):
-
-        async def told() -> Any:
-            with _Telling(tool):
-                return await result
-
-        # In a new task, so that a tool that cancels its task does not cancel the run.
-        task = asyncio.ensure_future(told())
-        try:
-            result = await task
-        except asyncio.CancelledError as error:
-            if not is_from_outside(error):
-                raise _failure(tool, error) from error
-            if not task.done() or task.cancelled() or task.exception() is not None:
-                raise
-            result = task.result()  # it had ended when the run was cancelled
+        result = waited_for(in_loop_of_user(lambda: _awaited(tool, result)))
     return _written(tool, result)
 
 
@@ -91,35 +79,40 @@ def _called(tool: Tool, args: Mapping[str, Json]) -> Any:
     Its exceptions become a ToolError here, in its thread, because some exceptions, such as
     StopIteration, cannot be raised out of a coroutine.
     """
-    with _Telling(tool):
+    with _telling(tool):
         return tool.invoke(dict(args))
 
 
-async def _awaited(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable
+async def _awaited(tool: Tool, result: Awaitable[Any]) -> Any:
+    """What a tool gives that is a coroutine, in a task of its own.
 
-
-class _Telling:
-    """Turns what a tool raises inside into a ToolError; a cancellation from outside goes on.
-
-    A class, since one made by `contextmanager` takes three times as long, at every call.
-
-    Args:
-        tool: the tool that is called.
+    So a tool that cancels its task does not cancel the run.
     """
 
-    __slots__ = ("_tool",)
+    async def told() -> Any:
+        with _telling(tool):
+            return await result
 
-    def __init__(self, tool: Tool) -> None:
-        self._tool = tool
+    task = asyncio.ensure_future(told())
+    try:
+        return await task
+    except asyncio.CancelledError as error:
+        if not is_from_outside(error):
+            raise _failure(tool, error) from error
+        if not task.done() or task.cancelled() or task.exception() is not None:
+            raise
+        return task.result()  # it had ended when the run was cancelled
 
-    def __enter__(self) -> None:
-        pass
 
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if error is None or is_from_outside(error):
-            return
-        raise _failure(self._tool, error) from error
+@contextmanager
+def _telling(tool: Tool) -> Iterator[None]:
+    """Turn what a tool raises inside into a ToolError; a cancellation from outside goes on."""
+    try:
+        yield
+    except BaseException as error:
+        if is_from_outside(error):
+            raise
+        raise _failure(tool, error) from error
 
 
 def _failure(tool: Tool, error: BaseException) -> ToolError:

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, get_args, get_origin, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_origin,
+    overload,
+)
 
 from attrs import frozen
 
@@ -59,8 +69,8 @@ class FunctionTool(Tool, Generic[P, R]):
         named: Any = getattr(self.function, "__func__", self.function)
         module, name = getattr(named, "__module__", ""), getattr(named, "__qualname__", "")
         if isinstance(find_global(module, name), Tool):  # the decorator has put it there
-            return _tool_found, (module, name, self.name, self.description, self.once)
-        return _make_tool, (self.function, self.name, self.description, self.once)
+            return _tool_found, (module, name, self.name, self.description, _marks_of(self))
+        return _make_tool, (self.function, self.name, self.description, _marks_of(self))
 
 
 @overload
@@ -71,10 +81,15 @@ def tool(
     name: str | None = ...,
     description: str | None = ...,
     once: bool = ...,
+    alone: bool = ...,
 ) -> FunctionTool[P, R]: ...
 @overload
 def tool(
-    *, name: str | None = ..., description: str | None = ..., once: bool = ...
+    *,
+    name: str | None = ...,
+    description: str | None = ...,
+    once: bool = ...,
+    alone: bool = ...,
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 def tool(
     function: AnyFunction | None = None,
@@ -83,6 +98,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     once: bool = False,
+    alone: bool = False,
 ) -> FunctionTool[Any, Any] | Callable[[AnyFunction], FunctionTool[Any, Any]]:
     """Make a tool from a function, sync or async; also a decorator, with or without arguments.
 
@@ -95,6 +111,7 @@ def tool(
         name: the tool's name; by default the name of the function.
         description: the tool's description; by default the docstring up to its first section.
         once: a call of it is never repeated by itself, see `Tool`.
+        alone: no other call of the run is under way beside a call of it.
 
     Raises:
         ArgumentError: the argument is not a function, or the name or description is not a str.
@@ -111,9 +128,22 @@ def tool(
     expect(name, (str, type(None)), "name", by="tool")
     expect(description, (str, type(None)), "description", by="tool")
     expect(once, bool, "once", by="tool")
+    expect(alone, bool, "alone", by="tool")
+    marks = _Marks(once, alone)
     if function is None:
-        return lambda decorated: _make_tool(decorated, name, description, once)
-    return _make_tool(function, name, description, once)
+        return lambda decorated: _make_tool(decorated, name, description, marks)
+    return _make_tool(function, name, description, marks)
+
+
+class _Marks(NamedTuple):
+    """What a tool says of its calls, see `Tool`."""
+
+    once: bool = False
+    alone: bool = False
+
+
+def _marks_of(tool: Tool) -> _Marks:
+    return _Marks(tool.once, tool.alone)
 
 
 def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
@@ -133,19 +163,21 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
     return create_tool_specification(made.name, made.description, signature)
 
 
-def _tool_found(module: str, qualified_name: str, name: str, description: str, once: bool) -> Tool:
+def _tool_found(
+    module: str, qualified_name: str, name: str, description: str, marks: _Marks
+) -> Tool:
     """Find a tool that was pickled by the name of its decorated function in a module."""
     __import__(module)
     found = find_global(module, qualified_name)
     if not isinstance(found, Tool):
         raise ToolError(f"{qualified_name} in {module} is not a tool")
-    if (found.name, found.description, found.once) == (name, description, once):
+    if (found.name, found.description, _marks_of(found)) == (name, description, marks):
         return found
-    return _make_tool(found.function, name, description, once)
+    return _make_tool(found.function, name, description, marks)
 
 
 def _make_tool(
-    function: AnyFunction, name: str | None, description: str | None, once: bool = False
+    function: AnyFunction, name: str | None, description: str | None, marks: _Marks = _Marks()
 ) -> FunctionTool[Any, Any]:
     if isinstance(function, Tool):
         raise ToolError(f'tool "{function.name}": it is a tool already')
@@ -156,14 +188,14 @@ def _make_tool(
     known_as = name_of(function) if name is None else name
     place = place_of(function)
     try:
-        return _tool_of(function, known_as, description, place, once)
+        return _tool_of(function, known_as, description, place, marks)
     except ToolError as error:
         where, what = f"{place}: " if place else "", f'tool "{known_as}": '
         raise ToolError(f"{where}{what}{str(error).removeprefix(what)}") from None
 
 
 def _tool_of(
-    function: AnyFunction, name: str, description: str | None, place: str | None, once: bool
+    function: AnyFunction, name: str, description: str | None, place: str | None, marks: _Marks
 ) -> FunctionTool[Any, Any]:
     _require_function(function, name)
     documentation, hints = documentation_of(function), hints_of(function)
@@ -188,7 +220,8 @@ def _tool_of(
         result_schema=_result_schema(hints),
         place=place,
         function=function,
-        once=once,
+        once=marks.once,
+        alone=marks.alone,
         may_report=bool(contexts),
     )
 

@@ -1,0 +1,281 @@
+"""The event loops of the process: blocking code waits for coroutines that run in them.
+
+Two loops run in daemon threads, each from its first coroutine on. Runs that somebody waits for in
+a blocking call go on in the first; no line of the user's code runs in it. The user's coroutines
+run in the second one, which is replaced when it does not answer. A child of ``fork`` begins anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from contextvars import copy_context
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Generic, TypeVar
+
+from .clocks import GRACE, stopped
+from .threads import call_in_thread, when_left_behind
+
+T = TypeVar("T")
+
+_SLICE: Final = 0.2  # seconds: a Ctrl-C that comes just before a wait does not interrupt it
+_NOTICE: Final = 0.05  # seconds in which a loop answers that is not blocked
+_PATIENCE: Final = 2.0  # seconds for what is cancelled
+_AT_EXIT: Final = 0.2  # seconds for what is under way when the process ends
+
+
+class Caller:
+    """A thread that waits for a coroutine, and calls functions meanwhile that are for it."""
+
+    def __init__(self) -> None:
+        self._given: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+
+    async def call(self, function: Callable[[], T]) -> T:
+        """Have the thread call a function, in the context of whoever asks for it."""
+        context, answer = copy_context(), Future[T]()
+
+        def answer_it() -> None:
+            if not answer.set_running_or_notify_cancel():
+                return
+            try:
+                answer.set_result(context.run(function))
+            except Exception as error:  # noqa: BLE001  # raised again where it is awaited
+                answer.set_exception(error)
+            except BaseException as error:
+                answer.set_exception(error)
+                raise
+
+        self._given.put(answer_it)
+        return await asyncio.wrap_future(answer)
+
+    def wait_for(self, begun: _Begun[T], seconds: float | None = None) -> bool:
+        """Serve until a coroutine has ended, or for a time; returns whether it has ended."""
+        begun.ended.add_done_callback(lambda _: self._given.put(None))
+        slices = None if seconds is None else int(seconds / _SLICE)
+        while not begun.ended.done() and slices != 0:
+            try:
+                function = self._given.get(timeout=_SLICE)
+            except Empty:
+                slices = None if slices is None else slices - 1
+                continue
+            if function is not None:
+                function()
+        return begun.ended.done()
+
+
+def waited_for(coroutine: Coroutine[Any, Any, T], caller: Caller | None = None) -> T:
+    """Run a coroutine in the loop of the process, and wait for it.
+
+    Ctrl-C cancels the coroutine, and is raised when that has ended. So does the end of the tool
+    in whose thread this is called.
+
+    Args:
+        coroutine: what is run, in the context of the caller.
+        caller: what has this thread call functions; a new one by default.
+    """
+    begun = _Begun(_ours.running(), coroutine)
+    caller = caller or Caller()
+    when_left_behind(begun.cancel)
+    try:
+        caller.wait_for(begun)
+    except BaseException:  # raised again, when what was under way has ended
+        begun.cancel()
+        caller.wait_for(begun, _PATIENCE)
+        raise
+    try:
+        return begun.ended.result()
+    except CancelledError:
+        raise asyncio.CancelledError from None
+
+
+def read_by_waiting(
+    items: AsyncGenerator[T, None], caller: Caller | None = None
+) -> Generator[T, None, None]:
+    """Yield what an asynchronous generator gives, which runs in the loop of the process."""
+    caller, ends = caller or Caller(), object()
+
+    async def following() -> Any:
+        return await anext(items, ends)
+
+    try:
+        while (item := waited_for(following(), caller)) is not ends:
+            yield item
+    finally:
+        if is_in_own_loop():  # collected there: to wait would be for ever
+            _closing.append(asyncio.ensure_future(_closed(items)))
+            _closing[-1].add_done_callback(_closing.remove)
+        else:
+            waited_for(_closed(items), caller)
+
+
+_closing: Final[list[asyncio.Task[None]]] = []  # else they may be collected before they end
+
+
+async def _closed(items: AsyncGenerator[Any, None]) -> None:
+    await items.aclose()
+
+
+def is_in_own_loop() -> bool:
+    """Whether this code runs in the loop of the process, for which a thread waits."""
+    return _ours.is_here
+
+
+async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
+    """Await what a function of the user gives, where it can block no run but its own.
+
+    Below a blocking call that is the second loop; else it is the loop that runs, the user's own.
+    """
+    if not _ours.is_here:
+        return await make()
+    begun = _Begun(await _of_user.answering(), _awaited(make))
+    ended = asyncio.wrap_future(begun.ended)
+    try:
+        await asyncio.wait([ended])
+    except asyncio.CancelledError:
+        begun.cancel()
+        await asyncio.wait([ended], timeout=GRACE)
+        if not ended.done() or ended.cancelled():
+            raise
+    return ended.result()
+
+
+async def _awaited(make: Callable[[], Awaitable[T]]) -> T:
+    return await make()
+
+
+async def in_waiting_thread(function: Callable[[], T], caller: Caller) -> T:
+    """Call a plain function of the user in the thread that waits for the run.
+
+    Where none does, since the run goes on in the user's own loop, a worker thread calls it.
+    """
+    return await (caller.call(function) if _ours.is_here else call_in_thread(function))
+
+
+class _Begun(Generic[T]):
+    """A coroutine that runs in a loop of another thread, in the context of whoever begins it.
+
+    Attributes:
+        ended: done when the coroutine has ended, cancelled when that was by a cancellation.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> None:
+        self.ended: Future[T] = Future()
+        self._loop = loop
+        self._task: asyncio.Task[T] | None = None
+        self._is_cancelled = False
+        loop.call_soon_threadsafe(self._begin, coroutine)
+
+    def _begin(self, coroutine: Coroutine[Any, Any, T]) -> None:
+        self._task = self._loop.create_task(coroutine)
+        self._task.add_done_callback(self._end)
+        if self._is_cancelled:
+            self._task.cancel()
+
+    def _end(self, task: asyncio.Task[T]) -> None:
+        if task.cancelled():
+            self.ended.cancel()
+            self.ended.set_running_or_notify_cancel()
+        elif (error := task.exception()) is not None:
+            self.ended.set_exception(error)
+        else:
+            self.ended.set_result(task.result())
+
+    def cancel(self) -> None:
+        """Cancel it, from any thread."""
+
+        def cancel() -> None:
+            self._is_cancelled = True
+            if self._task is not None:
+                self._task.cancel()
+
+        with suppress(RuntimeError):  # the loop is closed: nothing runs
+            self._loop.call_soon_threadsafe(cancel)
+
+
+class _LoopThread:
+    """An event loop in a daemon thread, which begins when it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this code runs in the loop."""
+        return self._thread is threading.current_thread()
+
+    def running(self) -> asyncio.AbstractEventLoop:
+        """The loop."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_serve, args=(self._loop,), name=self._name, daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    async def answering(self) -> asyncio.AbstractEventLoop:
+        """The loop, or a new one if something blocks it."""
+        loop, answered = self.running(), Future[None]()
+        loop.call_soon_threadsafe(_set, answered)
+        done, _ = await asyncio.wait([asyncio.wrap_future(answered)], timeout=_NOTICE)
+        if done:
+            return loop
+        with self._lock:
+            if self._loop is loop:
+                loop.call_soon_threadsafe(loop.stop)
+                self._loop = None
+        return self.running()
+
+    def stop(self) -> None:
+        """End the loop, and what goes on in it, within a moment."""
+        loop, thread = self._loop, self._thread
+        if loop is not None and thread is not None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(loop.stop)
+            thread.join(_AT_EXIT)
+
+
+def _set(answered: Future[None]) -> None:
+    if not answered.done():
+        answered.set_result(None)
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop until it is stopped; then cancel its tasks and close it."""
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        loop.run_until_complete(stopped(asyncio.all_tasks(loop), _AT_EXIT / 2))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+_ours = _LoopThread("runs")
+_of_user = _LoopThread("coroutines of tools")
+
+
+def _forget_loops() -> None:
+    """Begin anew in a process that was forked, which has none of its parent's threads."""
+    global _ours, _of_user
+    _ours, _of_user = _LoopThread("runs"), _LoopThread("coroutines of tools")
+
+
+def _stop_loops() -> None:
+    _ours.stop()
+    _of_user.stop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_loops)
+atexit.register(_stop_loops)
