@@ -158,7 +158,7 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
     """
     from lenses_ext import create_tool_specification, json_schema_to_type_signature
 
-    made = function if isinstance(function, Tool) else _make_tool(function, None, None)
+    made = function if isinstance(function, Tool) else _make_tool(function, None, None, _Marks())
     signature = json_schema_to_type_signature(made.schema, return_schema=made.result_schema)
     return create_tool_specification(made.name, made.description, signature)
 
@@ -177,7 +177,7 @@ def _tool_found(
 
 
 def _make_tool(
-    function: AnyFunction, name: str | None, description: str | None, marks: _Marks = _Marks()
+    function: AnyFunction, name: str | None, description: str | None, marks: _Marks
 ) -> FunctionTool[Any, Any]:
     if isinstance(function, Tool):
         raise ToolError(f'tool "{function.name}": it is a tool already')
