@@ -50,6 +50,7 @@ from .messages import (
 )
 from .offers import definition
 from .readings import (
+    context_before,
     frame_at,
     frames_inside,
     interrupted_context,
@@ -119,6 +120,7 @@ __all__ = [
     "answer_schema_of",
     "ask_all",
     "call_text",
+    "context_before",
     "definition",
     "deny_all",
     "empty_context",

@@ -49,7 +49,7 @@ from .happened import CallDropped, Happened
 from .limits import Limits
 from .limits_reached import time_is_up
 from .messages import ConversationContext, empty_context
-from .readings import pending
+from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
 from .run_context import RunContext
 from .state import State
@@ -113,8 +113,18 @@ def start(
     expect(context, ConversationContext, "context", by="start")
     expect(limits, Limits, "limits", by="start")
     changes = checked_settings(settings) or pmap()
-    run = RunContext(pattern, model, limits, policy, changes, check_results, run_id=run_id)
-    return _begun(run, Begin((), pattern, _input(pattern, given), context))
+    taken = _input(pattern, given)
+    run = RunContext(
+        pattern,
+        model,
+        limits,
+        policy,
+        changes,
+        check_results,
+        run_id=run_id,
+        given=write_json(given if isinstance(given, str) else dict(given)),
+    )
+    return _begun(run, Begin((), pattern, taken, context))
 
 
 def start_again(
@@ -126,17 +136,17 @@ def start_again(
         state: a State of that run.
         program: the program, instead of its own.
         context: the conversation before, instead of the one it had.
+
+    Raises:
+        ValidationError: the program does not take what the run was begun with.
     """
     first = state.beginning
     was = first.run
     program = was.program if program is None else program
     changes = (was.model, was.limits, was.policy, was.settings, was.check_results)
-    run = RunContext(program, *changes, run_id=was.run_id)
-    given = getattr(first.frame, "given", None)
-    said = first.context[-1].content if given is None else given.value
-    own = 2 if first.status is Status.DONE else 1  # its input, and its result if it has ended
-    before = first.context[:-own] if context is None else context
-    return _begun(run, Begin((), program, said, before))
+    run = RunContext(program, *changes, run_id=was.run_id, given=was.given)
+    before = context_before(first) if context is None else context
+    return _begun(run, Begin((), program, _input(program, was.given.value), before))
 
 
 def _begun(run: RunContext, begin: Begin) -> Step:

@@ -96,6 +96,13 @@ def response(state: State) -> AgentResponse:
     )
 
 
+def context_before(state: State) -> ConversationContext:
+    """The conversation that a run was begun with, without what it was given."""
+    first = state.beginning
+    own = 2 if first.status is Status.DONE else 1  # its input, and its result if it has ended
+    return first.context[:-own]
+
+
 def interrupted_context(state: State) -> ConversationContext:
     """The conversation of a run that did not end, such that it can go on with another message.
 

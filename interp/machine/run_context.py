@@ -10,11 +10,14 @@ from pyrsistent import PMap, pmap
 from gram import Pattern, Value
 from lenses_ext import Model
 
+from ..json_text import JsonText, write_json
+from ..reprs import short_repr
 from .approval import ApprovalPolicy, allow_all
 from .limits import Limits
 from .messages import Usage
 
 _NOTHING: Final = Usage(0, 0)
+_NO_TEXT: Final = write_json("")
 
 
 @frozen
@@ -35,6 +38,7 @@ class RunContext:
         limit: the limit at which the whole run has stopped, or None.
         run_id: a name for the run, drawn by whoever begins it; it makes the keys of tool calls
             differ between runs. It is not compared: two runs may end in equal States.
+        given: what `start` was given, as JSON text; not compared.
     """
 
     program: Pattern
@@ -49,3 +53,4 @@ class RunContext:
     called: tuple[tuple[str, int], ...] = ()
     limit: str | None = None
     run_id: str = field(default="", eq=False)
+    given: JsonText = field(default=_NO_TEXT, eq=False, repr=short_repr)
