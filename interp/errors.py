@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gram import Fault
 
     from .machine import State
+    from .tools import Tool
 
 
 class AgentError(GramError):
@@ -20,9 +21,20 @@ class AgentError(GramError):
 
     Attributes:
         state: the state of the run, which can be resumed; None if no run had begun.
+        tools: the tools of the run, as far as they are known.
     """
 
     state: State | None = None
+    tools: tuple[Tool, ...] = ()
+
+    @property
+    def log(self) -> str | None:
+        """The run as gram, which can be kept, sent and gone on with; None if no run had begun."""
+        if self.state is None:
+            return None
+        from .records import run_text  # imported late: most errors are only shown
+
+        return run_text(self.state, self.tools)
 
     def __str__(self) -> str:
         return hidden(self.message)

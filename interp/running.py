@@ -46,9 +46,7 @@ def run(
         WorkflowError: a step of a workflow failed.
         AgentError: an approver or an observer raised; what it raised is the cause.
     """
-    from .execution import finish_for
-
-    return finish_for("run", program, user_input, library, context, options)
+    return _begin("run", program, user_input, library, context, options).finish()
 
 
 async def arun(
@@ -122,9 +120,7 @@ def execute_agent(
     **options: Unpack[interp.BeginOptions],
 ) -> interp.AgentResponse:
     """Run an agent without a tool library; the keywords and errors are those of `run`."""
-    from .execution import finish_for
-
-    return finish_for("execute_agent", program, user_input, None, context, options)
+    return _begin("execute_agent", program, user_input, None, context, options).finish()
 
 
 def execute_agent_with_library(
@@ -139,9 +135,7 @@ def execute_agent_with_library(
     The order of the arguments is the specification's; `run` takes the library first.
     """
     by = "execute_agent_with_library"
-    from .execution import finish_for
-
-    return finish_for(by, program, user_input, library, context, options)
+    return _begin(by, program, user_input, library, context, options).finish()
 
 
 def _begin(

@@ -3,6 +3,7 @@
 from .clocks import GRACE, Clock, TookTooLongError, look_at_error, stopped, to_its_end, within
 from .loops import (
     Caller,
+    OneThread,
     in_loop_of_user,
     in_waiting_thread,
     is_in_own_loop,
@@ -16,6 +17,7 @@ __all__ = [
     "GRACE",
     "Caller",
     "Clock",
+    "OneThread",
     "TookTooLongError",
     "call_in_thread",
     "in_loop_of_user",

@@ -53,6 +53,15 @@ class Caller:
         self._given.put(answer_it)
         return await asyncio.wrap_future(answer)
 
+    def serve(self) -> None:
+        """Call what is given, until `end`."""
+        while (function := self._given.get()) is not None:
+            function()
+
+    def end(self) -> None:
+        """Have `serve` end."""
+        self._given.put(None)
+
     def wait_for(self, begun: _Begun[T], seconds: float | None = None) -> bool:
         """Serve until a coroutine has ended, or for a time; returns whether it has ended."""
         begun.ended.add_done_callback(lambda _: self._given.put(None))
@@ -66,6 +75,29 @@ class Caller:
             if function is not None:
                 function()
         return begun.ended.done()
+
+
+class OneThread:
+    """A worker thread that calls functions one after another; a new one after one that hangs."""
+
+    def __init__(self) -> None:
+        self._caller: Caller | None = None
+
+    async def call(self, function: Callable[[], T]) -> T:
+        """Have the thread call a function, in the context of whoever asks for it."""
+        if self._caller is None:
+            self._caller = Caller()
+            threading.Thread(target=self._caller.serve, daemon=True).start()
+        try:
+            return await self._caller.call(function)
+        except asyncio.CancelledError:
+            self._caller = None
+            raise
+
+    def end(self) -> None:
+        """Let the thread end."""
+        if self._caller is not None:
+            self._caller.end()
 
 
 def waited_for(coroutine: Coroutine[Any, Any, T], caller: Caller | None = None) -> T:

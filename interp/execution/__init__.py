@@ -1,8 +1,7 @@
-"""Running a program: the world that performs effects, and the two pumps that drive a run."""
+"""Running a program: the loop that drives a run, and the world that performs its effects."""
 
-from .beginning import begin, begin_for, finish_for, first_state_of, resumed
+from .beginning import begin, begin_for, first_state_of, resumed
 from .observations import (
-    NOT_WAITED_FOR,
     AgentFinished,
     AgentStarted,
     Finished,
@@ -19,14 +18,12 @@ from .observations import (
 from .options import Answer, BeginOptions, OnToolError, RunOptions, named_model
 from .runs import Run
 from .scheduling import startable
-from .world import AsyncReport, LiveWorld, Report, World
+from .world import LiveWorld, Report, World
 
 __all__ = [
-    "NOT_WAITED_FOR",
     "AgentFinished",
     "AgentStarted",
     "Answer",
-    "AsyncReport",
     "BeginOptions",
     "Finished",
     "LiveWorld",
@@ -43,7 +40,6 @@ __all__ = [
     "World",
     "begin",
     "begin_for",
-    "finish_for",
     "finished",
     "first_state_of",
     "named_model",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Final, Unpack, cast
 
 from gram import ArgumentError, Document, Pattern, expect
@@ -21,14 +20,14 @@ from ..machine import (
     allow_all,
     ask_all,
     empty_context,
-    first_state,
     response,
+    start,
 )
 from ..programs import the_agent
 from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
-from .options import BeginOptions, RunOptions, check_options, is_watched, named_model
-from .progress import Progress
-from .runs import Run, answer_of
+from .driver import Driver
+from .options import BeginOptions, RunOptions, check_options, named_model
+from .runs import Run
 
 if TYPE_CHECKING:
     from ..records import RecordedRun, RunFile
@@ -67,32 +66,6 @@ def begin_for(
         program, user_input, library, context: what it was called with.
         options: the keywords that it was called with.
     """
-    return Run._of(_begun(by, program, user_input, library, context, options))
-
-
-def finish_for(
-    by: str,
-    program: ProgramLike,
-    user_input: Given,
-    library: LibraryLike,
-    context: ConversationContext | None,
-    options: BeginOptions,
-) -> AgentResponse:
-    """Begin a run for a function named ``by`` and go on to its end, see `begin_for`."""
-    limits = options.get("limits") or _LIMITS
-    begin = partial(_begun, by, program, user_input, library, context, options)
-    return answer_of(begin, limits, is_watched=is_watched(options))
-
-
-def _begun(
-    by: str,
-    program: ProgramLike,
-    user_input: Given,
-    library: LibraryLike,
-    context: ConversationContext | None,
-    options: BeginOptions,
-) -> Progress:
-    """What `begin_for` and `finish_for` begin, the second in the thread that takes the steps."""
     _refuse_swapped(library, context)
     library = library_of(library, by=by)
     context = empty_context if context is None else context
@@ -107,7 +80,7 @@ def _begun(
 
         del others["store"]
         others["record"] = new_run(store, state.run_id, conversation=str(conversation))
-    return Progress(state, library, cast(RunOptions, others))
+    return Run._of(Driver(state, library, cast(RunOptions, others)))
 
 
 def first_state_of(
@@ -149,7 +122,7 @@ def first_state_of(
 
         context = context_of(store, conversation)
     agent = with_agents(chosen, library, match=options.get("match", "full"))
-    return first_state(
+    return start(
         agent,
         user_input,
         context,
@@ -159,7 +132,7 @@ def first_state_of(
         settings=options.get("settings"),
         check_results=options.get("check_results") is not False,
         run_id=run_id or os.urandom(8).hex(),
-    )
+    ).state
 
 
 _LIMITS: Final = Limits()

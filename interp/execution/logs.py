@@ -19,7 +19,6 @@ from ..machine import (
     Event,
     Message,
     ModelReplied,
-    State,
     ToolReturned,
 )
 from ..models import AnyModel
@@ -38,8 +37,8 @@ def log_effect(effect: Effect, model: AnyModel) -> None:
         _tools.debug("call %s %s", effect.name, redact_error(effect.arguments))
 
 
-def log_event(effect: Effect | None, event: Event, _: State) -> None:
-    """Log what the model or a tool answered; a watcher."""
+def log_event(event: Event) -> None:
+    """Log what the model or a tool answered."""
     if isinstance(event, ModelReplied) and _model.isEnabledFor(logging.DEBUG):
         usage = f"{_count(event.usage.input_tokens)}+{_count(event.usage.output_tokens)} tokens"
         cut_off = ", cut off" if event.truncated else ""

@@ -7,7 +7,7 @@ otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias, Union
+from typing import TypeAlias, Union
 
 from attrs import field, frozen
 
@@ -17,19 +17,20 @@ from ..machine import (
     AgentResponse,
     Ask,
     At,
+    CallAnswered,
     CallTool,
     Event,
+    FrameBegun,
+    FrameEnded,
     ModelReplied,
     State,
     Status,
+    Step,
     ToolInvocation,
     call_text,
-    endings,
     frame_at,
-    frames_begun,
     frames_inside,
     is_of_plain_agent,
-    newly_answered,
     progress_text,
     response,
 )
@@ -149,38 +150,25 @@ Observation: TypeAlias = Union[
 ]
 """What there is to see of a run while it happens."""
 
-NOT_WAITED_FOR: Final = "not waited for: another step failed"
-"""Why an agent or workflow is let go that did not fail itself."""
 
-
-def observations(before: State, event: Event, after: State) -> Iterator[Observation]:
+def observations(event: Event, step: Step) -> Iterator[Observation]:
     """What there is to see of a step."""
     if isinstance(event, ModelReplied) and event.message.tool_calls and event.message.content:
         yield SaidBeforeCalls(event.at, event.message.content)
-    answered = [ToolFinished(*each) for each in newly_answered(before, event, after)]
-    yield from (each for each in answered if each.at == event.at)
-    around: list[AgentFinished | ToolFinished] = list(_ended(before, event, after))
-    around += [each for each in answered if each.at != event.at]
-    yield from sorted(around, key=lambda each: -len(each.at))  # what is inside ends first
-    for frame in frames_begun(before, after):
-        yield AgentStarted(frame.place, frame.name)
-
-
-def _ended(before: State, event: Event, after: State) -> Iterator[AgentFinished]:
-    frames = list(frames_begun(after, before))
-    if not frames:
-        return
-    outcomes = {frame.place: outcome for frame, outcome in endings(before, event)}
-    for frame in reversed(frames):
-        outcome = outcomes.get(frame.place)
-        given = (None, NOT_WAITED_FOR) if outcome is None else (outcome.said, outcome.error)
-        yield AgentFinished(frame.place, frame.name, *given)
+    for each in step.happened:
+        match each:
+            case CallAnswered():
+                yield ToolFinished(each.at, each.invocation)
+            case FrameBegun():
+                yield AgentStarted(each.at, each.name)
+            case FrameEnded():
+                yield AgentFinished(each.at, each.name, each.said, each.error)
 
 
 def under_way(state: State) -> Iterator[AgentStarted]:
     """What there is to see of a run when it is taken up: the agents inside that have begun."""
     for frame in frames_inside(state):
-        yield AgentStarted(frame.place, frame.name)
+        yield AgentStarted(frame.at, frame.name)
 
 
 def finished(state: State) -> Finished:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Union, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Union, get_args
 
 from gram import ArgumentError, GramEncodeError, did_you_mean, expect
 from lenses_ext import Match, Model
 
 from ..errors import ConfigurationError
-from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, State
+from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, Step
 from ..models import LanguageModel
 
 if TYPE_CHECKING:
@@ -33,11 +32,13 @@ Approver: TypeAlias = Callable[[Ask], Union[Answer, Awaitable[Answer]]]
 OnToolError: TypeAlias = Literal["tell", "raise"]
 """What happens when a tool raises: the model is told, or the run stops."""
 
-Observer: TypeAlias = Callable[[Effect, Event], None]
-"""Called with every effect and the event that answered it, after the event has been folded."""
+Observer: TypeAlias = Callable[[Effect, Event], Union[Awaitable[None], None]]
+"""Called with every effect and the event that answered it, after the event has been folded.
 
-Watcher: TypeAlias = Callable[[Union[Effect, None], Event, State], None]
-"""Called after each step with the effect, the event that answered it and the State they led to.
+It may be a coroutine function, or an object with an async ``__call__``."""
+
+Watcher: TypeAlias = Callable[[Union[Effect, None], Event, Step], Union[Awaitable[None], None]]
+"""Called after each step with the effect, the event that answered it and the step they led to.
 
 The effect is None where the caller changed the run, which is a `Resumed`. The events that a
 watcher is given are the whole run: folded over the State it began with, they give every State."""
@@ -65,7 +66,10 @@ class RunOptions(TypedDict, total=False):
         on_tool_error: ``tell`` the model of a tool that raised (the default), or ``raise`` its
             ToolError, whose cause is what the tool raised.
         observe: called with every effect and the event that answered it.
-        watch: the same with the State that the event led to, see `Watcher`.
+        watch: the same with the step that the event led to, see `Watcher`.
+        at_once: how many effects may be under way at once; None is no limit. With 1, all plain
+            tools of the run are called in one thread: with ``tool_seconds=None`` in the one that
+            waits for the run.
         record: a new file in which the run is recorded, see `interp.records.run_file`; what is
             recorded can be resumed and replayed.
         store: the store that the run is recorded in, or where it is, see `interp.stores`; what is
@@ -87,6 +91,7 @@ class RunOptions(TypedDict, total=False):
     on_tool_error: OnToolError
     observe: Observer | None
     watch: Watcher | None
+    at_once: int | None
     record: PathLike | RunLog | None
     store: StoreLike | None
     conversation: str | None
@@ -118,12 +123,6 @@ def named_model(model: ModelChoice) -> Model | None:
         raise ConfigurationError(str(error)) from None
 
 
-def is_watched(options: RunOptions | BeginOptions) -> bool:
-    """Whether somebody beside the log is told of each step."""
-    found = _WATCHING.intersection(options)
-    return any(options.get(name) is not None for name in found) if found else False
-
-
 def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     """Refuse options of the wrong type, before anything is done with them.
 
@@ -133,8 +132,7 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
 
     Raises:
         ArgumentError: an option is of the wrong type, or there is none of its name.
-        ConfigurationError: ``on_tool_error`` has another value than the two it can have, or an
-            observer is a coroutine function.
+        ConfigurationError: ``on_tool_error`` or ``at_once`` has a value that it cannot have.
     """
     for name, value in options.items():
         if value is not None and (kind := _KINDS.get(name)) is not None:
@@ -153,16 +151,14 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     if record is not None and not hasattr(record, "held"):  # what has that is a log of runs
         expect(record, (str, os.PathLike), "record", by=by)
     world = options.get("world")
-    if world is not None and not (hasattr(world, "perform") or hasattr(world, "aperform")):
-        found = type(world).__name__
-        raise ArgumentError(f"{by}: world must have perform or aperform, got {found}")
+    if world is not None and not hasattr(world, "perform"):
+        raise ArgumentError(f"{by}: world must have perform, got {type(world).__name__}")
     if record is not None and options.get("store") is not None:
         raise ConfigurationError("a run is recorded in a file or in a store: give record or store")
     if options.get("conversation") is not None and options.get("store") is None:
         raise ConfigurationError("a conversation is in a store: give store, too")
-    for name in ("observe", "watch"):
-        if (function := options.get(name)) and inspect.iscoroutinefunction(function):
-            raise ConfigurationError(f"{name} must be a plain function, got a coroutine function")
+    if (at_once := options.get("at_once")) is not None and at_once < 1:
+        raise ConfigurationError(f"at_once is at least 1, found {at_once}")
     if unknown := sorted(options.keys() - _NAMES.keys()):
         hint = did_you_mean(unknown[0], _NAMES)
         raise ArgumentError(f"{by}: there is no option {unknown[0]}; {hint or 'see RunOptions'}")
@@ -181,12 +177,11 @@ _KINDS: Mapping[str, Any] = {
     "approve": Callable,
     "observe": Callable,
     "watch": Callable,
+    "at_once": int,
     "base_url": str,
     "conversation": str,
     "agent": str,
 }
-
-_WATCHING: Final = frozenset({"observe", "watch", "record", "store", "telemetry"})
 
 _PLAIN = {"agent", "approve", "base_url", "limits", "model", "policy", "settings"}
 """Options that are checked by their types alone, or later."""

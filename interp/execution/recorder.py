@@ -2,111 +2,102 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from time import monotonic
-from typing import Any
+from typing import TypeVar
 
-from attrs import frozen
-
+from ..concurrency import call_in_thread, to_its_end
 from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
-from ..machine import Ask, At, CallModel, CallTool, Effect, Event, Resumed, State, Status
+from ..machine import Ask, CallModel, CallTool, Effect, Event, State, Status
 from ..models import noticing_retries
-from ..records import (
-    Begun,
-    Failed,
-    Folded,
-    Note,
-    PathLike,
-    Retried,
-    RunFile,
-    RunLog,
-    Stopped,
-)
+from ..records import Begun, Failed, Folded, Note, Retried, RunLog, Stopped
 from ..redaction import redact_error
 from ..tools import Tool
-from .world import AsyncReport, Report, World
+
+T = TypeVar("T")
 
 
 class Recorder:
     """Writes the events of a run to its log, and notes of what happened between them.
 
+    A log that blocks is asked in a worker thread, so that the event loop goes on.
+
     Args:
         log: a file, or what a store keeps of one run.
         tools: the tools of the run by their names, as far as they are known.
-
-    Attributes:
-        unanswered: the positions of what has begun, and has no answer.
     """
 
     def __init__(self, log: RunLog, tools: Mapping[str, Tool]) -> None:
         self._log = log
         self._tools = tools
-        self._began: dict[At, float] = {}
-        self.unanswered = set(log.unanswered)
+        self._notes: set[asyncio.Task[None]] = set()
 
-    def around(self, world: World) -> World:
-        """A world that does the same as another, and whose effects are noted and timed."""
-        return _Noted(world, self)
-
-    @contextmanager
-    def held(self, standing: Callable[[], State]) -> Iterator[None]:
+    @asynccontextmanager
+    async def held(self, standing: Callable[[], State]) -> AsyncIterator[tuple[Event, ...]]:
         """Hold the log, see `RunLog.held`; what stops the run inside is noted.
 
         Args:
             standing: gives the State of the run.
-        """
-        with self._log.held(standing):
-            try:
-                yield
-            except BaseException as error:  # noted, and raised again
-                if standing().status is not Status.DONE:
-                    with suppress(OSError, StoreError):
-                        self._log.note(Stopped(_told(error)))
-                raise
 
-    def write(
-        self,
-        effect: Effect | None,
-        event: Event,
-        state: State,
-        new: Sequence[Effect],
-        before: State | None = None,
+        Returns:
+            The events that the log has beside those of the State.
+        """
+        holding = self._log.held(standing)
+        missed = await self._ask(holding.__enter__)
+        try:
+            yield missed
+        except BaseException as error:
+            if standing().status is not Status.DONE:
+                with suppress(OSError, StoreError):
+                    await self._ask(partial(self._log.note, Stopped(_told(error))))
+            leave = partial(holding.__exit__, type(error), error, error.__traceback__)
+            if not await self._ask(leave):
+                raise
+        else:
+            await self._ask(partial(holding.__exit__, None, None, None))
+
+    async def append(
+        self, effect: Effect | None, event: Event, state: State, seconds: float | None
     ) -> None:
-        """Write an event that has been folded, see `Folded`.
+        """Write an event and what it led to, see `Folded`.
 
         Raises:
-            AgentError: the file cannot be written; what was recorded before is whole.
+            AgentError: the log cannot be written; what was recorded before is whole.
         """
-        began = self._began.pop(effect.at, None) if effect else None
-        seconds = None if began is None else monotonic() - began
-        self.unanswered.discard(event.at)
-        folded = Folded(event, effect, state, new, before)
-        self._recorded(lambda: self._log.append(folded, seconds))
+        folded = Folded(event, effect, state)
+        await self._ask(partial(self._recorded, partial(self._log.append, folded, seconds)))
 
-    @contextmanager
-    def noting(self, effect: Effect) -> Iterator[None]:
+    @asynccontextmanager
+    async def noting(self, effect: Effect) -> AsyncIterator[None]:
         """Note that an effect begins, and whatever happens until it ends."""
-        at, began = effect.at, monotonic()
+        at = effect.at
         if isinstance(effect, Ask):  # it begins when it is allowed
-            self._began[at] = began
             yield
             return
-        self._note(Begun(at), may_be_lost=self._may_be_repeated(effect))
-        self.unanswered.add(at)
-        self._began[at] = began = monotonic()
+        may_be_lost = self._may_be_repeated(effect)
+        await self._ask(partial(self._note, Begun(at), may_be_lost=may_be_lost))
+        began = monotonic()
 
         def retried(error: ModelError, wait: float) -> None:
-            self._note(Retried(at, _told(error), wait))
+            note = Retried(at, _told(error), wait)
+            task = asyncio.ensure_future(self._ask(partial(self._note, note)))
+            self._notes.add(task)
+            task.add_done_callback(self._notes.discard)
 
         try:
             with noticing_retries(retried):
                 yield
         except BaseException as error:  # noted, and raised again
+            failed = Failed(at, _told(error), monotonic() - began)
             with suppress(AgentError):
-                self._note(Failed(at, _told(error), monotonic() - began))
+                await self._ask(partial(self._note, failed))
             raise
+        finally:
+            if self._notes:
+                await asyncio.wait(self._notes)
 
     def _may_be_repeated(self, effect: Effect) -> bool:
         """Whether an effect is made again where it is not known if it was made."""
@@ -118,7 +109,7 @@ class Recorder:
     def _note(self, note: Note, *, may_be_lost: bool = False) -> None:
         self._recorded(lambda: self._log.note(note, may_be_lost=may_be_lost))
 
-    def _recorded(self, write: Callable[[], Any]) -> None:
+    def _recorded(self, write: Callable[[], object]) -> None:
         try:
             write()
         except OSError as error:
@@ -127,41 +118,14 @@ class Recorder:
                 f"{self._log.name}: the run is no longer recorded: {reason}"
             ) from error
 
-
-def recorder_of(
-    record: PathLike | RunLog,
-    state: State,
-    tools: Mapping[str, Tool],
-    change: Resumed | None,
-    new: Sequence[Effect],
-) -> Recorder:
-    """What records a run from now on.
-
-    Args:
-        record: the path of a new file, or a log, also one that the run was recorded in before.
-        state: the State that the run goes on from.
-        tools: the implementations of its tools.
-        change: what led to that State after it was read from its file.
-        new: what is to be done since that change.
-
-    Raises:
-        OSError, StoreError: the new log exists, or the log cannot be written.
-    """
-    log = RunFile(record) if isinstance(record, (str, os.PathLike)) else record
-    recorder = Recorder(log, tools)
-    if not log.has_begun:
-        log.begin(state, tools.values())
-    elif change:
-        with recorder.held(lambda: state):
-            recorder.write(None, change, state, new)
-    return recorder
+    async def _ask(self, function: Callable[[], T]) -> T:
+        """Ask the log for something, to the end of it whatever is cancelled meanwhile."""
+        return await to_its_end(call_in_thread(function)) if self._log.blocks else function()
 
 
 def _told(error: BaseException) -> str:
     """What stopped a run, or an effect, in one line of words."""
-    from asyncio import CancelledError  # imported late: most runs need it for nothing else
-
-    if isinstance(error, CancelledError):
+    if isinstance(error, asyncio.CancelledError):
         return "given up"
     if isinstance(error, GeneratorExit):
         return "nobody read on"
@@ -170,17 +134,3 @@ def _told(error: BaseException) -> str:
     if isinstance(error, ApprovalNeeded):
         return "a call waits for approval"
     return redact_error(str(error)) or type(error).__name__
-
-
-@frozen
-class _Noted:
-    world: World
-    recorder: Recorder
-
-    def perform(self, effect: Effect, report: Report | None) -> Event:
-        with self.recorder.noting(effect):
-            return self.world.perform(effect, report)
-
-    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
-        with self.recorder.noting(effect):
-            return await self.world.aperform(effect, report)

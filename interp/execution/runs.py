@@ -1,24 +1,19 @@
-"""A run: a State and a world, and the two pumps that bring them together.
-
-A pump has the effects of the state performed and folds in the events that answer them. One pump
-blocks, the other does not; `startable` decides for both what may begin next.
-"""
+"""A run: a State and a world, which a driver brings together."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Unpack
 
 from gram import expect
 
+from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
 from ..machine import AgentResponse, State
 from ..tools import LibraryLike, library_of
-from .blocking_pump import drive
+from .driver import Driver
 from .observations import Finished, Observation
 from .options import RunOptions, check_options
-from .progress import Progress
-from .unattended import Unattended, may_be_unattended
 
 
 class Run:
@@ -51,19 +46,19 @@ class Run:
         check_options(options, by="Run")
         if options.get("conversation") is not None:
             raise ConfigurationError("Run: a turn of a conversation begins with begin or run")
-        self._progress = Progress(state, library_of(library, by="Run"), options)
+        self._driver = Driver(state, library_of(library, by="Run"), options)
 
     @classmethod
-    def _of(cls, progress: Progress) -> Run:
+    def _of(cls, driver: Driver) -> Run:
         """A run that has begun, whose options were checked where it began."""
         run = cls.__new__(cls)
-        run._progress = progress
+        run._driver = driver
         return run
 
     @property
     def state(self) -> State:
         """The last complete State."""
-        return self._progress.state
+        return self._driver.state
 
     def __repr__(self) -> str:
         return repr(self.state).replace("State", "Run", 1)
@@ -81,16 +76,15 @@ class Run:
             LimitError: a limit was reached.
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
-        run = self._progress
-        return answer_of(lambda: run, run.state.limits, is_watched=run.is_watched)
+        try:
+            return waited_for(self._finished(), self._driver.caller)
+        except AgentError as error:
+            raise _without_frames(error) from error.__cause__
 
     async def afinish(self) -> AgentResponse:
-        """Go on to the end without blocking, the tools of a turn at once; see `finish`."""
-        from .async_pump import adrive  # asyncio takes longer to import than a short program runs
-
+        """Go on to the end in the event loop that runs; see `finish`."""
         try:
-            seen = adrive(self._progress, words=False, is_read=False)
-            return _last([each async for each in seen])
+            return await self._finished()
         except AgentError as error:
             raise _without_frames(error) from error.__cause__
 
@@ -100,38 +94,18 @@ class Run:
         Args:
             words: whether to show the words of the model; without, its replies come whole.
         """
-        return drive(self._progress, words=words)
+        return read_by_waiting(self._driver.drive(words=words), self._driver.caller)
 
     def astream(self, *, words: bool = True) -> AsyncIterator[Observation]:
-        """Go on without blocking, and show what happens as it happens; see `stream`."""
-        from .async_pump import adrive  # see `afinish`
+        """Go on in the event loop that runs, and show what happens as it happens; see `stream`."""
+        return self._driver.drive(words=words)
 
-        return adrive(self._progress, words=words)
-
-
-def answer_of(begin: Callable[[], Progress], limits: object, *, is_watched: bool) -> AgentResponse:
-    """Begin a run and go on to its end, see `Run.finish`.
-
-    Args:
-        begin: begins the run. Where nobody watches it, another thread calls this, so that a run
-            is the affair of one thread.
-        limits: those of the run, as they were given.
-        is_watched: whether somebody beside the log is told of its steps.
-    """
-    try:
-        if may_be_unattended(limits, is_watched=is_watched):
-            return Unattended(begin).finish()
-        return _last(drive(begin(), words=False, is_read=False))
-    except AgentError as error:
-        raise _without_frames(error) from error.__cause__
-
-
-def _last(observations: Iterable[Observation]) -> AgentResponse:
-    """The response that a run ends with; errors are raised before it."""
-    for each in observations:
-        found = each
-    assert isinstance(found, Finished)
-    return found.response
+    async def _finished(self) -> AgentResponse:
+        driven: AsyncGenerator[Observation, None] = self._driver.drive(words=False, is_read=False)
+        async for each in driven:
+            found = each
+        assert isinstance(found, Finished)
+        return found.response
 
 
 def _without_frames(error: AgentError) -> AgentError:

@@ -14,9 +14,7 @@ unless they are asked for. The names of the conventions are in this module alone
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from threading import Lock
-from time import time_ns
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -25,7 +23,7 @@ from attrs import define
 from gram import Pattern, expect
 from lenses_ext import Model, agent_model, is_agent, to_json_value, view
 
-from ..errors import ApprovalNeeded, ConfigurationError, ProtocolError
+from ..errors import ApprovalNeeded, ConfigurationError
 from ..json_text import Json, read_json, write_json
 from ..machine import (
     AgentFrame,
@@ -36,22 +34,22 @@ from ..machine import (
     CallTool,
     Effect,
     Event,
-    Frame,
+    FrameBegun,
+    FrameEnded,
     FunctionRole,
     Message,
     ModelReplied,
     State,
+    Step,
     ToolReturned,
     Usage,
-    endings,
-    frame_at,
+    frames_inside,
 )
 from ..redaction import is_plain_word, redact, redact_error, redacted_json, redactor
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
 
-    from .world import AsyncReport, Report, World
 
 _OPERATION = "gen_ai.operation.name"
 _PROVIDER = "gen_ai.provider.name"
@@ -117,8 +115,8 @@ class Telemetry:
         self._content = content
 
     @contextmanager
-    def running(self, state: Callable[[], State]) -> Iterator[Callable[[World], World]]:
-        """The span of a run while it goes on; gives what puts a world inside it.
+    def running(self, state: Callable[[], State]) -> Iterator[RunSpans]:
+        """The span of a run while it goes on; gives what makes the spans inside it.
 
         Args:
             state: the State of the run when it is asked.
@@ -128,9 +126,9 @@ class Telemetry:
         span.set_attribute(_AGENT_ID, first.run_id)
         if self._content:
             span.set_attribute(_INPUT, _messages(first.context))
-        inside = _Inside(self, state, self.within(span))
+        inside = RunSpans(self, first, self.within(span))
         try:
-            yield lambda world: _Spanned(world, self, inside)
+            yield inside
         except GeneratorExit:
             raise
         except BaseException as error:  # the span says so, and it is raised again
@@ -240,121 +238,84 @@ class Telemetry:
         return found
 
 
-class _Inside:
-    """The spans of the agents and workflows inside a run.
+class RunSpans:
+    """The spans inside that of a run: of its effects, and of the agents and workflows in it.
 
-    Each begins with the first effect in it, and ends when the last one was answered; that it has
-    ended is seen of the State when the next effect begins, whichever branch that is of.
+    Args:
+        telemetry: what makes them.
+        state: the State that the run goes on from.
+        within: the context of the run's own span.
     """
 
-    def __init__(self, telemetry: Telemetry, state: Callable[[], State], within: Any) -> None:
-        self._telemetry, self._state, self._within = telemetry, state, within
-        self._open: dict[At, _Frame] = {}
-        self._lock = Lock()  # blocking runs perform effects in threads
+    def __init__(self, telemetry: Telemetry, state: State, within: Any) -> None:
+        self._telemetry, self._model, self._within = telemetry, state.model, within
+        self._open: dict[At, _FrameSpan] = {}
+        for frame in frames_inside(state):
+            self._begin(frame)
 
-    def around(self, effect: Effect) -> tuple[list[_Frame], Any]:
-        """The frames that an effect is in, and the context of the innermost."""
-        state, found, within = self._state(), list[_Frame](), self._within
-        with self._lock:
-            for place in [each for each in self._open if not _is_live(state, each)]:
-                self._open.pop(place).end()
-            frame: Frame | None = state.frame
-            while frame is not None and (frame := frame.inner(effect.at)) is not None:
-                if frame.place not in self._open:
-                    pattern = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
-                    span = self._telemetry.invoking(pattern, state.model, within)
-                    self._open[frame.place] = _Frame(span, self._telemetry.within(span))
-                found.append(self._open[frame.place])
-                within = found[-1].within
-        return found, within
+    @contextmanager
+    def performing(self, effect: Effect) -> Iterator[Callable[[Event], None]]:
+        """The span of an effect, current while it is performed; gives what takes its answer."""
+        if isinstance(effect, Ask):
+            yield lambda _: None
+            return
+        frames = self._around(effect.at)
+        within = frames[-1].within if frames else self._within
+        with self._telemetry.performing(effect, within) as span:
 
-    def answered(self, frames: list[_Frame], event: Event) -> None:
-        """Take that something in some frames was answered."""
-        with self._lock:
-            for each in frames:
-                each.ended = time_ns()
-                each.usage += event.usage if isinstance(event, ModelReplied) else Usage(0, 0)
-            if self._open:
-                self._mark_failed(event)
+            def answered(event: Event) -> None:
+                self._telemetry.answered(span, event)
+                for each in frames:
+                    each.usage += event.usage if isinstance(event, ModelReplied) else Usage(0, 0)
 
-    def broken_off(self, frames: list[_Frame], error: BaseException) -> None:
-        """Take that an effect in some frames gave no answer, which stops them too."""
-        with self._lock:
-            for each in frames:
-                each.ended = time_ns()
-                self._telemetry.failed(each.span, error)
+            try:
+                yield answered
+            except Exception as error:  # the spans around say so too, and it is raised again
+                for each in frames:
+                    self._telemetry.failed(each.span, error)
+                raise
 
-    def _mark_failed(self, event: Event) -> None:
-        """Mark the spans of the agents and workflows that an event makes fail."""
-        with suppress(ProtocolError):  # nobody waits for the answer any more
-            for frame, outcome in endings(self._state(), event):
-                if outcome.error is not None and frame.place in self._open:
-                    kind = "agent_error" if isinstance(frame, AgentFrame) else "workflow_error"
-                    span = self._open[frame.place].span
-                    self._telemetry.failed(span, None, outcome.error, kind=kind)
+    def happened(self, step: Step) -> None:
+        """Begin and end the spans of the agents and workflows that a step begins and ends."""
+        for each in step.happened:
+            if isinstance(each, FrameBegun):
+                self._begin(each)
+            elif isinstance(each, FrameEnded) and each.at in self._open:
+                ended = self._open.pop(each.at)
+                if each.error is not None and not each.was_dropped:
+                    kind = "agent_error" if isinstance(each.frame, AgentFrame) else "workflow_error"
+                    self._telemetry.failed(ended.span, None, each.error, kind=kind)
+                ended.end()
 
     def end_all(self) -> None:
         """End the spans of what is still open."""
-        with self._lock:
-            while self._open:
-                self._open.popitem()[1].end()
+        while self._open:
+            self._open.popitem()[1].end()
+
+    def _begin(self, begun: FrameBegun) -> None:
+        frame, around = begun.frame, self._around(begun.at)
+        pattern = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
+        within = around[-1].within if around else self._within
+        span = self._telemetry.invoking(pattern, self._model, within)
+        self._open[begun.at] = _FrameSpan(span, self._telemetry.within(span))
+
+    def _around(self, at: At) -> list[_FrameSpan]:
+        """The spans of the agents and workflows that a position is in, those around first."""
+        places = [at[:size] for size in range(1, len(at))]
+        return [self._open[place] for place in places if place in self._open]
 
 
 @define
-class _Frame:
+class _FrameSpan:
     """The span of an agent or a workflow inside a run."""
 
     span: Span
     within: Any
     usage: Usage = Usage(0, 0)
-    ended: int | None = None
 
     def end(self) -> None:
         _set_usage(self.span, self.usage)
-        self.span.end(self.ended)
-
-
-def _is_live(state: State, place: At) -> bool:
-    return frame_at(state, (*place, 0)).place == place
-
-
-class _Spanned:
-    """A world that does the same as another, each effect in a span."""
-
-    def __init__(self, world: World, telemetry: Telemetry, inside: _Inside) -> None:
-        self._world, self._telemetry, self._inside = world, telemetry, inside
-
-    def perform(self, effect: Effect, report: Report | None) -> Event:
-        if isinstance(effect, Ask):
-            event = self._world.perform(effect, report)
-            self._inside.answered([], event)
-            return event
-        frames, within = self._inside.around(effect)
-        with self._within(frames), self._telemetry.performing(effect, within) as span:
-            event = self._world.perform(effect, report)
-            self._telemetry.answered(span, event)
-        self._inside.answered(frames, event)
-        return event
-
-    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
-        if isinstance(effect, Ask):
-            event = await self._world.aperform(effect, report)
-            self._inside.answered([], event)
-            return event
-        frames, within = self._inside.around(effect)
-        with self._within(frames), self._telemetry.performing(effect, within) as span:
-            event = await self._world.aperform(effect, report)
-            self._telemetry.answered(span, event)
-        self._inside.answered(frames, event)
-        return event
-
-    @contextmanager
-    def _within(self, frames: list[_Frame]) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:  # the spans say so, and it is raised again
-            self._inside.broken_off(frames, error)
-            raise
+        self.span.end()
 
 
 def _provider(name: str) -> str:

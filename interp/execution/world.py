@@ -1,7 +1,7 @@
 """The world: what performs effects. A run is a State and a world.
 
-A world is anything with `World`'s two methods, so one can be put around another: to time it, to
-repeat what failed, to rehearse. `LiveWorld` is the one that asks models, runs tools and asks for
+A world is anything with `World`'s one method, so one can be put around another: to repeat what
+failed, to count, to rehearse. `LiveWorld` is the one that asks models, runs tools and asks for
 approval. What goes wrong in a tool becomes an event; what goes wrong in a model or an approver is
 an error of the run, which stays where it was.
 """
@@ -9,15 +9,16 @@ an error of the run, which stays where it was.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from typing import Any, Final, Protocol, TypeAlias
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeAlias, Union
 
-from attrs import field, frozen
+from attrs import define, field
 
 from gram import expect
 from lenses_ext import Model
 
-from ..concurrency import LoopThread, call_in_thread
+from ..concurrency import Caller, call_in_thread, in_loop_of_user, in_waiting_thread
 from ..errors import (
     AgentError,
     ApprovalNeeded,
@@ -41,38 +42,33 @@ from ..machine import (
 )
 from ..models import AnyModel, connect_model, one_of, read_reply
 from ..programs import models_of
-from ..reprs import hidden
-from ..tools import LibraryLike, Tool, acall_tool, bind_agent_tools, call_tool
+from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools, is_async
 from .logs import log_effect
-from .observations import TextDelta
+from .observations import TextDelta, ToolProgress
 from .options import Answer, Approver, OnToolError, RunOptions
 
-Report: TypeAlias = Callable[[TextDelta], None]
-"""Takes the words of a model while it speaks; it waits while nobody reads them."""
-
-AsyncReport: TypeAlias = Callable[[TextDelta], Awaitable[None]]
-"""The same for those that do not block."""
+Report: TypeAlias = Callable[[Union[TextDelta, ToolProgress]], None]
+"""Takes what is only watched: the words of a model while it speaks, how far a tool is."""
 
 
 class World(Protocol):
     """What performs effects.
 
-    ``report`` takes the words of a model while it speaks; it is None when nobody watches.
-
     Raises:
         ApprovalNeeded: a question stays open. The run goes on with what it can do without it.
     """
 
-    def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Perform an effect, and return the event that answers it."""
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Perform an effect, and return the event that answers it.
+
+        Args:
+            effect: the effect.
+            report: takes what is only watched; None when nobody watches the words of models.
+        """
         ...
 
-    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
-        """The same without blocking."""
-        ...
 
-
-@frozen
+@define(eq=False, repr=False)
 class LiveWorld:
     """The world of models, tools and people.
 
@@ -81,6 +77,8 @@ class LiveWorld:
         model: the model that is asked.
         approve: decides about calls that need approval, or None when nobody can.
         on_tool_error: whether the model is told of a tool that raised, or the run stops.
+        caller: the thread that waits for the run, if one does.
+        plainly: how plain functions of tools are called.
     """
 
     tools: Mapping[str, Tool]
@@ -88,7 +86,8 @@ class LiveWorld:
     approve: Approver | None = None
     on_tool_error: OnToolError = "tell"
     _is_connected_here: bool = False
-    _loop: LoopThread = field(factory=LoopThread, init=False, eq=False)
+    caller: Caller = field(factory=Caller)
+    plainly: PlainCall = call_in_thread
 
     @classmethod
     def of(cls, state: State, library: LibraryLike, options: RunOptions) -> LiveWorld:
@@ -121,145 +120,81 @@ class LiveWorld:
         )
 
     def __repr__(self) -> str:
-        return hidden(f"<LiveWorld of {self.model!r}: {', '.join(self.tools) or 'no tools'}>")
+        return f"<LiveWorld of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"
 
-    def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Perform an effect; a tool that is a coroutine runs in one event loop for the run."""
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Perform an effect; what blocks runs in a thread."""
         log_effect(effect, self.model)
         match effect:
             case CallModel():
-                with _model_failing:
-                    if report is None:
-                        return _replied(effect, self.model.complete(effect.request))
-                    return self._streamed(effect, report)
+                with _failing_as("model", ModelError):
+                    if self._is_connected_here or not self.model.has_coroutines:
+                        reply = await self._reply(effect, report)
+                    else:
+                        reply = await in_loop_of_user(lambda: self._reply(effect, report))
+                return ModelReplied(effect.at, *reply)
             case Ask():
-                return _decided(effect, self._answer(effect))
+                return _decided(effect, await self._answer(effect))
             case CallTool():
                 try:
-                    tool = self.tools[effect.name]
-                    result = call_tool(tool, effect.args, loop=self._loop)
+                    result = await acall_tool(self.tools[effect.name], effect.args, self.plainly)
                 except ToolError as error:
-                    return self._failed(effect, error)
+                    if self.on_tool_error == "raise":
+                        raise
+                    return CallFailed(effect.at, str(error), error.__cause__ or error)
                 return ToolReturned(effect.at, result)
-
-    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
-        """Perform an effect without blocking; what blocks runs in a thread."""
-        log_effect(effect, self.model)
-        match effect:
-            case CallModel():
-                with _model_failing:
-                    if report is None:
-                        return _replied(effect, await self.model.acomplete(effect.request))
-                    return await self._astreamed(effect, report)
-            case Ask():
-                return _decided(effect, await self._aanswer(effect))
-            case CallTool():
-                try:
-                    result = await acall_tool(self.tools[effect.name], effect.args)
-                except ToolError as error:
-                    return self._failed(effect, error)
-                return ToolReturned(effect.at, result)
-
-    def close(self) -> None:
-        """End the event loop of the tools, and the connections of a model that was named."""
-        self._loop.close()
-        if self._is_connected_here:
-            self.model.close()
 
     async def aclose(self) -> None:
-        """The same without blocking."""
+        """Close the connections of a model that was named."""
         if self._is_connected_here:
             await self.model.aclose()
 
-    def _streamed(self, effect: CallModel, report: Report) -> ModelReplied:
+    async def _reply(self, effect: CallModel, report: Report | None) -> Any:
+        """What the model replies, in the parts of `ModelReplied`."""
+        request = effect.request
+        if report is None:
+            return read_reply(await self.model.acomplete(request), request)
         words: list[str] = []
         whole = None
-        pieces = self.model.stream(effect.request)
-        try:
-            for piece in pieces:
-                if not isinstance(piece, str):
-                    whole = piece
-                elif piece:
-                    words.append(piece)
-                    report(TextDelta(effect.at, piece))
-        finally:
-            if isinstance(pieces, Generator):
-                pieces.close()
-        return _replied(effect, "".join(words) if whole is None else whole)
-
-    async def _astreamed(self, effect: CallModel, report: AsyncReport) -> ModelReplied:
-        words: list[str] = []
-        whole = None
-        pieces = self.model.astream(effect.request)
+        pieces = self.model.astream(request)
         try:
             async for piece in pieces:
                 if not isinstance(piece, str):
                     whole = piece
                 elif piece:
                     words.append(piece)
-                    await report(TextDelta(effect.at, piece))
+                    report(TextDelta(effect.at, piece))
         finally:
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
-        return _replied(effect, "".join(words) if whole is None else whole)
+        return read_reply("".join(words) if whole is None else whole, request)
 
-    def _failed(self, call: CallTool, error: ToolError) -> CallFailed:
-        if self.on_tool_error == "raise":
-            raise error
-        return CallFailed(call.at, str(error), error.__cause__ or error)
-
-    def _answer(self, ask: Ask) -> Answer:
-        if self.approve is None:
-            return None
-        with _approver_failing:
-            answer = self.approve(ask)
-        if inspect.isawaitable(answer):
-            getattr(answer, "close", lambda: None)()
-            raise ConfigurationError("an approver that is a coroutine function needs arun")
-        return answer
-
-    async def _aanswer(self, ask: Ask) -> Answer:
+    async def _answer(self, ask: Ask) -> Answer:
         approve = self.approve
         if approve is None:
             return None
-        with _approver_failing:
-            if inspect.iscoroutinefunction(approve):
-                answer: Answer = await approve(ask)
-                return answer
-            given = await call_in_thread(lambda: approve(ask))  # it may wait for a person
-            return await given if inspect.isawaitable(given) else given
+        with _failing_as("approver", AgentError):
+            asked: Any = lambda: approve(ask)  # noqa: E731  # an answer, or what is awaited for it
+            if is_async(approve):
+                return await in_loop_of_user(asked)
+            given = await in_waiting_thread(asked, self.caller)
+            return await in_loop_of_user(lambda: given) if inspect.isawaitable(given) else given
 
 
-class _Failing:
+@contextmanager
+def _failing_as(whose: str, kind: type[AgentError]) -> Iterator[None]:
     """What the user's code raises inside becomes an error of the run, with its cause.
-
-    A class, since one made by `contextmanager` takes three times as long, at every request.
 
     Args:
         whose: what is said to have failed.
         kind: the error of the run.
     """
-
-    __slots__ = ("_kind", "_whose")
-
-    def __init__(self, whose: str, kind: type[AgentError]) -> None:
-        self._whose, self._kind = whose, kind
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, AgentError):
-            raise self._kind(f"the {self._whose} failed: {said_by(error)}") from error
-
-
-_model_failing: Final = _Failing("model", ModelError)
-_approver_failing: Final = _Failing("approver", AgentError)
-
-
-def _replied(effect: CallModel, reply: Any) -> ModelReplied:
-    """The event of a reply in any form that models give."""
-    return ModelReplied(effect.at, *read_reply(reply, effect.request))
+    try:
+        yield
+    except AgentError:
+        raise
+    except Exception as error:
+        raise kind(f"the {whose} failed: {said_by(error)}") from error
 
 
 def _decided(ask: Ask, answer: Answer) -> Decided:

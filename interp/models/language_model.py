@@ -46,6 +46,11 @@ class AnyModel:
     def __repr__(self) -> str:
         return repr(self._model)
 
+    @property
+    def has_coroutines(self) -> bool:
+        """Whether the model itself can be asked without blocking."""
+        return self._has("acomplete") or self._has("astream")
+
     def _has(self, name: str) -> bool:
         return callable(getattr(self._model, name, None))
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
 
 class Terminated(SystemExit):  # it is no error
     """A signal asks this process to end; other kinds of ``SystemExit`` are of the code of users."""
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a function is written with ``async def``; others may return awaitables too."""
+    if inspect.iscoroutinefunction(function):
+        return True
+    return not inspect.isroutine(function) and inspect.iscoroutinefunction(type(function).__call__)
 
 
 def returned_unfinished(function: object) -> str | None:
@@ -12,8 +24,6 @@ def returned_unfinished(function: object) -> str | None:
 
     What such a function returns is always true, so that it would hold whatever its code says.
     """
-    import inspect  # imported late: most code is given no functions
-
     if inspect.iscoroutinefunction(function):
         return "a coroutine function"
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -29,8 +39,6 @@ def is_from_outside(error: BaseException) -> bool:
     """
     if isinstance(error, Exception):
         return False
-    import asyncio  # imported late: most code raises what is an Exception
-
     if not isinstance(error, asyncio.CancelledError):
         return isinstance(error, KeyboardInterrupt | Terminated)
     try:

@@ -77,13 +77,6 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     return signature.replace(parameters=free)
 
 
-def is_async(function: Callable[..., Any]) -> bool:
-    """Whether a function is written with ``async def``; others may return awaitables too."""
-    if inspect.iscoroutinefunction(function):
-        return True
-    return not inspect.isroutine(function) and inspect.iscoroutinefunction(type(function).__call__)
-
-
 def _without_partial(function: Any) -> Any:
     return function.func if isinstance(function, functools.partial) else function
 

@@ -27,13 +27,13 @@ from gram import ArgumentError, expect
 
 from ...errors import ToolError
 from ...json_text import Json
+from ..users_code import is_async
 from ..implementation import Tool, find_global, require_importable
 from ..tool_context import ToolContext, current_context
 from .callables import (
     Documentation,
     documentation_of,
     hints_of,
-    is_async,
     name_of,
     place_of,
     signature_of,

@@ -99,6 +99,7 @@ class McpTool(Tool):
             place,
             invoke,
             once,
+            False,
             None,
             True,
             listed,

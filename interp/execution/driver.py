@@ -1,0 +1,442 @@
+"""The loop: it has the effects of a run performed, and folds in what comes back.
+
+One coroutine drives every run. Whatever may be done at once is begun at once, each effect in a task
+of its own. An event is written to the log of the run first, then the State is the next one, then
+the watchers are told, and only then the next effects begin. So the run can go on from wherever it
+is cut: what a log has beside the State, and what it lacks, is seen when the run is taken up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
+
+from ..concurrency import (
+    GRACE,
+    Caller,
+    Clock,
+    OneThread,
+    TookTooLongError,
+    in_loop_of_user,
+    in_waiting_thread,
+    stopped,
+    within,
+)
+from ..errors import AgentError, ApprovalNeeded
+from ..machine import (
+    Ask,
+    CallBegun,
+    CallFailed,
+    CallTool,
+    Effect,
+    Event,
+    Resumed,
+    State,
+    Status,
+    Step,
+    TimeUp,
+    frame_at,
+    pending,
+    step,
+    waits_for,
+)
+from ..tools import Tool, ToolContext, ToolLibrary, providing
+from .observations import (
+    Observation,
+    TextDelta,
+    ToolProgress,
+    ToolStarted,
+    finished,
+    observations,
+    under_way,
+)
+from .options import RunOptions, named_model
+from .recorder import Recorder
+
+if TYPE_CHECKING:
+    from ..records import RunLog
+    from .telemetry import RunSpans
+
+from .scheduling import startable
+from .watchers import Watchers
+from .world import LiveWorld, Report, World
+
+_PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
+_FAR_BEHIND: Final = 16  # what is said that nobody has read; progress is dropped then
+_AWAITING: Final = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS, Status.AWAITING_STEPS)
+
+
+class _Answer(NamedTuple):
+    """What an effect has come to, and how many seconds that took."""
+
+    event: Event
+    seconds: float
+
+
+_Task: TypeAlias = asyncio.Task[_Answer]
+_News: TypeAlias = asyncio.Queue[Union[TextDelta, ToolProgress, _Task]]
+
+
+class Driver:
+    """A State, the world that performs its effects, its log, and who is told of each step.
+
+    Args:
+        state: where to go on.
+        library: the implementations of the agent's tools.
+        options: see `RunOptions`; what differs from the state changes it.
+
+    Attributes:
+        state: the last complete State.
+        caller: the thread that waits for the run, if one does.
+    """
+
+    def __init__(self, state: State, library: ToolLibrary, options: RunOptions) -> None:
+        self.state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
+        self.caller = Caller()
+        self._change = _change(options)
+        self._failure: BaseException | None = None
+        self._telemetry = options.get("telemetry")
+        self._at_once = options.get("at_once")
+        self._watchers = Watchers(options, self.caller)
+        self._running: dict[_Task, Effect] = {}
+        self._thread = OneThread()
+        self._own: LiveWorld | None = None
+        world = options.get("world")
+        if world is None:
+            world = self._own = LiveWorld.of(self.state, library, options)
+            self._own.caller = self.caller
+            if self._at_once == 1:
+                self._own.plainly = self._one_by_one
+        self._world: World = world
+        self._is_of_user = self._own is None and not type(world).__module__.startswith("interp.")
+        self._tools: Mapping[str, Tool] = self._own.tools if self._own else library
+        self._recorder: Recorder | None = None
+        if (log := _log_of(options, self.state)) is not None:
+            self._recorder = Recorder(log, self._tools)
+            if not log.has_begun:
+                log.begin(self.state, self._tools.values())
+        self._spans: RunSpans | None = None
+        self._driving: AsyncGenerator[Observation, None] | None = None
+        self._task: asyncio.Task[object] | None = None
+
+    def drive(self, *, words: bool, is_read: bool = True) -> AsyncGenerator[Observation, None]:
+        """Go on to the end, and show what happens as it happens.
+
+        Args:
+            words: whether to show the words of the model.
+            is_read: whether somebody reads what is shown; the end is always shown.
+        """
+        self._driving = self._drive(self._driving, words, is_read)
+        return self._driving
+
+    async def _drive(
+        self, before: AsyncGenerator[Observation, None] | None, words: bool, is_read: bool
+    ) -> AsyncGenerator[Observation, None]:
+        if before is not None:
+            await self._let_go(before)
+        async with self._taken_up() as clock:
+            news: _News = asyncio.Queue()
+            report = partial(_report, asyncio.get_running_loop(), news) if is_read else None
+            waiting = list(pending(self.state))
+            try:
+                for begun in under_way(self.state) if is_read else ():
+                    yield begun
+                while True:
+                    for effect in self._startable(waiting):
+                        waiting.remove(effect)
+                        if not self._is_wanted(effect):
+                            continue
+                        if isinstance(effect, CallTool):
+                            if is_read:
+                                yield ToolStarted(effect)
+                            if self._may_run_only_once(effect):
+                                await self._fold(None, CallBegun(effect.at))
+                        task = asyncio.create_task(self._perform(effect, clock, report, words))
+                        task.add_done_callback(news.put_nowait)
+                        self._running[task] = effect
+                    if not self._running and self._startable(waiting):
+                        continue  # some were not wanted any more
+                    if not self._running:
+                        break
+                    self._task = asyncio.current_task()
+                    said, ended = await self._next(news, clock)
+                    for each in said:
+                        yield each
+                    for task in ended:
+                        event = await self._take(task, waiting)
+                        for seen in event if is_read else ():
+                            yield seen
+                    await self._give_up()
+                    if clock.left == 0:
+                        await self._time_is_up()
+                        break
+            finally:
+                await self._stop(_PATIENCE)
+                if self._own:
+                    await self._own.aclose()
+                self._thread.end()
+            if self._failure:
+                raise self._failure
+            yield finished(self.state)
+
+    # --- taking a run up
+
+    async def _let_go(self, before: AsyncGenerator[Observation, None]) -> None:
+        """End what drove the run before, where a reader or an interrupt has left it behind."""
+        loop, task = asyncio.get_running_loop(), self._task
+        if before.ag_running:  # type: ignore[attr-defined]  # typeshed knows it of generators alone
+            if task is not None and task.get_loop() is loop and not task.done():
+                await stopped([task], _PATIENCE)
+        else:
+            await before.aclose()
+
+    @asynccontextmanager
+    async def _taken_up(self) -> AsyncIterator[Clock]:
+        """Take the run up: hold its log and its span, and fold what changes it.
+
+        Errors of ours that are raised inside have the State of the run.
+        """
+        try:
+            async with AsyncExitStack() as held:
+                self._failure = None
+                if self._recorder:
+                    for event in await held.enter_async_context(
+                        self._recorder.held(lambda: self.state)
+                    ):
+                        self.state = step(self.state, event).state
+                if change := self._resumed():
+                    await self._fold(None, change)
+                self._change = None
+                if self._telemetry:
+                    self._spans = held.enter_context(self._telemetry.running(lambda: self.state))
+                if self._failure:
+                    raise self._failure
+                yield Clock(self.state.limits.run_seconds)
+        except AgentError as error:
+            error.state, error.tools = self.state, tuple(self._tools.values())
+            raise
+
+    def _resumed(self) -> Resumed | None:
+        """What changes a run that is gone on with: its options, and what may have run already."""
+        change = self._change
+        may_have_run = any(
+            isinstance(each, CallTool) and each.has_begun
+            for each in pending(self.state, past_limit=True)
+        )
+        if change is None and (may_have_run or self.state.status is Status.LIMITED):
+            return Resumed()
+        return change
+
+    # --- performing
+
+    def _startable(self, waiting: list[Effect]) -> list[Effect]:
+        if self._failure:
+            return []
+        going = self._running.values()
+        return startable(waiting, going, at_once=self._at_once, is_alone=self._is_alone)
+
+    def _is_alone(self, call: CallTool) -> bool:
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.alone
+
+    def _may_run_only_once(self, call: CallTool) -> bool:
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.once
+
+    def _is_wanted(self, effect: Effect, *, may_begin: bool = True) -> bool:
+        """Whether an effect is still waited for; where a limit was reached, nothing begins.
+
+        It is not where a workflow that it is a part of has failed meanwhile.
+        """
+        is_over = may_begin and self.state.status is Status.LIMITED
+        return not is_over and waits_for(self.state, effect)
+
+    async def _perform(
+        self, effect: Effect, clock: Clock, report: Report | None, words: bool
+    ) -> _Answer:
+        """Have an effect performed, in its limit of time."""
+        began = asyncio.get_running_loop().time
+        spans = self._spans.performing(effect) if self._spans else nullcontext(_unseen)
+        with providing(self._tool_context(effect, report)), spans as answered:
+            async with self._recorder.noting(effect) if self._recorder else nullcontext():
+                start = began()
+                said = report if words and not isinstance(effect, CallTool | Ask) else None
+                perform = self._performing(effect, said)
+                seconds = self.state.limits.tool_seconds
+                if isinstance(effect, Ask):
+                    with clock.standing_still():
+                        event = await perform
+                elif isinstance(effect, CallTool) and seconds is not None:
+                    try:
+                        event = await within(perform, seconds)
+                    except TookTooLongError:
+                        told = f'tool "{effect.name}" did not answer within {seconds:g} s'
+                        event = CallFailed(effect.at, told)
+                else:
+                    event = await perform
+                answered(event)
+                return _Answer(event, began() - start)
+
+    def _performing(self, effect: Effect, report: Report | None) -> Awaitable[Event]:
+        if self._is_of_user:
+            return in_loop_of_user(partial(self._world.perform, effect, report))
+        return self._world.perform(effect, report)
+
+    async def _one_by_one(self, function: Callable[[], Any]) -> Any:
+        """Call the plain function of a tool where one call comes after another."""
+        if self.state.limits.tool_seconds is None:
+            return await in_waiting_thread(function, self.caller)
+        return await self._thread.call(function)
+
+    def _tool_context(self, effect: Effect, report: Report | None) -> ToolContext | None:
+        """What a tool may know of the run that calls it."""
+        if not isinstance(effect, CallTool):
+            return None
+        at, name = effect.at, effect.name
+
+        def watch(done: float, total: float | None, message: str) -> None:
+            assert report is not None, "it is given to somebody who shows it"
+            report(ToolProgress(at, name, done, total, message))
+
+        key = "/".join([self.state.run_id, *map(str, at)])
+        frame = frame_at(self.state, at)
+        return ToolContext(frame.name, name, frame.context, key, watch if report else None)
+
+    # --- taking what comes back
+
+    async def _next(
+        self, news: _News, clock: Clock
+    ) -> tuple[list[TextDelta | ToolProgress], list[_Task]]:
+        """Wait for what is said, for effects that end, or until the time is up.
+
+        What has ended meanwhile comes in the order in which it was begun.
+        """
+        found: list[TextDelta | ToolProgress | _Task] = []
+        with suppress(TimeoutError):
+            found.append(
+                await asyncio.wait_for(news.get(), None if clock.stands_still else clock.left)
+            )
+        while not news.empty() and not isinstance(found[-1], asyncio.Task):
+            found.append(news.get_nowait())
+        ended = [task for task in self._running if task.done()]
+        going = {effect.at for task, effect in self._running.items() if task not in ended}
+        said = [
+            each
+            for each in found
+            if isinstance(each, TextDelta) or (isinstance(each, ToolProgress) and each.at in going)
+        ]
+        return said, ended
+
+    async def _take(self, task: _Task, waiting: list[Effect]) -> list[Observation]:
+        """Fold in what a task has ended with; what it raised stops the run later.
+
+        What else is under way goes on: a tool that was stopped half-way would be run once more
+        when the run is taken up again.
+        """
+        effect = self._running.pop(task)
+        if task.cancelled() or not self._is_wanted(effect, may_begin=False):
+            return []
+        if (error := task.exception()) is not None:
+            if not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on
+                self._failure = self._failure or error
+            return []
+        answer = task.result()
+        taken = await self._fold(effect, answer.event, answer.seconds)
+        waiting += taken.effects
+        return list(observations(answer.event, taken))
+
+    async def _fold(
+        self, effect: Effect | None, event: Event, seconds: float | None = None
+    ) -> Step:
+        """Take the step that an event leads to: write it, keep it, tell who watches."""
+        taken = step(self.state, event)
+        try:
+            if self._recorder:
+                await self._recorder.append(effect, event, taken.state, seconds)
+        except AgentError as error:
+            self._failure = self._failure or error
+        finally:  # a write that is interrupted is looked at when the run is taken up again
+            self.state = taken.state
+        if self._spans:
+            self._spans.happened(taken)
+        self._failure = self._failure or await self._watchers.tell(effect, event, taken)
+        return taken
+
+    # --- stopping
+
+    async def _time_is_up(self) -> None:
+        await self._stop(GRACE)
+        if not self._failure and self.state.status in _AWAITING and pending(self.state):
+            await self._fold(None, TimeUp())
+
+    async def _stop(self, seconds: float) -> None:
+        """Stop what is under way, and fold in what has ended by then."""
+        loop, running = asyncio.get_running_loop(), self._running
+        self._running = {}
+        await stopped((each for each in running if each.get_loop() is loop), seconds)
+        for task, effect in running.items():
+            is_answered = task.done() and not task.cancelled() and not task.exception()
+            if is_answered and self._is_wanted(effect, may_begin=False):
+                await self._fold(effect, *task.result())
+
+    async def _give_up(self) -> None:
+        """Cancel what is waited for no more: requests and questions of a workflow that has failed.
+
+        Where the run stops, questions are given up, too, since a person may take hours: they stay
+        open. Tools are let go on to their end: one that is stopped half-way may leave something
+        half-done.
+        """
+        is_stopping = self._failure is not None or self.state.status is Status.LIMITED
+        given_up = [
+            task
+            for task, effect in self._running.items()
+            if (isinstance(effect, Ask) and is_stopping)
+            or (not isinstance(effect, CallTool) and not self._is_wanted(effect, may_begin=False))
+        ]
+        if given_up:
+            await stopped(given_up, GRACE)
+        for task in given_up:
+            if not task.done() or task.cancelled():
+                del self._running[task]
+
+
+def _unseen(_: Event) -> None:
+    """Take the answer to an effect that has no span."""
+
+
+def _report(loop: asyncio.AbstractEventLoop, news: _News, each: TextDelta | ToolProgress) -> None:
+    """Show what is said, from any thread; progress is dropped where the reader is far behind."""
+    if isinstance(each, ToolProgress) and news.qsize() >= _FAR_BEHIND:
+        return
+    with suppress(RuntimeError):  # the loop has ended meanwhile: nobody reads
+        loop.call_soon_threadsafe(news.put_nowait, each)
+
+
+def _log_of(options: RunOptions, state: State) -> RunLog | None:
+    """What a run is recorded in, if it is."""
+    record, store = options.get("record"), options.get("store")
+    if store is not None and record is None:
+        from ..stores import new_run  # imported late: most runs are in no store
+
+        return new_run(store, state.run_id)
+    if isinstance(record, (str, os.PathLike)):
+        from ..records import RunFile  # imported late: most runs are not recorded
+
+        return RunFile(record)
+    return record
+
+
+def _change(options: RunOptions) -> Resumed | None:
+    """What a run's options change in the state that it goes on from."""
+    change = Resumed(
+        options.get("limits"),
+        named_model(options.get("model")),
+        options.get("policy"),
+        options.get("settings"),
+        options.get("check_results"),
+    )
+    return None if change == Resumed() else change
