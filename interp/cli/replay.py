@@ -11,7 +11,7 @@ from gram import GramError
 
 from ..errors import ReplayError
 from ..execution import LiveWorld, Run, World
-from ..machine import begun_with
+from ..machine import start_again
 from ..programs import the_agent
 from ..records import RecordedRun, read_run
 from ..replaying import Replay, recorded
@@ -114,7 +114,7 @@ def show_again(
             )
         _replay(Replay(kept), terminal)
         return
-    state = begun_with(kept.first, the_agent(read_document(program), agent, by="replay"))
+    state = start_again(kept.first, the_agent(read_document(program), agent, by="replay")).state
     if named and "tools" not in live:
         raise click.UsageError("--tools, --mcp and --openapi need --live tools")
     world: World | None = None

@@ -14,7 +14,7 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
@@ -110,8 +110,10 @@ def waited_for(coroutine: Coroutine[Any, Any, T], caller: Caller | None = None) 
         coroutine: what is run, in the context of the caller.
         caller: what has this thread call functions; a new one by default.
     """
-    begun = _Begun(_ours.running(), coroutine)
     caller = caller or Caller()
+    token = _caller.set(caller)
+    begun = _Begun(_ours.running(), coroutine)
+    _caller.reset(token)
     when_left_behind(begun.cancel)
     try:
         caller.wait_for(begun)
@@ -125,11 +127,9 @@ def waited_for(coroutine: Coroutine[Any, Any, T], caller: Caller | None = None) 
         raise asyncio.CancelledError from None
 
 
-def read_by_waiting(
-    items: AsyncGenerator[T, None], caller: Caller | None = None
-) -> Generator[T, None, None]:
+def read_by_waiting(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
     """Yield what an asynchronous generator gives, which runs in the loop of the process."""
-    caller, ends = caller or Caller(), object()
+    caller, ends = Caller(), object()
 
     async def following() -> Any:
         return await anext(items, ends)
@@ -180,12 +180,17 @@ async def _awaited(make: Callable[[], Awaitable[T]]) -> T:
     return await make()
 
 
-async def in_waiting_thread(function: Callable[[], T], caller: Caller) -> T:
+_caller: ContextVar[Caller | None] = ContextVar("_caller", default=None)
+"""The thread that waits for what this code is part of, if one does."""
+
+
+async def in_waiting_thread(function: Callable[[], T]) -> T:
     """Call a plain function of the user in the thread that waits for the run.
 
     Where none does, since the run goes on in the user's own loop, a worker thread calls it.
     """
-    return await (caller.call(function) if _ours.is_here else call_in_thread(function))
+    caller = _caller.get() if _ours.is_here else None
+    return await (call_in_thread(function) if caller is None else caller.call(function))
 
 
 class _Begun(Generic[T]):

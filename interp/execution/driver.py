@@ -15,9 +15,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppres
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
 
+from attrs import evolve
+
 from ..concurrency import (
     GRACE,
-    Caller,
     Clock,
     OneThread,
     TookTooLongError,
@@ -91,26 +92,23 @@ class Driver:
 
     Attributes:
         state: the last complete State.
-        caller: the thread that waits for the run, if one does.
     """
 
     def __init__(self, state: State, library: ToolLibrary, options: RunOptions) -> None:
         self.state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
-        self.caller = Caller()
         self._change = _change(options)
         self._failure: BaseException | None = None
         self._telemetry = options.get("telemetry")
         self._at_once = options.get("at_once")
-        self._watchers = Watchers(options, self.caller)
+        self._watchers = Watchers(options)
         self._running: dict[_Task, Effect] = {}
         self._thread = OneThread()
         self._own: LiveWorld | None = None
         world = options.get("world")
         if world is None:
             world = self._own = LiveWorld.of(self.state, library, options)
-            self._own.caller = self.caller
             if self._at_once == 1:
-                self._own.plainly = self._one_by_one
+                world = self._own = evolve(self._own, plainly=self._one_by_one)
         self._world: World = world
         self._is_of_user = self._own is None and not type(world).__module__.startswith("interp.")
         self._tools: Mapping[str, Tool] = self._own.tools if self._own else library
@@ -289,7 +287,7 @@ class Driver:
     async def _one_by_one(self, function: Callable[[], Any]) -> Any:
         """Call the plain function of a tool where one call comes after another."""
         if self.state.limits.tool_seconds is None:
-            return await in_waiting_thread(function, self.caller)
+            return await in_waiting_thread(function)
         return await self._thread.call(function)
 
     def _tool_context(self, effect: Effect, report: Report | None) -> ToolContext | None:

@@ -77,7 +77,7 @@ class Run:
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
         try:
-            return waited_for(self._finished(), self._driver.caller)
+            return waited_for(self._finished())
         except AgentError as error:
             raise _without_frames(error) from error.__cause__
 
@@ -94,7 +94,7 @@ class Run:
         Args:
             words: whether to show the words of the model; without, its replies come whole.
         """
-        return read_by_waiting(self._driver.drive(words=words), self._driver.caller)
+        return read_by_waiting(self._driver.drive(words=words))
 
     def astream(self, *, words: bool = True) -> AsyncIterator[Observation]:
         """Go on in the event loop that runs, and show what happens as it happens; see `stream`."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 from typing import Any
 
-from ..concurrency import Caller, in_loop_of_user, in_waiting_thread
+from ..concurrency import in_loop_of_user, in_waiting_thread
 from ..errors import AgentError, said_by
 from ..machine import Effect, Event, Step
 from ..tools import is_async
@@ -18,12 +19,10 @@ class Watchers:
 
     Args:
         options: those of the run.
-        caller: the thread that waits for the run, which calls plain functions.
     """
 
-    def __init__(self, options: RunOptions, caller: Caller) -> None:
+    def __init__(self, options: RunOptions) -> None:
         self._observe, self._watch = options.get("observe"), options.get("watch")
-        self._caller = caller
 
     async def tell(self, effect: Effect | None, event: Event, step: Step) -> AgentError | None:
         """Tell all of them; returns the error of the first that raised."""
@@ -38,10 +37,14 @@ class Watchers:
             try:
                 if is_async(each.func):
                     await in_loop_of_user(each)
-                else:
-                    await in_waiting_thread(each, self._caller)
+                elif inspect.isawaitable(given := await in_waiting_thread(each)):
+                    await in_loop_of_user(partial(_itself, given))
             except Exception as error:  # noqa: BLE001  # a watcher of the user may raise anything
                 failed = AgentError(f"an observer failed: {said_by(error)}")
                 failed.__cause__ = error
                 failure = failure or failed
         return failure
+
+
+def _itself(given: Any) -> Any:
+    return given

@@ -13,12 +13,12 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeAlias, Union
 
-from attrs import define, field
+from attrs import frozen
 
 from gram import expect
 from lenses_ext import Model
 
-from ..concurrency import Caller, call_in_thread, in_loop_of_user, in_waiting_thread
+from ..concurrency import call_in_thread, in_loop_of_user, in_waiting_thread
 from ..errors import (
     AgentError,
     ApprovalNeeded,
@@ -68,7 +68,7 @@ class World(Protocol):
         ...
 
 
-@define(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class LiveWorld:
     """The world of models, tools and people.
 
@@ -77,7 +77,6 @@ class LiveWorld:
         model: the model that is asked.
         approve: decides about calls that need approval, or None when nobody can.
         on_tool_error: whether the model is told of a tool that raised, or the run stops.
-        caller: the thread that waits for the run, if one does.
         plainly: how plain functions of tools are called.
     """
 
@@ -86,7 +85,6 @@ class LiveWorld:
     approve: Approver | None = None
     on_tool_error: OnToolError = "tell"
     _is_connected_here: bool = False
-    caller: Caller = field(factory=Caller)
     plainly: PlainCall = call_in_thread
 
     @classmethod
@@ -177,7 +175,7 @@ class LiveWorld:
             asked: Any = lambda: approve(ask)  # noqa: E731  # an answer, or what is awaited for it
             if is_async(approve):
                 return await in_loop_of_user(asked)
-            given = await in_waiting_thread(asked, self.caller)
+            given = await in_waiting_thread(asked)
             return await in_loop_of_user(lambda: given) if inspect.isawaitable(given) else given
 
 

@@ -19,7 +19,7 @@ from ..errors import (
     said_by,
 )
 from ..execution import LiveWorld, Run
-from ..machine import CallModel, Usage, begun_with, pending
+from ..machine import CallModel, Usage, pending, start_again
 from ..records import RecordedRun, position_text
 from ..redaction import redact_error
 from ..stores import RunRow, RunStatus, RunStore, StoredRun
@@ -156,7 +156,7 @@ class Driver:
         if conversation is not None and not kept.entries:
             context = self._store.conversation(conversation).context
             if context != kept.first.context[:-1]:
-                log.begin_anew(begun_with(kept.first, kept.first.agent, context))
+                log.begin_anew(start_again(kept.first, context=context).state)
                 return StoredRun.of(self._store, row.id)
         return log, kept
 

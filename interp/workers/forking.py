@@ -9,7 +9,7 @@ from typing import TypeAlias
 from gram import GramError, expect
 from lenses_ext import ProgramLike
 
-from ..machine import At, Decided, Effect, State, begun_with, pending
+from ..machine import At, Decided, Effect, State, pending, start_again
 from ..programs import the_agent
 from ..records import Begun, EntryWriter, Folded, RecordedRun
 from ..stores import RunFacts, RunStore, StoredRun
@@ -44,7 +44,7 @@ def fork_run(
     kept, facts = store.recorded(run), store.row(run).facts
     first = kept.first
     if program is not None:
-        first = begun_with(first, the_agent(program, agent, by="fork_run"))
+        first = start_again(first, the_agent(program, agent, by="fork_run")).state
     first = first.with_run_id(os.urandom(8).hex())
     new = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
     log = StoredRun(store, first.run_id, facts=new)

@@ -10,8 +10,8 @@ from attrs import frozen
 
 from lenses_ext import Model
 
-from ..errors import ModelError, ProtocolError
-from ..execution import AsyncReport, Report, World
+from ..errors import ModelError
+from ..execution import Report, World
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
 from .kept_limits import limit_name
@@ -41,30 +41,22 @@ class LimitedWorld:
     limits: SharedLimits
     tenant: str | None
 
-    def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Refuse: workers do not block.
-
-        Raises:
-            ProtocolError: always.
-        """
-        raise ProtocolError("a worker's run goes on without blocking: await it")
-
-    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
         """Perform an effect.
 
         Raises:
             LaterError: it has to wait for longer than a run stays in its worker.
         """
         if not isinstance(effect, CallModel):
-            return await self.world.aperform(effect, report)
+            return await self.world.perform(effect, report)
         return await awith_retries(lambda: self._asked(effect, report), _ATTEMPTS)
 
-    async def _asked(self, effect: CallModel, report: AsyncReport | None) -> Event:
+    async def _asked(self, effect: CallModel, report: Report | None) -> Event:
         model = effect.request.model
         permission = await self._permission(model)
         try:
             with sent_once():
-                return await self.world.aperform(effect, report)
+                return await self.world.perform(effect, report)
         except ModelError as error:
             if error.status == _TOO_MANY_REQUESTS and error.retriable and error.retry_after:
                 await self.limits.hold_back(limit_name(model.provider), error.retry_after)

@@ -12,7 +12,7 @@ from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError, RunExistsError, StoreError
 from ..execution import BeginOptions, first_state_of
-from ..machine import ApprovalPolicy, Given, Limits, State, begun_with, empty_context
+from ..machine import ApprovalPolicy, Given, Limits, State, empty_context, start_again
 from ..models import connect_model
 from ..models.providers import OFFLINE, find_provider, unknown_provider
 from ..stores import ENDED, PostgresDatabase, RunFacts, RunStore, StoredRun, StoreLike, open_store
@@ -166,7 +166,8 @@ def _expect_same(
     row = store.row(state.run_id)
     when = queue.due(state.run_id)  # None where it does not matter any more
     same = {
-        "the program, the input or an option": begun_with(kept, kept.agent, empty_context) == state,
+        "the program, the input or an option": start_again(kept, kept.agent, empty_context).state
+        == state,
         "the conversation": row.facts.conversation == facts.conversation,
         "the tenant": row.facts.tenant == facts.tenant,
         "the priority": row.facts.priority == facts.priority,

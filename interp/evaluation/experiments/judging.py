@@ -14,7 +14,7 @@ from lenses_ext import Model, ProgramLike, agent_answer, agent_model, view
 from ...errors import AgentError, ConfigurationError
 from ...execution import RunOptions, begin, named_model
 from ...json_text import Json, write_json
-from ...machine import ApprovalPolicy, Effect, Event, Limits, State
+from ...machine import ApprovalPolicy, Effect, Event, Limits, Step
 from ...programs import the_agent
 from ...redaction import redact
 from ...tools import LibraryLike, library_of
@@ -71,10 +71,11 @@ def judged_by(
             record.unlink(missing_ok=True)  # of a judge that was interrupted
         replies, theirs = Replies(), options.get("watch")
 
-        def watch(effect: Effect | None, event: Event, state: State) -> None:
-            replies.watch(effect, event, state)
-            if theirs:
-                theirs(effect, event, state)
+        async def watch(effect: Effect | None, event: Event, step: Step) -> None:
+            replies.watch(effect, event)
+            told = theirs(effect, event, step) if theirs else None
+            if told is not None:
+                await told
 
         chosen["watch"] = watch
         run = begin(agent, write_json(told), tools, **chosen)

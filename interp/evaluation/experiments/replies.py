@@ -7,7 +7,7 @@ from attrs import field, frozen
 from lenses_ext import Model
 
 from ...errors import ConfigurationError
-from ...machine import CallModel, Effect, Event, ModelReplied, State, Usage
+from ...machine import CallModel, Effect, Event, ModelReplied, Usage
 from ...models import price_of_reply
 
 
@@ -21,7 +21,7 @@ class Replies:
 
     found: list[tuple[Model, ModelReplied]] = field(factory=list)
 
-    def watch(self, effect: Effect | None, event: Event, state: State) -> None:
+    def watch(self, effect: Effect | None, event: Event, _: object = None) -> None:
         """Keep a reply; a `Watcher` of runs."""
         if isinstance(effect, CallModel) and isinstance(event, ModelReplied):
             self.found.append((effect.request.model, event))

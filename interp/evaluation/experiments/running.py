@@ -78,7 +78,7 @@ async def _trial(job: Job, key: Key) -> Trial:
         if kept:
             state = kept[1].state
             for step in kept[1].steps:
-                replies.watch(step.effect, step.event, step.state)
+                replies.watch(step.effect, step.event)
             before = sum(step.seconds or 0.0 for step in kept[1].steps)
         if state and state.status in _ENDED:
             response = finished(state).response
