@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
 from .clocks import GRACE, stopped
-from .threads import call_in_thread, when_left_behind
+from .threads import as_result_of_future, call_in_thread, when_left_behind
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class Caller:
             try:
                 answer.set_result(context.run(function))
             except Exception as error:  # noqa: BLE001  # raised again where it is awaited
-                answer.set_exception(error)
+                answer.set_exception(as_result_of_future(error))
             except BaseException as error:
                 answer.set_exception(error)
                 raise
@@ -214,6 +214,8 @@ class _Begun(Generic[T]):
             self._task.cancel()
 
     def _end(self, task: asyncio.Task[T]) -> None:
+        if _is_exiting:  # whoever waits is a daemon, and ends with the process
+            return
         if task.cancelled():
             self.ended.cancel()
             self.ended.set_running_or_notify_cancel()
@@ -308,7 +310,12 @@ def _forget_loops() -> None:
     _ours, _of_user = _LoopThread("runs"), _LoopThread("coroutines of tools")
 
 
+_is_exiting = False
+
+
 def _stop_loops() -> None:
+    global _is_exiting
+    _is_exiting = True
     _ours.stop()
     _of_user.stop()
 

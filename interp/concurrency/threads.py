@@ -108,6 +108,15 @@ def when_left_behind(function: Callable[[], object]) -> None:
         work.when_left_behind.append(function)
 
 
+def as_result_of_future(error: BaseException) -> BaseException:
+    """An exception that a future can have; no coroutine can be left by a StopIteration."""
+    if not isinstance(error, StopIteration):
+        return error
+    told = RuntimeError("a plain function raised StopIteration")
+    told.__cause__ = error
+    return told
+
+
 class _Work:
     """A function that runs in a worker thread, in the context of whoever made this."""
 
@@ -136,7 +145,7 @@ class _Work:
         try:
             result = context.run(function)
         except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
-            raised = error
+            raised = as_result_of_future(error)
             return lambda: self.outcome.set_exception(raised)
         return lambda: self.outcome.set_result(result)
 

@@ -1,4 +1,4 @@
-"""Threads: how many run at once, what does not count, what is left behind, and streams."""
+"""Worker threads: how many work at once, what does not count, what is left behind, iterators."""
 
 from __future__ import annotations
 
@@ -6,31 +6,14 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from interp.concurrency import threads
-from interp.concurrency.clocks import Clock, TookTooLongError, within
-from interp.concurrency.event_loop import LoopThread
-from interp.concurrency.threads import (
-    call_in_thread,
-    in_thread,
-    iterate_in_thread,
-    read_from_thread,
-)
-
-FOREVER = Clock(None)
-
-
-@pytest.fixture
-def three_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three calls of coroutines run at once."""
-    monkeypatch.setattr(threads, "MOST_THREADS", 3)
+from interp.concurrency import TookTooLongError, call_in_thread, iterate_in_thread, within
+from interp.concurrency.threads import MOST_THREADS
 
 
 def test_a_call_returns_or_raises_what_its_function_does() -> None:
@@ -39,296 +22,179 @@ def test_a_call_returns_or_raises_what_its_function_does() -> None:
     def failing() -> None:
         raise error
 
-    assert in_thread(threading.get_ident, None, FOREVER) != threading.get_ident()
-    assert asyncio.run(call_in_thread(lambda: 5)) == 5
+    assert asyncio.run(call_in_thread(threading.get_ident)) != threading.get_ident()
     with pytest.raises(ValueError, match="no") as caught:
-        in_thread(failing, 1, FOREVER)
+        asyncio.run(call_in_thread(failing))
     assert caught.value is error
-    with pytest.raises(StopIteration):
-        in_thread(lambda: next(iter(())), 1, FOREVER)
+
+
+def test_a_stop_iteration_does_not_hang_whoever_waits() -> None:
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(call_in_thread(lambda: next(iter(()))))
 
 
 def test_threads_are_used_again() -> None:
-    seen = {in_thread(threading.get_ident, 5, FOREVER) for _ in range(50)}
+    async def one_after_another() -> set[int]:
+        return {await call_in_thread(threading.get_ident) for _ in range(50)}
 
-    assert len(seen) < 5
+    assert len(asyncio.run(one_after_another())) < 5
 
 
-@settings(max_examples=10)
-@given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
-def test_no_more_calls_of_coroutines_run_at_once_than_the_bound(calls_of_loops: list[int]) -> None:
-    most, running, lock = 0, 0, threading.Lock()
+def test_no_more_work_at_once_than_the_bound_in_any_number_of_loops() -> None:
+    most, working, lock = 0, 0, threading.Lock()
 
     def work() -> None:
-        nonlocal most, running
+        nonlocal most, working
         with lock:
-            running += 1
-            most = max(most, running)
-        time.sleep(0.005)
+            working += 1
+            most = max(most, working)
+        time.sleep(0.02)
         with lock:
-            running -= 1
+            working -= 1
 
-    async def gathered(count: int) -> None:
-        await asyncio.gather(*(call_in_thread(work) for _ in range(count)))
+    async def gathered() -> None:
+        await asyncio.gather(*(call_in_thread(work) for _ in range(MOST_THREADS)))
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "MOST_THREADS", 3)
-        loops = [
-            threading.Thread(target=asyncio.run, args=(gathered(count),))
-            for count in calls_of_loops
-        ]
-        for loop in loops:
-            loop.start()
-        for loop in loops:
-            loop.join()
+    loops = [threading.Thread(target=asyncio.run, args=(gathered(),)) for _ in range(3)]
+    for each in loops:
+        each.start()
+    for each in loops:
+        each.join()
 
-    assert min(sum(calls_of_loops), 3) >= most >= 1
-    assert running == 0
+    assert most == MOST_THREADS
 
 
-@pytest.mark.usefixtures("three_threads")
-def test_calls_from_inside_a_thread_never_wait() -> None:
-    def nested(depth: int) -> int:
-        return 0 if depth == 0 else 1 + in_thread(lambda: nested(depth - 1), None, FOREVER)
-
-    def nested_in_a_loop(depth: int) -> int:
-        if depth == 0:
-            return 0
-        return 1 + asyncio.run(call_in_thread(lambda: nested_in_a_loop(depth - 1)))
+def test_work_that_begins_inside_a_worker_thread_never_waits_for_a_thread() -> None:
+    def nested(levels: int) -> int:
+        return levels and 1 + asyncio.run(call_in_thread(lambda: nested(levels - 1)))
 
     async def many() -> list[int]:
-        deep = (call_in_thread(lambda: nested(5)) for _ in range(6))
-        return await asyncio.gather(*deep, call_in_thread(lambda: nested_in_a_loop(4)))
+        calls = (call_in_thread(lambda: nested(3)) for _ in range(2 * MOST_THREADS))
+        return await asyncio.gather(*calls)
 
-    assert asyncio.run(asyncio.wait_for(many(), 20)) == [5] * 6 + [4]
-
-
-@pytest.mark.usefixtures("three_threads")
-def test_abandoned_calls_do_not_count() -> None:
-    released = threading.Event()
-
-    async def one_after_another() -> str:
-        for _ in range(9):
-            with pytest.raises(TookTooLongError):
-                await within(call_in_thread(lambda: released.wait(60)), 0.01)
-        return await call_in_thread(lambda: "free")
-
-    assert asyncio.run(asyncio.wait_for(one_after_another(), 20)) == "free"
-    released.set()
+    assert asyncio.run(many()) == [3] * 2 * MOST_THREADS
 
 
-@pytest.mark.usefixtures("three_threads")
-def test_waiting_for_a_turn_does_not_count_for_the_call() -> None:
-    def work() -> int:
-        time.sleep(0.1)
-        return 1
+def test_the_time_does_not_count_in_which_a_call_waits_for_a_thread() -> None:
+    async def crowded() -> list[int]:
+        calls = (within(call_in_thread(lambda: time.sleep(0.1) or 1), 0.5) for _ in range(700))
+        return await asyncio.gather(*calls)
 
-    async def gathered() -> list[Any]:
-        return await asyncio.gather(*(within(call_in_thread(work), 0.19) for _ in range(12)))
-
-    assert asyncio.run(gathered()) == [1] * 12
+    assert asyncio.run(crowded()) == [1] * 700
 
 
-@pytest.mark.usefixtures("three_threads")
-def test_a_call_that_is_cancelled_before_its_turn_is_never_made() -> None:
-    released, made = threading.Event(), []
+def test_what_takes_too_long_is_left_behind_and_others_take_its_turn() -> None:
+    hang = threading.Event()
 
-    async def main() -> None:
-        held = [asyncio.ensure_future(call_in_thread(lambda: released.wait(60))) for _ in "abc"]
+    async def all_hang() -> int:
+        calls = (within(call_in_thread(hang.wait), 0.05) for _ in range(MOST_THREADS))
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(each) for each in found} == {TookTooLongError}
+        return await within(call_in_thread(lambda: 5), 5)
+
+    try:
+        assert asyncio.run(all_hang()) == 5
+    finally:
+        hang.set()
+
+
+def test_a_call_that_ends_when_it_is_cancelled_gives_its_result() -> None:
+    async def cancelled() -> int:
+        task = asyncio.ensure_future(call_in_thread(lambda: time.sleep(0.02) or 5))
         await asyncio.sleep(0.01)
-        waiting = asyncio.ensure_future(call_in_thread(lambda: made.append(1)))
+        task.cancel()
+        return await task
+
+    assert asyncio.run(cancelled()) == 5
+
+
+def test_a_call_that_waits_for_its_turn_is_not_made_when_it_is_cancelled() -> None:
+    hang, called = threading.Event(), []
+
+    async def crowded() -> None:
+        hanging = [asyncio.ensure_future(call_in_thread(hang.wait)) for _ in range(MOST_THREADS)]
+        await asyncio.sleep(0.05)
+        late = asyncio.ensure_future(call_in_thread(lambda: called.append(1)))
         await asyncio.sleep(0.01)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        released.set()
-        await asyncio.gather(*held)
-        await call_in_thread(lambda: None)
+        late.cancel()
+        hang.set()
+        await asyncio.gather(late, *hanging, return_exceptions=True)
 
-    asyncio.run(main())
-    assert made == []
+    asyncio.run(crowded())
+    assert called == []
 
 
-def test_a_coroutine_that_ends_while_it_is_cancelled_gives_its_result() -> None:
-    async def stubborn() -> str:
+def test_a_function_is_called_in_the_context_of_its_caller() -> None:
+    variable: ContextVar[str] = ContextVar("variable")
+    variable.set("mine")
+
+    assert asyncio.run(call_in_thread(variable.get)) == "mine"
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers()))
+def test_an_iterator_is_read_to_its_end_in_its_order(items: list[int]) -> None:
+    async def read() -> list[int]:
+        return [each async for each in iterate_in_thread(lambda: iter(items))]
+
+    assert asyncio.run(read()) == items
+
+
+def test_an_iterator_waits_for_its_reader_and_is_closed_when_that_stops() -> None:
+    given_so_far, closed = [], threading.Event()
+
+    def endless() -> Iterator[int]:
         try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            return "cleaned up"
-        return "slept"
-
-    async def deaf() -> None:
-        while True:
-            try:
-                await asyncio.sleep(0.2)
-            except asyncio.CancelledError:
-                continue
-            if released.is_set():
-                return
-
-    async def main() -> None:
-        assert await within(stubborn(), 0.01) == "cleaned up"
-        with pytest.raises(TookTooLongError):
-            await within(deaf(), 0.01)
-        released.set()
-
-    released = threading.Event()
-    began = time.monotonic()
-    asyncio.run(main())
-    assert time.monotonic() - began < 5
-
-
-def test_a_forked_process_has_a_pool_of_its_own() -> None:
-    in_thread(lambda: 1, 5, FOREVER)
-    pid = os.fork()
-    if pid == 0:
-        ended = 1
-        try:
-            ended = in_thread(lambda: 0, 5, Clock(5))
-        finally:
-            os._exit(ended)
-
-    assert os.waitpid(pid, 0)[1] == 0
-
-
-# --- streams
-
-
-def blocking(iterate: Callable[[], Iterator[Any]]) -> list[Any]:
-    """All that a thread gives to a reader that blocks."""
-
-    def produce(give: Callable[[Any], None]) -> None:
-        for each in iterate():
-            give(each)
-
-    return list(read_from_thread(produce, FOREVER))
-
-
-def not_blocking(iterate: Callable[[], Iterator[Any]]) -> list[Any]:
-    """The same to one that does not."""
-
-    async def collected() -> list[Any]:
-        return [each async for each in iterate_in_thread(iterate)]
-
-    return asyncio.run(collected())
-
-
-either_reader = pytest.mark.parametrize("read", [blocking, not_blocking])
-
-
-@either_reader
-@pytest.mark.parametrize("count", [0, 1, 16, 17, 500])
-def test_one_thread_and_one_context_run_a_stream_from_end_to_end(read: Any, count: int) -> None:
-    variable: ContextVar[int] = ContextVar("variable", default=-1)
-    seen = set()
-
-    def iterate() -> Iterator[int]:
-        for each in range(count):
-            seen.add(threading.get_ident())
-            assert variable.get() == each - 1
-            variable.set(each)
-            yield each
-
-    assert read(iterate) == list(range(count))
-    assert len(seen) == min(count, 1)
-
-
-@either_reader
-def test_an_error_comes_after_what_was_given_before(read: Any) -> None:
-    def iterate() -> Iterator[int]:
-        yield 1
-        raise ValueError("broken")
-
-    with pytest.raises(ValueError, match="broken"):
-        read(iterate)
-
-
-def test_a_thread_is_at_most_a_buffer_ahead_and_ends_when_its_reader_stops() -> None:
-    given_out, closed = [], threading.Event()
-
-    def iterate() -> Iterator[int]:
-        try:
-            for each in range(10_000):
-                given_out.append(each)
-                yield each
+            for number in range(1_000_000):
+                given_so_far.append(number)
+                yield number
         finally:
             closed.set()
 
-    def produce(give: Callable[[Any], None]) -> None:
-        with closing(iterate()) as items:
-            for each in items:
-                give(each)
-
-    with closing(read_from_thread(produce, FOREVER)) as reader:
-        assert next(reader) == 0
-        time.sleep(0.1)
-        assert len(given_out) < 40
-    assert closed.wait(5)
-
-    async def one() -> None:
-        items = iterate_in_thread(iterate)
-        assert await anext(items) == 0
-        await asyncio.sleep(0.1)
-        assert len(given_out) < 40
+    async def read_two() -> None:
+        items = iterate_in_thread(endless)
+        assert [await anext(items), await anext(items)] == [0, 1]
+        await asyncio.sleep(0.05)
         await items.aclose()
 
-    given_out.clear()
-    closed.clear()
-    asyncio.run(one())
+    asyncio.run(read_two())
+
     assert closed.wait(5)
+    assert len(given_so_far) < 100
 
 
-# --- the event loop of a run that blocks
+def test_what_an_iterator_raises_comes_after_what_it_gave() -> None:
+    def failing() -> Iterator[int]:
+        yield 1
+        raise ValueError("no more")
+
+    async def read() -> list[int]:
+        items = iterate_in_thread(failing)
+        found = [await anext(items)]
+        with pytest.raises(ValueError, match="no more"):
+            await anext(items)
+        return found
+
+    assert asyncio.run(read()) == [1]
 
 
-def test_coroutines_of_one_run_share_a_loop_and_a_blocked_one_is_left_behind() -> None:
-    async def loop() -> asyncio.AbstractEventLoop:
-        return asyncio.get_running_loop()
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only Unix has fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_begins_without_the_threads_of_its_parent() -> None:
+    hang = threading.Event()
 
-    async def block() -> None:
-        released.wait(60)
+    async def fork_while_all_threads_work() -> int:
+        hanging = [asyncio.ensure_future(call_in_thread(hang.wait)) for _ in range(MOST_THREADS)]
+        await asyncio.sleep(0.05)
+        child = os.fork()
+        if child == 0:
+            thread = threading.Thread(
+                target=lambda: os._exit(asyncio.run(call_in_thread(lambda: 7)))
+            )
+            thread.start()
+            thread.join()
+        hang.set()
+        await asyncio.gather(*hanging)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    released, used = threading.Event(), LoopThread()
-    first = used.run(loop())
-    assert used.run(loop()) is first
-    with pytest.raises(TookTooLongError):
-        in_thread(lambda: used.run(block()), 0.05, FOREVER)
-
-    began = time.monotonic()
-    second = used.run(loop())
-    assert time.monotonic() - began < 0.5
-    released.set()
-
-    assert second is not first
-    used.close()
-    for each in (first, second):
-        while not each.is_closed():
-            time.sleep(0.01)
-
-
-def test_a_coroutine_whose_call_is_abandoned_is_cancelled() -> None:
-    ended = threading.Event()
-
-    async def work() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.set()
-
-    used = LoopThread()
-    with pytest.raises(TookTooLongError):
-        in_thread(lambda: used.run(work()), 0.05, FOREVER)
-
-    assert ended.wait(5)
-    used.close()
-
-
-def test_a_loop_runs_where_another_is_running() -> None:
-    async def main() -> int:
-        used = LoopThread()
-        try:
-            return used.run(asyncio.sleep(0, 5))  # type: ignore[no-any-return]  # an int
-        finally:
-            used.close()
-
-    assert asyncio.run(main()) == 5
+    assert asyncio.run(fork_while_all_threads_work()) == 7

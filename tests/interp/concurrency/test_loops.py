@@ -1,0 +1,185 @@
+"""The event loops of the process: waiting for coroutines, and what blocks one of them."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncGenerator
+from contextvars import ContextVar
+
+import pytest
+
+from interp.concurrency import (
+    call_in_thread,
+    in_loop_of_user,
+    in_waiting_thread,
+    is_in_own_loop,
+    read_by_waiting,
+    waited_for,
+    work_on,
+)
+
+
+async def after(seconds: float, value: int) -> int:
+    await asyncio.sleep(seconds)
+    return value
+
+
+def test_a_coroutine_is_waited_for_where_another_loop_runs() -> None:
+    async def in_a_notebook() -> int:
+        return waited_for(after(0.01, 5))
+
+    assert asyncio.run(in_a_notebook()) == 5
+
+
+def test_what_a_coroutine_raises_is_raised() -> None:
+    async def failing() -> None:
+        raise KeyError("no")
+
+    with pytest.raises(KeyError, match="no"):
+        waited_for(failing())
+
+
+def test_a_coroutine_has_the_context_of_whoever_waits_for_it() -> None:
+    variable: ContextVar[str] = ContextVar("variable")
+    variable.set("mine")
+
+    async def read() -> str:
+        return variable.get()
+
+    assert waited_for(read()) == "mine"
+
+
+def test_many_threads_wait_at_once() -> None:
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda n=n: found.append(waited_for(after(0.1, n))))
+        for n in range(100)
+    ]
+    began = time.monotonic()
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+    assert sorted(found) == list(range(100))
+    assert time.monotonic() - began < 5
+
+
+def test_plain_functions_are_called_by_the_thread_that_waits() -> None:
+    async def both() -> tuple[int, int, bool]:
+        here = await in_waiting_thread(threading.get_ident)
+        other = await call_in_thread(threading.get_ident)
+        return here, other, is_in_own_loop()
+
+    here, other, is_ours = waited_for(both())
+    assert (here == threading.get_ident(), other == here, is_ours) == (True, False, True)
+    here, other, is_ours = asyncio.run(both())
+    assert (here == threading.get_ident(), is_ours) == (False, False)
+
+
+def test_the_coroutines_of_the_user_block_no_other_coroutine_of_a_run() -> None:
+    async def blocking() -> str:
+        time.sleep(0.5)
+        return "late"
+
+    async def several() -> tuple[list[int], str]:
+        late = asyncio.ensure_future(in_loop_of_user(blocking))
+        await asyncio.sleep(0.05)
+        began = time.monotonic()
+        found = [await in_loop_of_user(lambda n=n: after(0, n)) for n in range(3)]
+        assert time.monotonic() - began < 0.4
+        return found, await late
+
+    assert waited_for(several()) == ([0, 1, 2], "late")
+
+
+def test_the_coroutines_of_the_user_run_in_the_loop_that_runs_if_it_is_theirs() -> None:
+    async def here() -> bool:
+        loop = asyncio.get_running_loop()
+        return await in_loop_of_user(lambda: _is_running(loop))
+
+    assert asyncio.run(here())
+
+
+async def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
+    return asyncio.get_running_loop() is loop
+
+
+def test_a_generator_is_read_and_closed_when_its_reader_stops() -> None:
+    closed = threading.Event()
+
+    async def numbers() -> AsyncGenerator[int, None]:
+        try:
+            for number in range(5):
+                yield number
+        finally:
+            await asyncio.sleep(0)
+            closed.set()
+
+    assert list(read_by_waiting(numbers())) == [0, 1, 2, 3, 4]
+    reading = read_by_waiting(numbers())
+    assert next(reading) == 0
+    closed.clear()
+    reading.close()
+    assert closed.is_set()
+
+
+def test_items_are_worked_on_in_their_order_and_some_at_once() -> None:
+    begun: list[int] = []
+    going = most = 0
+
+    async def work(item: int) -> None:
+        nonlocal going, most
+        begun.append(item)
+        going += 1
+        most = max(most, going)
+        await asyncio.sleep(0.01)
+        going -= 1
+
+    work_on(range(6), work, jobs=2)
+
+    assert (begun, most) == ([0, 1, 2, 3, 4, 5], 2)
+
+
+INTERRUPTED = """
+import asyncio, signal, threading, time
+from interp.concurrency import waited_for
+ended = []
+async def main():
+    try:
+        await asyncio.sleep(30)
+    finally:
+        await asyncio.sleep(0.05)
+        ended.append(1)
+threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+try:
+    waited_for(main())
+except KeyboardInterrupt:
+    print("interrupted", ended)
+"""
+ENDS_WITH_WORK = """
+import asyncio, threading, time
+from interp.concurrency import call_in_thread, in_loop_of_user, waited_for
+async def hanging():
+    await asyncio.gather(call_in_thread(threading.Event().wait), in_loop_of_user(for_ever))
+async def for_ever():
+    await asyncio.sleep(1000)
+threading.Thread(target=lambda: waited_for(hanging()), daemon=True).start()
+time.sleep(0.3)
+print("over")
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "printed"), [(INTERRUPTED, "interrupted [1]"), (ENDS_WITH_WORK, "over")]
+)
+def test_a_process_is_interrupted_and_ends_whatever_goes_on(code: str, printed: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60
+    )
+
+    assert (done.stdout.strip(), done.stderr, done.returncode) == (printed, "", 0)
