@@ -27,9 +27,9 @@ from gram import ArgumentError, expect
 
 from ...errors import ToolError
 from ...json_text import Json
-from ..users_code import is_async
 from ..implementation import Tool, find_global, require_importable
 from ..tool_context import ToolContext, current_context
+from ..users_code import is_async
 from .callables import (
     Documentation,
     documentation_of,
