@@ -3,22 +3,20 @@
 from .conversation_files import Session, load_context, save_context, session
 from .conversation_pattern import context_from_pattern, message_node
 from .effect_text import effect_lines
-from .entry_writer import EntryWriter, Head
-from .fingerprints import asks_the_same, named_as_asked
+from .entry_writer import EntryWriter, run_text
+from .first_entry import Head, head_of
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import Entry, RecordedRun, position_text
 from .redacting import redacted_pattern
+from .replayer import RecordedStep, Replayer
 from .run_file import PathLike, RunFile, is_recorded, load_run, source_of_run
-from .run_log import RunLog
+from .run_log import Folded, RunLog
 from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped
 from .run_reading import RunReading, read_run
-from .seals import Folded
-from .steps import Course, Step
 
 __all__ = [
     "CANCELLED",
     "Begun",
-    "Course",
     "Entry",
     "EntryWriter",
     "Failed",
@@ -28,25 +26,26 @@ __all__ = [
     "PathLike",
     "Reader",
     "RecordedRun",
+    "RecordedStep",
+    "Replayer",
     "Retried",
     "RunFile",
     "RunLog",
     "RunReading",
     "Session",
-    "Step",
     "Stopped",
-    "asks_the_same",
     "context_from_pattern",
     "effect_lines",
     "expect_one_of",
+    "head_of",
     "is_recorded",
     "load_context",
     "load_run",
     "message_node",
-    "named_as_asked",
     "position_text",
     "read_run",
     "redacted_pattern",
+    "run_text",
     "save_context",
     "session",
     "source_of_run",

@@ -1,175 +1,66 @@
-"""Writes the entries of a run as lines of gram, without keys."""
+"""Writes the entries of a run as lines of gram."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 
-from gram import GramError, Pattern, Subject, TaggedString, Value, dumps, origin
+from gram import Pattern
 
-from ..json_text import write_json
-from ..machine import State, pending
-from ..redaction import redact, redactor
+from ..machine import CallBegun, CallModel, ModelReplied, State
 from ..tools import Tool
 from .event_pattern import event_node
 from .fingerprints import Fingerprints
-from .nodes import Node, pattern_line
-from .pattern_parts import Written, without_empty, write_text
-from .recorded_run import BUILT_IN, FORMAT, RUN, RecordedRun, hash_of
-from .run_notes import Note, note_node, now, write_time
-from .seals import VERIFY, Folded, seal_of_entry, seal_of_rest
-from .state_pattern import state_from_pattern, state_to_pattern
-
-
-class Head(NamedTuple):
-    """The first entry of a run.
-
-    Attributes:
-        line: its line.
-        hash: the hash of the text of the program.
-        filename: the name of the program's file, or None.
-        entry: the node that the line was made of.
-    """
-
-    line: str
-    hash: str
-    filename: str | None
-    entry: Node
-
-    @classmethod
-    def of(cls, line: str, run: RecordedRun) -> Head:
-        """The first entry of a run that was read.
-
-        Args:
-            line: its line.
-            run: the run.
-        """
-        elements = state_to_pattern(run.first), Node("Library", {}, run.library)
-        entry = Node(RUN, {"program": write_text(run.program)}, elements)
-        return cls(line, hash_of(run.program), run.filename, entry)
-
-    @property
-    def shared(self) -> tuple[str, ...]:
-        """The parts of the line that all runs of the program have in common."""
-        first, library = self.entry.elements
-        assert isinstance(first, Pattern)
-        assert isinstance(library, Node)
-        program = Node(RUN, {"program": self.entry.properties["program"]}).line()
-        in_braces = program[program.index("{") + 1 : program.rindex("}")]
-        return in_braces, pattern_line(first.elements[0]), library.line()
+from .first_entry import head_of
+from .note_pattern import note_node
+from .replayer import Replayer
+from .run_log import Folded
+from .run_notes import Note, now
 
 
 class EntryWriter:
-    """Writes the entries of one run; the keys are those known when it is made.
+    """Writes the entries of one run."""
 
-    Args:
-        seal: the seal of the last event that was written, or of the first entry.
-
-    Attributes:
-        seal: the same since.
-    """
-
-    def __init__(self, seal: str = "") -> None:
-        self.seal = seal
-        self._redacted = redactor()
+    def __init__(self) -> None:
         self._fingerprints = Fingerprints()
-        self._had_keys = False
-        self._as_read: State | None = None
-
-    def anew(self) -> EntryWriter:
-        """A writer of the entries behind those of this one, with the keys that are known now."""
-        writer = EntryWriter(self.seal)
-        writer._had_keys = self._had_keys
-        writer._as_read = self._as_read
-        writer._fingerprints = self._fingerprints  # so that each message is read once
-        return writer
-
-    def head(
-        self,
-        state: State,
-        tools: Iterable[Tool | Pattern],
-        session: str | None = None,
-        *,
-        of: RecordedRun | None = None,
-    ) -> Head:
-        """The first entry: the State that the run begins with, its program and its tools.
-
-        Args:
-            state: the State.
-            tools: the implementations of its tools, or what a record has of them.
-            session: the name of the session's file beside it, if the run is a turn of a session.
-            of: another run of the same program, if the program was read from its record.
-        """
-        from importlib.metadata import version  # imported late: it takes longer than the rest
-
-        if of is not None:
-            program, filename = of.program, of.filename
-        else:
-            read = origin(state.agent)
-            program = redact(read.source.text if read else dumps(state.agent))
-            filename = (read.filename or "") if read else None
-        properties: dict[str, Written] = without_empty(
-            {
-                "format": FORMAT,
-                "version": version("gram-agents"),
-                "file": None if filename is None else write_text(filename),
-                "program": write_text(program),
-                "sha256": hash_of(program),
-                "started": write_time(now()),
-                "session": None if session is None else write_text(session),
-            }
-        )
-        library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
-        entry = Node(RUN, properties, (state_to_pattern(state), library))
-        entry = self._without_keys(entry)
-        first = entry.elements[0]
-        if self._had_keys and isinstance(first, Pattern):
-            with suppress(GramError):  # without its keys the program may not be valid
-                state = self._as_read = state_from_pattern(first)
-        rest = seal_of_rest(state, pending(state), self._fingerprints)
-        self.seal = seal_of_entry(entry.line()) + rest
-        entry = entry._replace(properties={**entry.properties, VERIFY: self.seal})
-        return Head(entry.line(), hash_of(program), filename, entry)
 
     def event(self, folded: Folded, seconds: float | None = None) -> str:
         """An event, see `RunLog.append`."""
-        entry = self._without_keys(event_node(folded.event, seconds))
-
-        def seal(line: str) -> str:
-            rest = seal_of_rest(folded.state, folded.new, self._fingerprints)
-            self.seal = seal_of_entry(line, self.seal) + rest
-            return self.seal
-
-        return entry.line_with(VERIFY, seal)
+        event, effect = folded.event, folded.effect
+        request = time = None
+        if isinstance(event, ModelReplied) and isinstance(effect, CallModel):
+            request = self._fingerprints.of(effect.request)
+        if isinstance(event, CallBegun):
+            time = now()
+        return event_node(event, seconds, request, time).line()
 
     def note(self, note: Note) -> str:
         """A note."""
-        return self._without_keys(note_node(note)).line()
+        return note_node(note).line()
 
-    def _without_keys(self, entry: Node) -> Node:
-        """An entry without keys; it is noticed if there were any in it."""
-        redact = self._redacted
-        if redact is str:
-            return entry
+    def events_of(self, state: State, count: int = 0) -> Iterator[str]:
+        """The events of a State.
 
-        def noticed(text: str) -> str:
-            clean = redact(text)
-            self._had_keys = self._had_keys or clean != text
-            return clean
+        Args:
+            state: the State.
+            count: how many are left out.
+        """
+        replayer = Replayer(state.beginning)
+        for index, event in enumerate(state.events):
+            step = replayer.take(event)
+            if index >= count:
+                yield self.event(step.folded)
 
-        return entry.redacted(noticed)
 
+def run_text(
+    state: State, tools: Iterable[Tool | Pattern] = (), started: datetime | None = None
+) -> str:
+    """A run as gram: what it was begun with, and what has happened since, an entry to a line.
 
-def _tool_pattern(tool: Tool | Pattern) -> Pattern:
-    if isinstance(tool, Pattern):
-        return tool
-    properties: dict[str, Value] = {
-        "description": write_text(tool.description),
-        "schema": TaggedString("json", write_json(tool.schema)),
-    }
-    if tool.once:
-        properties["once"] = True
-    if tool.is_built_in:
-        properties[BUILT_IN] = True
-    return Pattern(Subject(tool.name, {"Implementation"}, properties))
+    Args:
+        state: a State of the run.
+        tools: the implementations of its tools, or what a record has of them.
+        started: when it began, if that is known.
+    """
+    lines = (head_of(state, tools, started).line, *EntryWriter().events_of(state))
+    return "".join(f"{line}\n" for line in lines)

@@ -2,21 +2,24 @@
 
 .. code-block:: text
 
-    [:ModelReplied {at: [0], finish: "tool_calls", served: "m-1", usage: {…}} | [:Assistant | …]]
+    [:ModelReplied {at: [0], finish: "tool_calls", request: "9f3c…", usage: {…}} | [:Assistant | …]]
+    (:CallBegun {at: [0, 0], time: "2026-11-22T15:10:34.120+00:00"})
     (:ToolReturned {at: [0, 0], result: json`{"ok": true}`})
     (:CallFailed {at: [0, 1], error: "no such file"})
     (:Decided {allowed: true, at: [0, 2]})
     (:TimeUp)
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
-``seconds`` may stand beside them: how long the effect took that the event answers; and ``verify``,
-see `seals`. Older versions wrote beside a reply ``request``, the fingerprint of what it answers.
+Beside them may stand what is not folded: ``seconds``, how long the effect took that the event
+answers; ``request``, the fingerprint of the request that a reply answers; ``time``, when a call
+has begun.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
 
 from attrs import frozen
 
@@ -25,6 +28,7 @@ from gram import Pattern, expect
 from ..machine import (
     ApprovalPolicy,
     At,
+    CallBegun,
     CallFailed,
     Decided,
     Event,
@@ -35,6 +39,7 @@ from ..machine import (
 )
 from .conversation_pattern import message_from_pattern, message_node
 from .nodes import Node
+from .note_pattern import read_time, write_time
 from .pattern_parts import (
     Reader,
     Written,
@@ -43,22 +48,7 @@ from .pattern_parts import (
     write_json_text,
     write_text,
 )
-from .run_parts import (
-    LIMIT_KEYS,
-    SETTING_KEYS,
-    limits_to_properties,
-    read_limits,
-    read_model,
-    read_settings,
-    read_usage,
-    settings_to_properties,
-    usage_to_map,
-)
-from .seals import VERIFY
-
-REQUEST = "request"
-"""The property of a reply that had the fingerprint of its request, before there were seals."""
-
+from .run_parts import CHANGE_KEYS, Changes, read_usage, usage_to_map
 
 Parts: TypeAlias = tuple[dict[str, Written], tuple[Node | Pattern, ...]]
 
@@ -90,13 +80,22 @@ def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
     return event_node(event, seconds).pattern()
 
 
-def event_node(event: Event, seconds: float | None = None) -> Node:
-    """Convert an event to a node; see `event_to_pattern`."""
+def event_node(
+    event: Event,
+    seconds: float | None = None,
+    request: str | None = None,
+    time: datetime | None = None,
+) -> Node:
+    """Convert an event to a node; see `WrittenEvent`."""
     properties, elements = _TYPES[type(event)].write(event)
     if event.at:
         properties["at"] = event.at
     if seconds is not None:
         properties["seconds"] = round(seconds, 6)
+    if request is not None:
+        properties["request"] = request
+    if time is not None:
+        properties["time"] = write_time(time)
     return Node(type(event).__name__, properties, elements)
 
 
@@ -107,11 +106,34 @@ def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
         ValidationError: the pattern is not an event; the fault has its place.
     """
     expect(pattern, Pattern, "pattern", by="event_from_pattern")
+    return written_event(pattern)[:2]
+
+
+class WrittenEvent(NamedTuple):
+    """An event as it is written.
+
+    Attributes:
+        event: the event.
+        seconds: how long the effect took that it answers, or None.
+        request: the fingerprint of the request that a reply answers, or None.
+        time: when the call has begun that a `CallBegun` is about, or None.
+    """
+
+    event: Event
+    seconds: float | None
+    request: str | None
+    time: datetime | None
+
+
+def written_event(pattern: Pattern) -> WrittenEvent:
+    """Read an event and what is beside it; see `event_from_pattern`."""
     label = expect_one_of(_FORMS, pattern)
     form = _FORMS[label]
-    read = Reader(pattern, label, ["at", "seconds", VERIFY, *form.keys])
+    read = Reader(pattern, label, ["at", "seconds", *form.keys])
     event = form.read(read, read.position())
-    return event, read.seconds()
+    request = read.text("request") if read.has("request") else None
+    time = read_time(read) if read.has("time") else None
+    return WrittenEvent(event, read.seconds(), request, time)
 
 
 # --- each event
@@ -147,6 +169,11 @@ def _read_reply(read: Reader, at: At) -> Event:
     )
 
 
+def _read_begun(read: Reader, at: At) -> Event:
+    read.without_elements()
+    return CallBegun(at)
+
+
 def _read_result(read: Reader, at: At) -> Event:
     read.without_elements()
     text = read.json_text("result")
@@ -174,44 +201,26 @@ def _read_time_up(read: Reader, at: At) -> Event:
 
 
 def _write_change(event: Resumed) -> Parts:
-    properties: dict[str, Written] = {}
-    if event.model is not None:
-        properties["model"] = str(event.model)
-    if event.limits is not None:
-        properties |= limits_to_properties(event.limits)
-    if event.settings is not None:
-        properties |= settings_to_properties(event.settings)
-    if event.check_results is not None:
-        properties["checkResults"] = "yes" if event.check_results else "no"
-    if event.ask_about:
-        properties["askAbout"] = event.ask_about
-    return properties, (event.policy.to_pattern(),) if event.policy else ()
+    given = (event.limits, event.model, event.settings, event.check_results)
+    return Changes(*given).properties(), (event.policy.to_pattern(),) if event.policy else ()
 
 
 def _read_change(read: Reader, at: At) -> Event:
     elements = read.pattern.elements
     if len(elements) > 1:
         read.refuse("ill-formed", "a Resumed has at most one element, its ApprovalPolicy")
-    checks = read.text("checkResults") if read.has("checkResults") else None
-    if checks not in (None, "yes", "no"):
-        read.refuse("ill-typed", 'checkResults of Resumed must be "yes" or "no"', "checkResults")
-    return Resumed(
-        read_limits(read) if any(map(read.has, LIMIT_KEYS)) else None,
-        read_model(read),
-        ApprovalPolicy.from_pattern(elements[0]) if elements else None,
-        read_settings(read) if any(map(read.has, SETTING_KEYS)) else None,
-        None if checks is None else checks == "yes",
-        read.positions("askAbout"),
-        at,
-    )
+    policy = ApprovalPolicy.from_pattern(elements[0]) if elements else None
+    limits, model, settings, check_results = Changes.read(read)
+    return Resumed(limits, model, policy, settings, check_results, at)
 
 
 _TYPES: Mapping[type[Event], _Form] = {
     ModelReplied: _Form(
-        ("usage", "truncated", "finish", "served", "server", REQUEST),
+        ("usage", "truncated", "finish", "served", "server", "request"),
         _write_reply,
         _read_reply,
     ),
+    CallBegun: _Form(("time",), lambda event: ({}, ()), _read_begun),
     ToolReturned: _Form(
         ("result",), lambda event: ({"result": write_json_text(event.result)}, ()), _read_result
     ),
@@ -224,10 +233,6 @@ _TYPES: Mapping[type[Event], _Form] = {
         _read_decision,
     ),
     TimeUp: _Form((), lambda event: ({}, ()), _read_time_up),
-    Resumed: _Form(
-        ("model", "checkResults", "askAbout", *LIMIT_KEYS, *SETTING_KEYS),
-        _write_change,
-        _read_change,
-    ),
+    Resumed: _Form(CHANGE_KEYS, _write_change, _read_change),
 }
 _FORMS = {kind.__name__: form for kind, form in _TYPES.items()}

@@ -5,20 +5,12 @@ A line costs a fraction of the pattern, which a run that is recorded never needs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple, Union
 
-from gram import (
-    ONE_LINE,
-    Pattern,
-    Spelling,
-    Subject,
-    write_node,
-    write_pattern,
-)
+from gram import ONE_LINE, Pattern, Spelling, Subject, write_node, write_pattern
 
 from .pattern_parts import Written
-from .redacting import ASSISTANT, redacted_properties, redacted_record
 
 
 class Node(NamedTuple):
@@ -39,41 +31,14 @@ class Node(NamedTuple):
         elements = (each if isinstance(each, Pattern) else each.pattern() for each in self.elements)
         return Pattern(Subject("", {self.label}, self.properties), elements)
 
-    def redacted(self, redact: Callable[[str], str]) -> Node:
-        """The node without keys; its own label, names and numbers stay as they are."""
-        elements = (
-            each.redacted(redact) if isinstance(each, Node) else redacted_record(each, redact)
-            for each in self.elements
-        )
-        is_reply = self.label == ASSISTANT
-        properties = redacted_properties(self.properties, redact, is_reply=is_reply)
-        return Node(self.label, properties, tuple(elements))
-
     def line(self) -> str:
         """The node as canonical text on one line."""
         return write_node(self.label, self.properties, [*map(_line, self.elements)])
-
-    def line_with(self, key: str, value_of: Callable[[str], str]) -> str:
-        """The same with one more property, whose value is made of the line without it.
-
-        Args:
-            key: its name; no other property is behind it in the order of the alphabet.
-            value_of: gives its value, a plain word, for the line.
-        """
-        subject = write_node(self.label, self.properties, [])[1:-1]
-        elements = ", ".join(map(_line, self.elements))
-        value = value_of(_in_brackets(subject, elements))
-        start = f"{subject[:-1]}, " if self.properties else f"{subject} {{"
-        return _in_brackets(f'{start}{key}: "{value}"}}', elements)
 
 
 def pattern_line(pattern: Pattern) -> str:
     """The canonical text of a pattern on one line."""
     return write_pattern(pattern, style=_on_one_line)
-
-
-def _in_brackets(subject: str, elements: str) -> str:
-    return f"[{subject} | {elements}]" if elements else f"({subject})"
 
 
 def _line(node: Node | Pattern) -> str:

@@ -9,12 +9,12 @@ exactly one way.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NoReturn, TypeAlias, TypeGuard, TypeVar, Union
 
-from pyrsistent import PMap, PVector, pvector
+from pyrsistent import PVector, pvector
 
-from gram import Pattern, Subject, TaggedString, Value, did_you_mean, fault
+from gram import Pattern, TaggedString, Value, did_you_mean, fault
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, read_json, write_json
@@ -129,25 +129,7 @@ class Reader:
 
     def position(self, key: str = "at") -> At:
         """A position, or that of the whole run if the property is missing."""
-        return self._position(self.properties.get(key, pvector()), key)
-
-    def positions(self, key: str) -> tuple[At, ...]:
-        """Some positions, or none if the property is missing."""
         value = self.properties.get(key, pvector())
-        if isinstance(value, PVector):
-            return tuple(self._position(each, key) for each in value)
-        self.refuse("ill-typed", f"{key} of {self.label} must be an array of positions", key)
-
-    def maps(self, key: str) -> Iterator[Reader]:
-        """What reads each of some maps, or nothing if the property is missing."""
-        value = self.properties.get(key, pvector())
-        for each in value if isinstance(value, PVector) else (value,):
-            if not isinstance(each, PMap):
-                self.refuse("ill-typed", f"{key} of {self.label} must be an array of maps", key)
-            subject = Subject("", {self.label}, each)
-            yield Reader(Pattern(subject), self.label, each)
-
-    def _position(self, value: Value, key: str) -> At:
         if isinstance(value, PVector):
             found = tuple(each for each in value if _is_part(each))
             if len(found) == len(value):

@@ -2,18 +2,20 @@
 
 .. code-block:: text
 
-    [:Run {file: "a.gram", format: 2, program: "…", …} | [:RunState …], [:Library …]]
+    [:Run {agent: "counter", file: "a.gram", format: 1, input: "go", …} | [:Library …]]
     (:Begun {at: [0], time: "2026-11-22T15:10:34.120+00:00"})
-    [:ModelReplied {at: [0], seconds: 0.8, verify: "9f3c…"} | [:Assistant | (:ToolCall {…})]]
+    [:ModelReplied {at: [0], request: "9f3c…", seconds: 0.8} | [:Assistant | (:ToolCall {…})]]
     (:Begun {at: [0, 0], time: "2026-11-22T15:10:34.930+00:00"})
-    (:ToolReturned {at: [0, 0], result: json`…`, seconds: 0.01, verify: "b24d…"})
+    (:ToolReturned {at: [0, 0], result: json`…`, seconds: 0.01})
 
-The first entry holds the State that the run began with, the text of the program and the tools of
-the library; each other entry is an event or a note (see `run_notes`). Folded over that State, the
-events give every State of the run; ``verify`` shows whether they were changed (see `seals`). An
-entry is whole when its line end is there: the rest of a line that a killed process left is not
-read, and is cut off when the file is written again. A writer locks the file, so that two processes
-never record the same run. Keys are redacted (see `interp.redaction`).
+The first entry says how the run began (see `first_entry`); each other entry is an event or a note
+(see `run_notes`). Folded from that beginning, the events give every State of the run. An entry is
+whole when its line end is there: the rest of a line that a killed process left is not read, and is
+cut off when the file is written again. A writer locks the file, so that two processes never record
+the same run.
+
+An interrupt may come between any two steps of Python here. So an entry is written by one call, and
+what is known of a file is read from it whenever it is taken up.
 """
 
 from __future__ import annotations
@@ -22,80 +24,90 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
-from threading import Lock
 from time import sleep
-from typing import TypeAlias, Union
+from typing import ClassVar, Final, NamedTuple, TypeAlias, Union
 
-from gram import Source, decode, expect, resolved
+from gram import Source, decode, expect, read_in_pieces, resolved
 
 from ..errors import ValidationError
-from ..machine import At, State
+from ..machine import At, Event, State
 from ..tools import Tool
-from .entry_writer import EntryWriter
+from .entry_writer import EntryWriter, run_text
+from .event_pattern import written_event
+from .first_entry import RUN, run_from_head
+from .note_pattern import label_of_note
 from .recorded_run import RecordedRun
-from .run_notes import Note
+from .run_log import Folded
+from .run_notes import Note, now
 from .run_reading import read_run
-from .seals import Folded
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
-_PATIENCE = 0.5  # seconds in which another process may let go of the file, such as one that looks
+_PATIENCE = 0.2  # seconds in which another process may let go of the file, such as one that looks
 _LOOKS = 10
+
+_START: Final = f"[:{RUN} ".encode()
+
+
+class _Content(NamedTuple):
+    """What is in a file: its whole entries, the id of the run and its events."""
+
+    text: str = ""
+    run_id: str = ""
+    events: tuple[Event, ...] = ()
 
 
 class RunFile:
     """A file that a run is recorded in: a new one, or by `RunFile.of` one that was read.
 
-    What cannot be written is kept, and written first when there is space again.
-
     Args:
         path: the file.
-        session: the name of the session's file beside it, if the run is a turn of a session.
 
     Attributes:
         path: the file.
-        has_begun: whether it has its first entry.
+        has_begun: whether it was begun.
         unanswered: the positions of what had begun when it was read, and had no answer.
     """
 
-    def __init__(self, path: PathLike, *, session: str | None = None) -> None:
+    blocks: ClassVar[bool] = False
+
+    def __init__(self, path: PathLike) -> None:
         expect(path, (str, os.PathLike), "record", by="RunFile")
         self.path = Path(path)
         resolved(self.path)  # refuses what is no path
         self.has_begun = False
         self.unanswered: frozenset[At] = frozenset()
-        self._session = session
-        self._size = 0
-        self._descriptor: int | None = None
+        self._tools: tuple[Tool, ...] = ()
         self._entries = EntryWriter()
-        self._unwritten = b""
-        self._writing = Lock()
-
-    def begin(self, state: State, tools: Iterable[Tool]) -> None:
-        """Make the file (mode 0600), with its first entry.
-
-        Raises:
-            OSError: the file exists, or cannot be written.
-        """
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        try:
-            os.close(os.open(self.path, flags, 0o600))
-        except FileExistsError:
-            reason = "exists already; a run is recorded in a new file"
-            raise FileExistsError(errno.EEXIST, reason, str(self.path)) from None
-        try:
-            with self.held():
-                self._write(self._entries.head(state, tools, self._session).line)
-        except OSError:  # nothing is recorded yet, and the name is free again
-            self.path.unlink(missing_ok=True)
-            raise
-        self.has_begun = True
+        self._file: FileIO | None = None
+        self._read = _Content()
 
     @property
     def name(self) -> str:
         """How messages name it: its path."""
         return str(self.path)
+
+    def begin(self, state: State, tools: Iterable[Tool]) -> None:
+        """Make the file (mode 0600), with its first entry and the events of the State.
+
+        A file in which nothing had begun is taken, too.
+
+        Raises:
+            OSError: a file exists that is another, or it cannot be written.
+        """
+        self._tools = tuple(tools)
+        is_new = _made(self.path)
+        self.has_begun = True
+        try:
+            with self.held(lambda: state):
+                pass
+        except OSError:  # nothing is recorded yet, and the name is free again
+            self.has_begun = False
+            if is_new and _has_not_begun(self.path.read_bytes()):
+                self.path.unlink()
+            raise
 
     @classmethod
     def of(cls, path: PathLike) -> tuple[RunFile, RecordedRun]:
@@ -108,32 +120,39 @@ class RunFile:
             ReplayError: an event does not fit the run.
         """
         file = cls(path)
-        content = _whole_entries(file.path)
-        found = read_run(Source(decode(content, str(path)), str(path)))
-        file.has_begun, file.unanswered, file._size = True, found.unanswered, len(content)
-        file._entries = EntryWriter(found.seal)
+        source = source_of_run(path)
+        found = read_run(source)
+        file.has_begun, file.unanswered = True, found.unanswered
+        file._read = _Content(source.text, found.first.run_id, found.events)
         return file, found
 
     @contextmanager
-    def held(self, standing: Callable[[], State] | None = None) -> Iterator[None]:
-        """Lock the file to write to it, and cut off what a killed writer left unfinished.
+    def held(self, standing: Callable[[], State] | None = None) -> Iterator[tuple[Event, ...]]:
+        """Lock the file to write to it, and bring it to where the run is; see `RunLog.held`.
 
-        Args:
-            standing: not needed: the entries of the file say what its status is.
+        What a killed writer left unfinished is cut off.
 
         Raises:
-            OSError: the file cannot be written, another process records in it, or has done so.
+            OSError: the file cannot be written, another process records in it, or has recorded
+                another run or other events.
         """
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
-        try:
-            _lock(descriptor, self.path)
-            self._cut_off(descriptor)
-            self._descriptor, self._entries = descriptor, self._entries.anew()
-            yield
-        finally:
-            with self._writing:
-                self._descriptor = None
-                os.close(descriptor)
+        if self._file is not None:
+            self._file.close()  # an interrupt may have left it open
+        with open(self.path, "r+b", buffering=0, opener=_at_its_end) as file:
+            _lock(file, self.path)
+            try:
+                self._file = file
+                yield self._brought_to(standing()) if standing else ()
+            finally:
+                file.close()  # so that it is closed if an interrupt comes here, or at the end above
+
+    def events_after(self, count: int) -> tuple[Event, ...]:
+        """The events that are recorded behind the first ones, see `RunLog.events_after`.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        return self._content().events[count:]
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event, see `RunLog.append`.
@@ -141,7 +160,7 @@ class RunFile:
         Raises:
             OSError: the file cannot be written.
         """
-        self._write(self._entries.event(folded, seconds))
+        self._write(f"{self._entries.event(folded, seconds)}\n")
 
     def note(self, note: Note, *, may_be_lost: bool = False) -> None:
         """Write a note; nothing is written of what was given up, once the file is let go.
@@ -153,39 +172,91 @@ class RunFile:
         Raises:
             OSError: the file cannot be written.
         """
-        if self._descriptor is not None:
-            self._write(self._entries.note(note))
+        if self._file is not None and not self._file.closed:
+            self._write(f"{self._entries.note(note)}\n")
 
-    def _write(self, entry: str) -> None:
-        line = entry.encode() + b"\n"
-        with self._writing:
-            self._unwritten += line
-            if self._descriptor is None:
-                return
-            size, written = len(self._unwritten), 0
-            try:
-                while written < size:
-                    written += os.write(self._descriptor, self._unwritten[written:])
-            except OSError as error:
-                with suppress(OSError):  # part of a line may have been written
-                    os.ftruncate(self._descriptor, self._size)
-                error.filename = error.filename or str(self.path)
-                raise
-            self._unwritten = b""
-            self._size += size
-
-    def _cut_off(self, descriptor: int) -> None:
-        """Cut off an unfinished entry; anything else that came since is another's."""
-        size = os.fstat(descriptor).st_size
-        if size == self._size:
-            return
-        with self.path.open("rb") as file:
-            file.seek(self._size)
-            added = file.read()
-        if size < self._size or b"\n" in added:
-            reason = "changed by another process since it was read; nothing recorded"
+    def _brought_to(self, state: State) -> tuple[Event, ...]:
+        """Write what the file has not of a State; gives the events that the State has not."""
+        content = self._content()
+        if not content.text:
+            text = run_text(state, self._tools, now())
+            self._write(text)
+            self._read = _Content(text, state.run_id, tuple(state.events))
+            return ()
+        had = tuple(state.events)
+        both = min(len(had), len(content.events))
+        if content.run_id != state.run_id or content.events[:both] != had[:both]:
+            reason = "another run, or another course of it, is recorded here; nothing recorded"
             raise OSError(errno.ESTALE, reason, str(self.path))
-        os.ftruncate(descriptor, self._size)
+        for line in self._entries.events_of(state, both) if len(had) > both else ():
+            self._write(f"{line}\n")
+        return content.events[both:]
+
+    def _content(self) -> _Content:
+        """What is in the file; what was known of it before is not read again."""
+        assert self._file is not None, "it is held"
+        _cut_off(self._file)
+        self._file.seek(0)
+        text = decode(self._file.readall() or b"", str(self.path))
+        known, run_id, events = self._read
+        if text != known:
+            source = Source(text, str(self.path))
+            if not known or not text.startswith(known):
+                known, events = "", ()
+            patterns = read_in_pieces(source, start=len(known))
+            if not known:
+                run_id = run_from_head(next(patterns), source).first.run_id
+            new = (written_event(each).event for each in patterns if not label_of_note(each))
+            self._read = _Content(text, run_id, (*events, *new))
+        return self._read
+
+    def _write(self, text: str) -> None:
+        file = self._file
+        assert file is not None, "it is held"
+        content, written = text.encode(), 0
+        try:
+            _cut_off(file)
+            while written < len(content):
+                written += file.write(content[written:])
+        except OSError as error:
+            with suppress(OSError):  # part of a line may have been written
+                _cut_off(file)
+            error.filename = error.filename or str(self.path)
+            raise
+
+
+def _made(path: Path) -> bool:
+    """Make a new file; False if there is one in which nothing had begun."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if path.is_file() and _has_not_begun(path.read_bytes()):
+            return False
+        reason = "exists already; a run is recorded in a new file"
+        raise FileExistsError(errno.EEXIST, reason, str(path)) from None
+    return True
+
+
+def _has_not_begun(content: bytes) -> bool:
+    """Whether a file ends in the first entry of a run, or before it."""
+    return b"\n" not in content and (content.startswith(_START) or _START.startswith(content))
+
+
+def _at_its_end(path: str, flags: int) -> int:
+    """Open a file so that all that is written is added to it."""
+    return os.open(path, flags | os.O_APPEND)
+
+
+def _cut_off(file: FileIO) -> None:
+    """Cut off an entry that is not whole."""
+    if not file.seek(0, os.SEEK_END):
+        return
+    file.seek(-1, os.SEEK_END)
+    if file.read(1) == b"\n":
+        return
+    file.seek(0)
+    content = file.readall() or b""
+    file.truncate(content.rfind(b"\n") + 1)
 
 
 def load_run(path: PathLike) -> RecordedRun:
@@ -210,25 +281,21 @@ def source_of_run(path: PathLike) -> Source:
     """
     expect(path, (str, os.PathLike), "path", by="load_run")
     resolved(Path(path))  # refuses what is no path
-    return Source(decode(_whole_entries(Path(path)), str(path)), str(path))
-
-
-def _whole_entries(path: Path) -> bytes:
-    content = path.read_bytes()
+    content = Path(path).read_bytes()
+    if _has_not_begun(content):
+        message = "nothing had begun: it has no whole first entry"
+        raise ValidationError(f"{path}: {message}\n  hint: `--record` takes it as a new file")
     whole = content.rfind(b"\n") + 1
-    if content and not whole:
-        message = "the file ends in its first entry: nothing is recorded that could be read"
-        raise ValidationError(f"{path}: {message}")
-    return content[:whole]
+    return Source(decode(content[:whole] if whole else content, str(path)), str(path))
 
 
-def _lock(descriptor: int, path: Path) -> None:
+def _lock(file: FileIO, path: Path) -> None:
     with suppress(ImportError):  # not on Unix, where writers are not kept apart
         import fcntl
 
         for look in range(_LOOKS):
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 sleep(_PATIENCE / _LOOKS if look < _LOOKS - 1 else 0)
             else:

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
-from ..machine import At, State
+from ..machine import At, Effect, Event, State
 from ..tools import Tool
 from .run_notes import Note
-from .seals import Folded
+
+
+class Folded(NamedTuple):
+    """An event, and what it led to.
+
+    Attributes:
+        event: the event.
+        effect: what it answers; None for `CallBegun`, `Resumed` and `TimeUp`.
+        state: the State that it led to.
+    """
+
+    event: Event
+    effect: Effect | None
+    state: State
 
 
 class RunLog(Protocol):
     """What the entries of one run are written to, see `RunFile`.
 
     Attributes:
-        name: how messages name it.
+        blocks: whether it may take long to answer, so that it is asked in a thread.
         has_begun: whether it has its first entry.
         unanswered: the positions of what had begun when it was read, and had no answer.
     """
 
+    blocks: ClassVar[bool]
     has_begun: bool
     unanswered: frozenset[At]
 
@@ -29,20 +43,37 @@ class RunLog(Protocol):
         """How messages name it."""
 
     def begin(self, state: State, tools: Iterable[Tool]) -> None:
-        """Make it, with its first entry.
+        """Make it, with its first entry and the events of the State.
 
         Raises:
             OSError, StoreError: it exists, or cannot be written.
         """
 
-    def held(self, standing: Callable[[], State] | None = None) -> AbstractContextManager[None]:
+    def held(
+        self, standing: Callable[[], State] | None = None
+    ) -> AbstractContextManager[tuple[Event, ...]]:
         """Keep others from writing to it.
 
+        It is brought to where the run is: events that the State has and it has not are written.
+        What it gives are those that it has and the State has not, to be folded: they were written
+        by this process, which was stopped before it folded them.
+
         Args:
-            standing: gives the State of the run, which is asked for when it is let go.
+            standing: gives the State of the run, which is asked for when it is taken up, and when
+                it is let go.
 
         Raises:
             OSError, StoreError: it cannot be written, or somebody else writes to it.
+        """
+
+    def events_after(self, count: int) -> tuple[Event, ...]:
+        """The events that are recorded behind the first ones; the log has to be held.
+
+        Args:
+            count: how many are left out.
+
+        Raises:
+            OSError, StoreError: it cannot be read.
         """
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
@@ -57,7 +88,7 @@ class RunLog(Protocol):
         """
 
     def note(self, note: Note, *, may_be_lost: bool = False) -> None:
-        """Write a note; nothing is written of what was given up, once the log is let go.
+        """Write a note; nothing is written once the log is let go.
 
         Args:
             note: the note.

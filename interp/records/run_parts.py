@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from attrs import asdict
 from pyrsistent import PMap, PVector, pmap, pvector
@@ -13,13 +13,51 @@ from lenses_ext import Model
 
 from ..errors import ValidationError
 from ..machine import Limits, Usage
-from .pattern_parts import Reader
+from .pattern_parts import Reader, Written
 
-LIMIT_KEYS = ("limits", "unlimited")
-SETTING_KEYS = ("settings", "unset")
+CHANGE_KEYS: Final = ("model", "limits", "unlimited", "settings", "unset", "checkResults")
 
 
-def limits_to_properties(limits: Limits) -> dict[str, Value]:
+class Changes(NamedTuple):
+    """What a run is begun with, or gone on with, as properties; None is not written.
+
+    Attributes:
+        limits: how much the run may do.
+        model: the model to ask.
+        settings: the settings that are changed; None as a value leaves one out.
+        check_results: whether results have to be of the types that the program declares.
+    """
+
+    limits: Limits | None
+    model: Model | None
+    settings: Mapping[str, Value | None] | None
+    check_results: bool | None
+
+    def properties(self) -> dict[str, Written]:
+        """Its properties."""
+        found: dict[str, Written] = {}
+        if self.model is not None:
+            found["model"] = str(self.model)
+        if self.limits is not None:
+            found |= _limits_to_properties(self.limits)
+        if self.settings is not None:
+            found |= _settings_to_properties(self.settings)
+        if self.check_results is not None:
+            found["checkResults"] = self.check_results
+        return found
+
+    @classmethod
+    def read(cls, read: Reader) -> Changes:
+        """The changes that `properties` wrote."""
+        return cls(
+            _read_limits(read) if any(map(read.has, ("limits", "unlimited"))) else None,
+            _read_model(read),
+            _read_settings(read) if any(map(read.has, ("settings", "unset"))) else None,
+            read.flag("checkResults") if read.has("checkResults") else None,
+        )
+
+
+def _limits_to_properties(limits: Limits) -> dict[str, Value]:
     """The limits that are set as a map, and the names of the others."""
     each = asdict(limits)
     return {
@@ -28,8 +66,8 @@ def limits_to_properties(limits: Limits) -> dict[str, Value]:
     }
 
 
-def read_limits(read: Reader) -> Limits:
-    """The limits that `limits_to_properties` wrote."""
+def _read_limits(read: Reader) -> Limits:
+    """The limits that `_limits_to_properties` wrote."""
     given: dict[str, Any] = {**_map(read, "limits"), **dict.fromkeys(_names(read, "unlimited"))}
     try:
         return Limits(**given)
@@ -37,7 +75,7 @@ def read_limits(read: Reader) -> Limits:
         read.refuse("ill-typed", f"limits: {error}", "limits")
 
 
-def settings_to_properties(settings: Mapping[str, Value | None]) -> dict[str, Value]:
+def _settings_to_properties(settings: Mapping[str, Value | None]) -> dict[str, Value]:
     """The settings that are changed as a map, and the names of those that are left out."""
     return {
         "settings": pmap({key: each for key, each in settings.items() if each is not None}),
@@ -45,12 +83,12 @@ def settings_to_properties(settings: Mapping[str, Value | None]) -> dict[str, Va
     }
 
 
-def read_settings(read: Reader) -> PMap[str, Value | None]:
-    """The settings that `settings_to_properties` wrote."""
+def _read_settings(read: Reader) -> PMap[str, Value | None]:
+    """The settings that `_settings_to_properties` wrote."""
     return pmap({**_map(read, "settings"), **dict.fromkeys(_names(read, "unset"))})
 
 
-def read_model(read: Reader) -> Model | None:
+def _read_model(read: Reader) -> Model | None:
     """The model that the property ``model`` names, or None if there is none."""
     try:
         return Model.parse(read.text("model")) if read.has("model") else None
