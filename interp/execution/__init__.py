@@ -1,6 +1,7 @@
 """Running a program: the loop that drives a run, and the world that performs its effects."""
 
-from .beginning import begin, begin_for, first_state_of, resumed
+from .driver import Driver
+from .notebook import conversation_form
 from .observations import (
     AgentFinished,
     AgentStarted,
@@ -15,36 +16,35 @@ from .observations import (
     observations,
     under_way,
 )
-from .options import Answer, BeginOptions, OnToolError, RunOptions, named_model
-from .runs import Run
 from .scheduling import startable
-from .world import LiveWorld, Report, World
+from .telemetry import Telemetry
+from .watchers import Observer, Watcher
+from .world import Answer, Approver, LiveWorld, ModelChoice, OnToolError, Report, World
 
 __all__ = [
     "AgentFinished",
     "AgentStarted",
     "Answer",
-    "BeginOptions",
+    "Approver",
+    "Driver",
     "Finished",
     "LiveWorld",
+    "ModelChoice",
     "Observation",
+    "Observer",
     "OnToolError",
     "Report",
-    "Run",
-    "RunOptions",
     "SaidBeforeCalls",
+    "Telemetry",
     "TextDelta",
     "ToolFinished",
     "ToolProgress",
     "ToolStarted",
+    "Watcher",
     "World",
-    "begin",
-    "begin_for",
+    "conversation_form",
     "finished",
-    "first_state_of",
-    "named_model",
     "observations",
-    "resumed",
     "startable",
     "under_way",
 ]

@@ -9,7 +9,6 @@ is cut: what a log has beside the State, and what it lacks, is seen when the run
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from functools import partial
@@ -29,6 +28,7 @@ from ..concurrency import (
 )
 from ..errors import AgentError, ApprovalNeeded
 from ..machine import (
+    AgentResponse,
     Ask,
     CallBegun,
     CallFailed,
@@ -45,8 +45,9 @@ from ..machine import (
     step,
     waits_for,
 )
-from ..tools import Tool, ToolContext, ToolLibrary, providing
+from ..tools import Tool, ToolContext, providing
 from .observations import (
+    Finished,
     Observation,
     TextDelta,
     ToolProgress,
@@ -55,15 +56,14 @@ from .observations import (
     observations,
     under_way,
 )
-from .options import RunOptions, named_model
 from .recorder import Recorder
 
 if TYPE_CHECKING:
     from ..records import RunLog
-    from .telemetry import RunSpans
+    from .telemetry import RunSpans, Telemetry
 
 from .scheduling import startable
-from .watchers import Watchers
+from .watchers import Observer, Watcher, Watchers
 from .world import LiveWorld, Report, World
 
 _PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
@@ -87,36 +87,53 @@ class Driver:
 
     Args:
         state: where to go on.
-        library: the implementations of the agent's tools.
-        options: see `RunOptions`; what differs from the state changes it.
+        world: what performs the effects.
+        tools: the implementations of the program's tools, as far as they are known.
+        log: where the run is recorded.
+        change: what the caller changes before the run goes on.
+        observe: called with each effect and the event that answered it, see `Observer`.
+        watch: called with each step, see `Watcher`.
+        telemetry: makes OpenTelemetry spans of the run.
+        at_once: how many effects may be under way at once; None is no limit.
 
     Attributes:
         state: the last complete State.
+
+    Raises:
+        OSError, StoreError: the log exists, or cannot be written.
     """
 
-    def __init__(self, state: State, library: ToolLibrary, options: RunOptions) -> None:
-        self.state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
-        self._change = _change(options)
+    def __init__(
+        self,
+        state: State,
+        world: World,
+        *,
+        tools: Mapping[str, Tool],
+        log: RunLog | None = None,
+        change: Resumed | None = None,
+        observe: Observer | None = None,
+        watch: Watcher | None = None,
+        telemetry: Telemetry | None = None,
+        at_once: int | None = None,
+    ) -> None:
+        self.state = state
+        self._world = world
+        if isinstance(world, LiveWorld) and at_once == 1:
+            self._world = evolve(world, plainly=self._one_by_one)
+        self._is_of_user = not type(world).__module__.startswith("interp.")
+        self._tools = tools
+        self._change = change
         self._failure: BaseException | None = None
-        self._telemetry = options.get("telemetry")
-        self._at_once = options.get("at_once")
-        self._watchers = Watchers(options)
+        self._telemetry = telemetry
+        self._at_once = at_once
+        self._watchers = Watchers(observe, watch)
         self._running: dict[_Task, Effect] = {}
         self._thread = OneThread()
-        self._own: LiveWorld | None = None
-        world = options.get("world")
-        if world is None:
-            world = self._own = LiveWorld.of(self.state, library, options)
-            if self._at_once == 1:
-                world = self._own = evolve(self._own, plainly=self._one_by_one)
-        self._world: World = world
-        self._is_of_user = self._own is None and not type(world).__module__.startswith("interp.")
-        self._tools: Mapping[str, Tool] = self._own.tools if self._own else library
         self._recorder: Recorder | None = None
-        if (log := _log_of(options, self.state)) is not None:
-            self._recorder = Recorder(log, self._tools)
+        if log is not None:
+            self._recorder = Recorder(log, tools)
             if not log.has_begun:
-                log.begin(self.state, self._tools.values())
+                log.begin(state, tools.values())
         self._spans: RunSpans | None = None
         self._driving: AsyncGenerator[Observation, None] | None = None
         self._task: asyncio.Task[object] | None = None
@@ -174,12 +191,25 @@ class Driver:
                         break
             finally:
                 await self._stop(_PATIENCE)
-                if self._own:
-                    await self._own.aclose()
+                if isinstance(self._world, LiveWorld):
+                    await self._world.aclose()
                 self._thread.end()
             if self._failure:
                 raise self._failure
             yield finished(self.state)
+
+    async def finish(self) -> AgentResponse:
+        """Go on to the end; nobody sees what happens.
+
+        Raises:
+            ModelError: the model did not answer.
+            LimitError: a limit was reached.
+            ApprovalNeeded: a call needs approval, and nobody is there to give it.
+        """
+        async for each in self.drive(words=False, is_read=False):
+            found = each
+        assert isinstance(found, Finished)
+        return found.response
 
     # --- taking a run up
 
@@ -412,29 +442,3 @@ def _report(loop: asyncio.AbstractEventLoop, news: _News, each: TextDelta | Tool
         return
     with suppress(RuntimeError):  # the loop has ended meanwhile: nobody reads
         loop.call_soon_threadsafe(news.put_nowait, each)
-
-
-def _log_of(options: RunOptions, state: State) -> RunLog | None:
-    """What a run is recorded in, if it is."""
-    record, store = options.get("record"), options.get("store")
-    if store is not None and record is None:
-        from ..stores import new_run  # imported late: most runs are in no store
-
-        return new_run(store, state.run_id)
-    if isinstance(record, (str, os.PathLike)):
-        from ..records import RunFile  # imported late: most runs are not recorded
-
-        return RunFile(record)
-    return record
-
-
-def _change(options: RunOptions) -> Resumed | None:
-    """What a run's options change in the state that it goes on from."""
-    change = Resumed(
-        options.get("limits"),
-        named_model(options.get("model")),
-        options.get("policy"),
-        options.get("settings"),
-        options.get("check_results"),
-    )
-    return None if change == Resumed() else change

@@ -9,14 +9,14 @@ an error of the run, which stays where it was.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeAlias, Union
+from typing import Any, Literal, Protocol, TypeAlias, Union
 
 from attrs import frozen
 
 from gram import expect
-from lenses_ext import Model
+from lenses_ext import Match, Model
 
 from ..concurrency import call_in_thread, in_loop_of_user, in_waiting_thread
 from ..errors import (
@@ -40,15 +40,28 @@ from ..machine import (
     ToolReturned,
     call_text,
 )
-from ..models import AnyModel, connect_model, one_of, read_reply
+from ..models import AnyModel, LanguageModel, connect_model, one_of, read_reply
 from ..programs import models_of
 from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools, is_async
 from .logs import log_effect
 from .observations import TextDelta, ToolProgress
-from .options import Answer, Approver, OnToolError, RunOptions
 
 Report: TypeAlias = Callable[[Union[TextDelta, ToolProgress]], None]
 """Takes what is only watched: the words of a model while it speaks, how far a tool is."""
+
+
+ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
+"""Which model to ask: ``"Provider/name"``, a `Model`, anything with ``complete``, or None for the
+one that the program names."""
+
+Answer: TypeAlias = Union[bool, str, None]
+"""An answer to a question for approval: yes, no, no and why, or None to leave it open."""
+
+Approver: TypeAlias = Callable[[Ask], Union[Answer, Awaitable[Answer]]]
+"""Called with each tool call that the policy asks about; see `Answer`."""
+
+OnToolError: TypeAlias = Literal["tell", "raise"]
+"""What happens when a tool raises: the model is told, or the run stops."""
 
 
 class World(Protocol):
@@ -88,34 +101,42 @@ class LiveWorld:
     plainly: PlainCall = call_in_thread
 
     @classmethod
-    def of(cls, state: State, library: LibraryLike, options: RunOptions) -> LiveWorld:
-        """The world that a run's options name; without a library it runs no tools.
+    def of(
+        cls,
+        state: State,
+        library: LibraryLike = None,
+        *,
+        model: ModelChoice = None,
+        base_url: str | None = None,
+        match: Match = "full",
+        approve: Approver | None = None,
+        on_tool_error: OnToolError = "tell",
+    ) -> LiveWorld:
+        """The world of a run, with the tools of a library that implement those of its program.
+
+        Args:
+            state: a State of the run.
+            library: the implementations; without one it runs no tools.
+            model, base_url, match, approve, on_tool_error: see `interp.RunOptions`.
 
         Raises:
             ToolBindingError: the library does not implement the tools as they are written.
             ConfigurationError: the provider is unknown, or its key is missing.
         """
         expect(state, State, "state", by="LiveWorld.of")
-        expect(options, dict, "options", by="LiveWorld.of")
         tools: tuple[Tool, ...] = ()
         if library is not None:
-            tools = bind_agent_tools(state.agent, library, match=options.get("match", "full"))
-        chosen, base_url = options.get("model"), options.get("base_url")
-        if chosen is None or isinstance(chosen, str | Model):
+            tools = bind_agent_tools(state.agent, library, match=match)
+        if model is None or isinstance(model, str | Model):
             names = (state.model,) if state.model else models_of(state.agent)
             connected = {name: connect_model(name, base_url=base_url) for name in names}
-            model, is_connected_here = one_of(connected), True
+            asked, is_connected_here = one_of(connected), True
         elif base_url:
             raise ConfigurationError("base_url is for a model given by its name, not for an object")
         else:
-            model, is_connected_here = chosen, False
-        return cls(
-            {tool.name: tool for tool in tools},
-            AnyModel(model),
-            options.get("approve"),
-            options.get("on_tool_error", "tell"),
-            is_connected_here,
-        )
+            asked, is_connected_here = model, False
+        by_name = {tool.name: tool for tool in tools}
+        return cls(by_name, AnyModel(asked), approve, on_tool_error, is_connected_here)
 
     def __repr__(self) -> str:
         return f"<LiveWorld of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+import os
+from collections.abc import AsyncIterator, Iterator
 from typing import Unpack
 
 from gram import expect
 
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
-from ..machine import AgentResponse, State
-from ..tools import LibraryLike, library_of
-from .driver import Driver
-from .observations import Finished, Observation
-from .options import RunOptions, check_options
+from ..execution import Driver, LiveWorld, Observation
+from ..machine import AgentResponse, Resumed, State
+from ..records import RunFile, RunLog
+from ..stores import new_run
+from ..tools import LibraryLike, ToolLibrary, library_of
+from .options import RunOptions, check_options, named_model
 
 
 class Run:
@@ -46,7 +48,7 @@ class Run:
         check_options(options, by="Run")
         if options.get("conversation") is not None:
             raise ConfigurationError("Run: a turn of a conversation begins with begin or run")
-        self._driver = Driver(state, library_of(library, by="Run"), options)
+        self._driver = driver_of(state, library_of(library, by="Run"), options)
 
     @classmethod
     def _of(cls, driver: Driver) -> Run:
@@ -64,7 +66,7 @@ class Run:
         return repr(self.state).replace("State", "Run", 1)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .notebook import conversation_form  # only needed in notebooks
+        from ..execution import conversation_form  # only needed in notebooks
 
         return {**conversation_form(self.state.context), "text/plain": repr(self)}
 
@@ -77,14 +79,14 @@ class Run:
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
         try:
-            return waited_for(self._finished())
+            return waited_for(self._driver.finish())
         except AgentError as error:
             raise _without_frames(error) from error.__cause__
 
     async def afinish(self) -> AgentResponse:
         """Go on to the end in the event loop that runs; see `finish`."""
         try:
-            return await self._finished()
+            return await self._driver.finish()
         except AgentError as error:
             raise _without_frames(error) from error.__cause__
 
@@ -100,12 +102,42 @@ class Run:
         """Go on in the event loop that runs, and show what happens as it happens; see `stream`."""
         return self._driver.drive(words=words)
 
-    async def _finished(self) -> AgentResponse:
-        driven: AsyncGenerator[Observation, None] = self._driver.drive(words=False, is_read=False)
-        async for each in driven:
-            found = each
-        assert isinstance(found, Finished)
-        return found.response
+
+def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver:
+    """What drives a run by its options, from a State on; see `RunOptions`."""
+    state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
+    world, tools = options.get("world"), library
+    if world is None:
+        chosen = ("model", "base_url", "match", "approve", "on_tool_error")
+        given = {name: options[name] for name in chosen if options.get(name) is not None}
+        world = LiveWorld.of(state, library, **given)
+        tools = world.tools
+    change = Resumed(
+        options.get("limits"),
+        named_model(options.get("model")),
+        options.get("policy"),
+        options.get("settings"),
+        options.get("check_results"),
+    )
+    return Driver(
+        state,
+        world,
+        tools=tools,
+        log=_log_of(options, state),
+        change=None if change == Resumed() else change,
+        observe=options.get("observe"),
+        watch=options.get("watch"),
+        telemetry=options.get("telemetry"),
+        at_once=options.get("at_once"),
+    )
+
+
+def _log_of(options: RunOptions, state: State) -> RunLog | None:
+    """What a run is recorded in, if it is."""
+    record, store = options.get("record"), options.get("store")
+    if store is not None and record is None:
+        return new_run(store, state.run_id)
+    return RunFile(record) if isinstance(record, (str, os.PathLike)) else record
 
 
 def _without_frames(error: AgentError) -> AgentError:

@@ -1,37 +1,30 @@
-"""How a run begins, and how one that was kept goes on."""
+"""How a run begins."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Unpack, cast
+from typing import Final, Unpack, cast
 
 from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
 from ..machine import (
-    AgentResponse,
     ConversationContext,
     Given,
     Limits,
     State,
-    Status,
     allow_all,
     ask_all,
     empty_context,
-    response,
     start,
 )
 from ..programs import the_agent
+from ..stores import context_of, new_run
 from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
-from .driver import Driver
 from .options import BeginOptions, RunOptions, check_options, named_model
-from .runs import Run
-
-if TYPE_CHECKING:
-    from ..records import RecordedRun, RunFile
-    from ..stores import StoredRun, StoreLike
+from .runs import Run, driver_of
 
 
 def begin(
@@ -76,11 +69,9 @@ def begin_for(
     others = {name: value for name, value in options.items() if name not in kept}
     conversation, store = others.pop("conversation", None), options.get("store")
     if conversation is not None and store is not None:
-        from ..stores import new_run  # imported late: most runs are in no store
-
         del others["store"]
         others["record"] = new_run(store, state.run_id, conversation=str(conversation))
-    return Run._of(Driver(state, library, cast(RunOptions, others)))
+    return Run._of(driver_of(state, library, cast(RunOptions, others)))
 
 
 def first_state_of(
@@ -118,8 +109,6 @@ def first_state_of(
     if conversation is not None and store is not None:
         if context:
             raise ConfigurationError(f"{by}: the context is that of the conversation: give one")
-        from ..stores import context_of  # imported late: most runs are in no store
-
         context = context_of(store, conversation)
     agent = with_agents(chosen, library, match=options.get("match", "full"))
     return start(
@@ -146,39 +135,3 @@ def _refuse_swapped(library: object, context: object) -> None:
             "the library and the context are swapped: run(agent, user_input, library, context), "
             "execute_agent_with_library(agent, user_input, context, library)"
         )
-
-
-def resumed(
-    state: State | str | os.PathLike[str], library: LibraryLike, options: RunOptions
-) -> AgentResponse:
-    """What `interp.resume_run` does, whose errors name it."""
-    library = library_of(library, by="resume_run")
-    expect(state, (State, str, os.PathLike), "state", by="resume_run")
-    check_options(options, by="resume_run")
-    if isinstance(state, State):
-        return Run(state, library, **options).finish()
-    if options.get("record"):
-        raise ConfigurationError("a run that is resumed from its file is recorded there")
-    if options.get("conversation"):
-        raise ConfigurationError("a run that is resumed is a turn of the conversation it began in")
-    log, kept = _kept(state, options.pop("store", None))
-    if kept.state.status is Status.DONE:
-        return response(kept.state)
-    options["record"] = log
-    return Run(kept.state, library, **options).finish()
-
-
-def _kept(
-    run: str | os.PathLike[str], store: StoreLike | None
-) -> tuple[RunFile | StoredRun, RecordedRun]:
-    """What a run is recorded in, and what is recorded of it."""
-    if store is None:
-        from ..records import RunFile  # imported late: most runs are not recorded
-
-        log, kept = RunFile.of(run)
-        kept.check()
-        return log, kept
-    from ..stores import run_of
-
-    expect(run, str, "state", by="resume_run")
-    return run_of(store, str(run))

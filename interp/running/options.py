@@ -3,45 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Union, get_args
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
 from gram import ArgumentError, GramEncodeError, did_you_mean, expect
 from lenses_ext import Match, Model
 
 from ..errors import ConfigurationError
-from ..machine import ApprovalPolicy, Ask, Effect, Event, Limits, Step
-from ..models import LanguageModel
+from ..execution import Approver, ModelChoice, Observer, OnToolError, Telemetry, Watcher, World
+from ..machine import ApprovalPolicy, Limits
+from ..records import PathLike, RunLog
 
 if TYPE_CHECKING:
-    from ..records import PathLike, RunLog
     from ..stores import StoreLike
-    from .telemetry import Telemetry
-    from .world import World
-
-ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]
-"""Which model to ask: ``"Provider/name"``, a `Model`, anything with ``complete``, or None for the
-one that the program names."""
-
-Answer: TypeAlias = Union[bool, str, None]
-"""An answer to a question for approval: yes, no, no and why, or None to leave it open."""
-
-Approver: TypeAlias = Callable[[Ask], Union[Answer, Awaitable[Answer]]]
-"""Called with each tool call that the policy asks about; see `Answer`."""
-
-OnToolError: TypeAlias = Literal["tell", "raise"]
-"""What happens when a tool raises: the model is told, or the run stops."""
-
-Observer: TypeAlias = Callable[[Effect, Event], Union[Awaitable[None], None]]
-"""Called with every effect and the event that answered it, after the event has been folded.
-
-It may be a coroutine function, or an object with an async ``__call__``."""
-
-Watcher: TypeAlias = Callable[[Union[Effect, None], Event, Step], Union[Awaitable[None], None]]
-"""Called after each step with the effect, the event that answered it and the step they led to.
-
-The effect is None where the caller changed the run, which is a `Resumed`. The events that a
-watcher is given are the whole run: folded over the State it began with, they give every State."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -140,8 +114,6 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     if options.keys() <= _PLAIN:
         return
     if (telemetry := options.get("telemetry")) is not None:
-        from .telemetry import Telemetry  # imported late: an extra
-
         expect(telemetry, Telemetry, "telemetry", by=by)
     if (store := options.get("store")) is not None:
         from ..stores import RunStore  # imported late: most runs are in no store
