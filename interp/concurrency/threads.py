@@ -18,7 +18,7 @@ from contextvars import ContextVar, copy_context
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
-from .clocks import GRACE, clock_within
+from .clocks import GRACE, clock_within, look_at_error
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -54,6 +54,7 @@ async def call_in_thread(function: Callable[[], T]) -> T:
     except asyncio.CancelledError:
         await asyncio.wait([outcome], timeout=GRACE)
         if not outcome.done():
+            outcome.add_done_callback(look_at_error)
             work.leave_behind()
             raise
     found: T = outcome.result()

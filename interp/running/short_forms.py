@@ -21,7 +21,7 @@ from ..machine import (
     Status,
     response,
 )
-from ..records import RunFile, RunLog, is_run_text, read_run
+from ..records import RunFile, RunLog, read_run
 from ..stores import StoreLike, run_of
 from ..tools import LibraryLike, library_of
 from .beginning import begin_for
@@ -143,7 +143,7 @@ def resume_run(
     if options.get("conversation"):
         raise ConfigurationError("a run that is resumed is a turn of the conversation it began in")
     store, log = options.pop("store", None), None
-    if isinstance(state, str) and store is None and is_run_text(state):
+    if isinstance(state, str) and store is None and state.lstrip().startswith(("[:Run", "(:Run")):
         state = read_run(state).state
     if not isinstance(state, State):
         log, state = _kept(state, store)

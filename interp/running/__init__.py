@@ -1,0 +1,30 @@
+"""The short forms: functions that run an agent, the `Run` they make, and their keywords."""
+
+from .beginning import begin, first_state_of
+from .options import BeginOptions, RunOptions, named_model
+from .runs import Run
+from .short_forms import (
+    arun,
+    astream,
+    execute_agent,
+    execute_agent_with_library,
+    resume_run,
+    run,
+    stream,
+)
+
+__all__ = [
+    "BeginOptions",
+    "Run",
+    "RunOptions",
+    "arun",
+    "astream",
+    "begin",
+    "execute_agent",
+    "execute_agent_with_library",
+    "first_state_of",
+    "named_model",
+    "resume_run",
+    "run",
+    "stream",
+]

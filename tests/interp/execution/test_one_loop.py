@@ -1,0 +1,479 @@
+"""One loop drives every run: what goes on at once, whose thread calls what, what is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from gram import loads_one
+from interp import (
+    ApprovalNeeded,
+    ApprovalPolicy,
+    ApprovalRule,
+    LimitError,
+    Limits,
+    ScriptedModel,
+    ToolLibrary,
+    ToolStarted,
+    arun,
+    ask_all,
+    astream,
+    begin,
+    load,
+    run,
+    stream,
+    tool,
+)
+from tests.interp.model_server import tool_calls
+from tests.interp.one_tool import AGENT, asking, either_driver, working
+
+Drive = Callable[..., Any]
+
+
+def sleeping(seconds: float) -> ToolLibrary:
+    """A tool that takes a while."""
+    return working(lambda n: time.sleep(seconds) or n)
+
+
+@either_driver
+def test_the_calls_of_a_turn_are_made_at_once(drive: Drive) -> None:
+    began = time.monotonic()
+    response = drive(sleeping(0.3), [asking(*range(8)), "done"])
+
+    assert [each.result for each in response.tools_used] == list(range(8))
+    assert time.monotonic() - began < 1.5
+
+
+@either_driver
+def test_calls_are_made_one_after_another_where_the_caller_says_so(drive: Drive) -> None:
+    threads: list[int] = []
+    going = most = 0
+
+    def work(n: int) -> int:
+        nonlocal going, most
+        going += 1
+        most = max(most, going)
+        threads.append(threading.get_ident())
+        time.sleep(0.02)
+        going -= 1
+        return n
+
+    drive(working(work), [asking(1, 2, 3), "done"], at_once=1)
+
+    assert (most, len(set(threads))) == (1, 1)
+    assert threads[0] != threading.get_ident()
+
+
+def test_without_limits_of_time_the_thread_that_waits_calls_the_tools() -> None:
+    threads: list[int] = []
+    limits = Limits(tool_seconds=None)
+    library = working(lambda n: threads.append(threading.get_ident()))
+
+    replies = [asking(1, 2), "done"]
+    run(AGENT, "hi", library, model=ScriptedModel(replies), match="types", limits=limits, at_once=1)
+
+    assert set(threads) == {threading.get_ident()}
+
+
+@either_driver
+def test_a_tool_that_is_alone_never_runs_beside_another_call(drive: Drive) -> None:
+    going, beside = 0, []
+
+    @tool(name="work", description="Works", alone=True)
+    def work(n: int) -> Any:
+        nonlocal going
+        beside.append(going)
+        going += 1
+        time.sleep(0.02)
+        going -= 1
+        return n
+
+    drive(ToolLibrary.of([work]), [asking(1, 2, 3), "done"])
+
+    assert beside == [0, 0, 0]
+
+
+def test_many_threads_run_agents_at_once() -> None:
+    found: list[str] = []
+
+    def one() -> None:
+        replies = [asking(1), "done"]
+        model = ScriptedModel(replies)
+        found.append(run(AGENT, "hi", sleeping(0.1), model=model, match="types").content)
+
+    threads = [threading.Thread(target=one) for _ in range(100)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+
+    assert found == ["done"] * 100
+
+
+def test_runs_begin_inside_tools_deeper_than_there_are_threads() -> None:
+    def nested(level: int) -> Any:
+        if level == 0:
+            return 0
+        replies = [asking(level - 1), "done"]
+        inner = run(AGENT, "hi", working(nested), model=ScriptedModel(replies), match="types")
+        return inner.tools_used[0].result + 1
+
+    limits = Limits(tool_calls=300, calls_per_tool=300)
+    model = ScriptedModel([asking(*([4] * 150)), "done"])
+    response = run(AGENT, "hi", working(nested), model=model, match="types", limits=limits)
+
+    assert [each.result for each in response.tools_used] == [4] * 150
+
+
+@either_driver
+def test_the_time_of_a_tool_begins_with_its_thread(drive: Drive) -> None:
+    limits = Limits(tool_seconds=2, tool_calls=400, calls_per_tool=400)
+    response = drive(sleeping(1), [asking(*range(300)), "done"], limits=limits)
+
+    assert {each.error for each in response.tools_used} == {None}
+
+
+@either_driver
+def test_a_tool_that_takes_too_long_is_left_behind_with_the_run_inside_it(drive: Drive) -> None:
+    inside: list[str] = []
+
+    def runs_for_long(n: int) -> Any:
+        try:
+            run(AGENT, "hi", sleeping(30), model=ScriptedModel([asking(1), "x"]), match="types")
+        except BaseException as error:
+            inside.append(type(error).__name__)
+            raise
+
+    began = time.monotonic()
+    limits = Limits(tool_seconds=0.3)
+    response = drive(working(runs_for_long), [asking(1), "done"], limits=limits)
+
+    assert "did not answer within 0.3 s" in str(response.tools_used[0].error)
+    assert time.monotonic() - began < 5
+    for _ in range(100):
+        if inside:
+            break
+        time.sleep(0.02)
+    assert inside == ["CancelledError"]
+
+
+@either_driver
+def test_the_time_of_a_run_ends_it_in_time(drive: Drive) -> None:
+    began = time.monotonic()
+    with pytest.raises(LimitError, match="run_seconds"):
+        drive(sleeping(30), [asking(1), "done"], limits=Limits(run_seconds=0.2))
+
+    assert time.monotonic() - began < 2
+
+
+def test_an_async_tool_that_blocks_holds_no_other_run() -> None:
+    @tool(name="work", description="Works")
+    async def blocks(n: int) -> Any:
+        time.sleep(1)
+        return n
+
+    late = threading.Thread(
+        target=lambda: run(
+            AGENT,
+            "hi",
+            ToolLibrary.of([blocks]),
+            model=ScriptedModel([asking(1), "x"]),
+            match="types",
+        )
+    )
+    late.start()
+    time.sleep(0.1)
+    began = time.monotonic()
+
+    @tool(name="work", description="Works")
+    async def quick(n: int) -> Any:
+        await asyncio.sleep(0.01)
+        return n
+
+    library = ToolLibrary.of([quick])
+    model = ScriptedModel([asking(1), "done"])
+    assert run(AGENT, "hi", library, model=model, match="types").content == "done"
+    assert time.monotonic() - began < 0.8
+    late.join()
+
+
+def test_who_stops_reading_at_a_call_has_prevented_it() -> None:
+    called: list[int] = []
+    model = ScriptedModel([asking(1), "done"])
+    seen = stream(AGENT, "hi", working(called.append), model=model, match="types")
+    for each in seen:
+        if isinstance(each, ToolStarted):
+            break
+    seen.close()
+
+    assert called == []
+
+
+@pytest.mark.parametrize("where", ["same task", "another task", "collected"])
+def test_an_asynchronous_stream_may_be_left_anywhere(where: str) -> None:
+    called: list[int] = []
+
+    async def leave() -> None:
+        model = ScriptedModel([asking(1), "done"])
+        seen = astream(AGENT, "hi", working(called.append), model=model, match="types")
+        async for each in seen:
+            if isinstance(each, ToolStarted):
+                break
+        if where == "same task":
+            await seen.aclose()
+        elif where == "another task":
+            await asyncio.create_task(_closed(seen))
+        else:
+            del seen, each
+            await asyncio.sleep(0.05)
+
+    asyncio.run(leave())
+    assert called == []
+
+
+async def _closed(seen: Any) -> None:
+    await seen.aclose()
+
+
+def test_a_run_whose_stream_was_left_goes_on() -> None:
+    model = ScriptedModel([asking(1), "done"])
+    begun = begin(AGENT, "hi", working(lambda n: n), model=model, match="types")
+    for each in begun.stream():
+        if isinstance(each, ToolStarted):
+            break
+
+    assert begun.finish().content == "done"
+
+
+@pytest.mark.parametrize("kind", ["plain", "async", "async __call__", "gives a coroutine"])
+@either_driver
+def test_observers_of_every_kind_are_called_for_each_event(drive: Drive, kind: str) -> None:
+    seen: list[str] = []
+
+    def plain(effect: object, event: object) -> None:
+        seen.append(type(event).__name__)
+
+    async def later(effect: object, event: object) -> None:
+        await asyncio.sleep(0)
+        plain(effect, event)
+
+    class Called:
+        async def __call__(self, effect: object, event: object) -> None:
+            plain(effect, event)
+
+    kinds: dict[str, Any] = {
+        "plain": plain,
+        "async": later,
+        "async __call__": Called(),
+        "gives a coroutine": lambda effect, event: later(effect, event),
+    }
+    drive(working(lambda n: n), [asking(1), "done"], observe=kinds[kind])
+
+    assert seen == ["ModelReplied", "ToolReturned", "ModelReplied"]
+
+
+def test_plain_observers_and_approvers_are_called_by_the_thread_that_waits() -> None:
+    threads: list[int] = []
+
+    def approve(_: object) -> bool:
+        threads.append(threading.get_ident())
+        return True
+
+    def observe(*_: object) -> None:
+        threads.append(threading.get_ident())
+
+    model = ScriptedModel([asking(1), "done"])
+    library = working(lambda n: n)
+    run(AGENT, "hi", library, model=model, match="types", approve=approve, observe=observe)
+
+    assert set(threads) == {threading.get_ident()}
+
+
+def test_a_watcher_is_told_before_the_next_effect_begins() -> None:
+    order: list[str] = []
+
+    def watch(_: object, event: object, __: object) -> None:
+        time.sleep(0.02)
+        order.append(type(event).__name__)
+
+    library = working(lambda n: order.append("called"))
+    run(AGENT, "hi", library, model=ScriptedModel([asking(1), "d"]), match="types", watch=watch)
+
+    assert order == ["ModelReplied", "called", "ToolReturned", "ModelReplied"]
+
+
+@either_driver
+def test_a_tool_has_the_context_of_whoever_runs_it(drive: Drive) -> None:
+    variable: ContextVar[str] = ContextVar("variable", default="lost")
+    variable.set("mine")
+
+    response = drive(working(lambda n: variable.get()), [asking(1), "done"])
+
+    assert response.tools_used[0].result == "mine"
+
+
+def test_a_call_that_runs_once_is_asked_about_after_an_interrupt_without_any_record() -> None:
+    called: list[int] = []
+
+    @tool(name="work", description="Works", once=True)
+    def pay(n: int) -> Any:
+        called.append(n)
+        time.sleep(0.5)
+
+    async def interrupted_twice() -> None:
+        model = ScriptedModel([asking(1), "done"])
+        begun = begin(AGENT, "hi", ToolLibrary.of([pay]), model=model, match="types")
+        task = asyncio.create_task(begun.afinish())
+        await asyncio.sleep(0.2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with pytest.raises(ApprovalNeeded, match="work"):
+            await begun.afinish()
+        assert [each.may_have_run for each in begun.state.asks] == [True]
+
+    asyncio.run(interrupted_twice())
+    assert called == [1]
+
+
+def test_questions_come_one_after_another_when_the_rest_is_done() -> None:
+    agent = loads_one(
+        '[a:Agent {instruction: "Help.", model: "OpenAI/x"} |'
+        ' [ask:Tool {description: "A"} | (n::Integer)==>(::Any)],'
+        ' [do:Tool {description: "D"} | (n::Integer)==>(::Any)]]'
+    )
+    order: list[str] = []
+
+    @tool(name="ask", description="A")
+    def ask(n: int) -> Any:
+        order.append(f"ask {n}")
+
+    @tool(name="do", description="D")
+    def do(n: int) -> Any:
+        time.sleep(0.05)
+        order.append(f"do {n}")
+
+    def approve(question: Any) -> bool:
+        order.append(f"approve {question.args['n']}")
+        return True
+
+    calls = [("c1", "ask", {"n": 1}), ("c2", "do", {"n": 2}), ("c3", "ask", {"n": 3})]
+    policy = ApprovalPolicy([ApprovalRule("ask", "ask")], "allow")
+    model = ScriptedModel([tool_calls(*calls), "done"])
+    library = ToolLibrary.of([ask, do])
+    run(agent, "hi", library, model=model, match="types", policy=policy, approve=approve)
+
+    assert [each for each in order if "approve" in each] == ["approve 1", "approve 3"]
+    with pytest.raises(ApprovalNeeded):
+        run(agent, "hi", library, model=ScriptedModel([tool_calls(*calls)]), match="types",
+            policy=ask_all)  # fmt: skip
+
+
+WAYS = {
+    "run": "run(agent, 'hi', [hang], model=model, match='types')",
+    "arun": "asyncio.run(arun(agent, 'hi', [hang], model=model, match='types'))",
+}
+HANGS = """
+import asyncio, threading
+from gram import loads_one
+from interp import Limits, ScriptedModel, arun, run, tool
+from tests.interp.one_tool import AGENT as agent, asking
+@tool(name="work", description="Works")
+def hang(n: int) -> object:
+    threading.Event().wait()
+model = ScriptedModel([asking(1), "done"])
+limits = Limits(tool_seconds=0.2)
+print(WAY.content)
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_process_ends_at_once_though_a_tool_never_returns(way: str) -> None:
+    code = HANGS.replace("WAY", WAYS[way].replace("match=", "limits=limits, match="))
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60
+    )
+
+    assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
+    assert time.monotonic() - began < 30
+
+
+MANY_LOOPS = """
+import asyncio
+from interp import ScriptedModel, arun
+from tests.interp.one_tool import AGENT, DOUBLE, asking
+for _ in range(200):
+    model = ScriptedModel([asking(1), "done"])
+    asyncio.run(arun(AGENT, "hi", DOUBLE, model=model, match="types"))
+print("done")
+"""
+
+
+def test_hundreds_of_event_loops_in_a_row_leave_nothing_behind() -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", MANY_LOOPS],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+def test_a_run_goes_on_where_another_loop_runs_as_in_a_notebook() -> None:
+    async def cell() -> str:
+        model = ScriptedModel([asking(1), "done"])
+        return run(AGENT, "hi", working(lambda n: n), model=model, match="types").content
+
+    assert asyncio.run(cell()) == "done"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only Unix has fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_child_that_is_forked_while_runs_go_on_runs_agents_of_its_own() -> None:
+    model = ScriptedModel([asking(1), "done"])
+    other = threading.Thread(
+        target=lambda: run(AGENT, "hi", sleeping(0.5), model=model, match="types")
+    )
+    other.start()
+    time.sleep(0.1)
+    child = os.fork()
+    if child == 0:
+        replies = ScriptedModel([asking(1), "done"])
+        response = run(AGENT, "hi", working(lambda n: n), model=replies, match="types")
+        os._exit(0 if response.content == "done" else 1)
+    other.join()
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_an_agent_runs_in_the_loop_of_each_test() -> None:
+    async def in_a_test() -> str:
+        model = ScriptedModel([asking(1), "done"])
+        return (await arun(AGENT, "hi", working(lambda n: n), model=model, match="types")).content
+
+    for _ in range(3):
+        with asyncio.Runner() as runner:
+            assert runner.run(in_a_test()) == "done"
+
+
+def test_branches_and_items_of_workflows_go_on_at_once(tmp_path: Any) -> None:
+    program = tmp_path / "w.gram"
+    program.write_text(
+        '[w:Workflow | (items::Array {elementType: "Integer"})==>(::Any),\n'
+        "  (work)-->(), ()-[:EACH {at_once: 4}]->(work)]\n"
+        '[work:Tool {description: "Works"} | (n::Integer)==>(::Any)]\n'
+    )
+    began = time.monotonic()
+    response = run(load(program), {"items": [1, 2, 3, 4]}, sleeping(0.3), match="types")
+
+    assert response.value == [1, 2, 3, 4]
+    assert time.monotonic() - began < 1.1
