@@ -119,19 +119,12 @@ def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
         view = _Lines(found)
         for entry in found.waits_for:
             show(view.line(entry, by_whom=entry.level > 0))
-        for each in about(found):
-            show(each)
+        show(summary(found))
 
 
 def lines(found: Timeline) -> list[Styled]:
-    """The lines of a timeline: those about the run, then one for each entry."""
-    return [*about(found), *_Lines(found).of(found.entries)]
-
-
-def about(found: Timeline) -> list[Styled]:
-    """The line about the run, and one that says if its record was edited."""
-    told = f"the record was edited: {redact(found.edited)}" if found.edited else None
-    return [summary(found), *([[(told, "failed")]] if told else [])]
+    """The lines of a timeline: the one about the run, then one for each entry."""
+    return [summary(found), *_Lines(found).of(found.entries)]
 
 
 def summary(found: Timeline) -> str:

@@ -54,7 +54,7 @@ class UnfinishedTurn:
     def file(self) -> RunFile:
         """A new file to record a turn in."""
         self.forget()
-        return RunFile(self.path, session=self._name)
+        return RunFile(self.path)
 
     def forget(self) -> None:
         """Remove the file: the session has the turn, or nothing has happened in it."""
@@ -106,7 +106,13 @@ def is_of(run: RecordedRun, session: Session) -> bool:
     )
 
 
-def expect_session_of(run: RecordedRun, session: Session) -> None:
+def session_of(file: str) -> Path | None:
+    """The file of the session that a run is the unfinished turn of, by the name of the run's."""
+    path = Path(file.removesuffix(TURN))
+    return path if file.endswith(TURN) and path.is_file() else None
+
+
+def expect_session_of(run: RecordedRun, session: Session, path: Path) -> None:
     """Check that a session has not gone on since a turn of it was left.
 
     Raises:
@@ -114,6 +120,6 @@ def expect_session_of(run: RecordedRun, session: Session) -> None:
     """
     if not is_of(run, session):
         raise ValidationError(
-            f"{run.session}: the conversation has gone on since this turn was left, and is not "
+            f"{path.name}: the conversation has gone on since this turn was left, and is not "
             "changed\n  hint: delete the file of the turn to give it up"
         )

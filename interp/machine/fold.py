@@ -153,7 +153,8 @@ def _begun(run: RunContext, begin: Begin) -> Step:
     happened: list[Happened] = []
     run, frame, _ = _settled(*form_of(begin.pattern).begin(run, begin), happened)
     state = State(run, frame)
-    return Step(state, pending(state), tuple(happened))
+    began = (each for each in happened if not isinstance(each, CallDropped))  # nothing has yet
+    return Step(state, pending(state), tuple(began))
 
 
 _is_declared: Callable[[Pattern], bool] = memo(

@@ -3,7 +3,7 @@
 from .conversation_files import Session, load_context, save_context, session
 from .conversation_pattern import context_from_pattern, message_node
 from .effect_text import effect_lines
-from .entry_writer import EntryWriter, run_text
+from .entry_writer import EntryWriter, event_lines, run_text
 from .first_entry import Head, head_of
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import Entry, RecordedRun, position_text
@@ -11,7 +11,7 @@ from .redacting import redacted_pattern
 from .replayer import RecordedStep, Replayer
 from .run_file import PathLike, RunFile, is_recorded, load_run, source_of_run
 from .run_log import Folded, RunLog
-from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped
+from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped, now
 from .run_reading import RunReading, read_run
 
 __all__ = [
@@ -36,12 +36,14 @@ __all__ = [
     "Stopped",
     "context_from_pattern",
     "effect_lines",
+    "event_lines",
     "expect_one_of",
     "head_of",
     "is_recorded",
     "load_context",
     "load_run",
     "message_node",
+    "now",
     "position_text",
     "read_run",
     "redacted_pattern",

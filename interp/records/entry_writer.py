@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gram import Pattern
 
-from ..machine import CallBegun, CallModel, ModelReplied, State
+from ..machine import CallModel, State
 from ..tools import Tool
 from .event_pattern import event_node
 from .fingerprints import Fingerprints
@@ -15,7 +15,7 @@ from .first_entry import head_of
 from .note_pattern import note_node
 from .replayer import Replayer
 from .run_log import Folded
-from .run_notes import Note, now
+from .run_notes import Note
 
 
 class EntryWriter:
@@ -26,30 +26,13 @@ class EntryWriter:
 
     def event(self, folded: Folded, seconds: float | None = None) -> str:
         """An event, see `RunLog.append`."""
-        event, effect = folded.event, folded.effect
-        request = time = None
-        if isinstance(event, ModelReplied) and isinstance(effect, CallModel):
-            request = self._fingerprints.of(effect.request)
-        if isinstance(event, CallBegun):
-            time = now()
-        return event_node(event, seconds, request, time).line()
+        effect = folded.effect
+        request = self._fingerprints.of(effect.request) if isinstance(effect, CallModel) else None
+        return event_node(folded.event, seconds, request).line()
 
     def note(self, note: Note) -> str:
         """A note."""
         return note_node(note).line()
-
-    def events_of(self, state: State, count: int = 0) -> Iterator[str]:
-        """The events of a State.
-
-        Args:
-            state: the State.
-            count: how many are left out.
-        """
-        replayer = Replayer(state.beginning)
-        for index, event in enumerate(state.events):
-            step = replayer.take(event)
-            if index >= count:
-                yield self.event(step.folded)
 
 
 def run_text(
@@ -62,5 +45,12 @@ def run_text(
         tools: the implementations of its tools, or what a record has of them.
         started: when it began, if that is known.
     """
-    lines = (head_of(state, tools, started).line, *EntryWriter().events_of(state))
+    lines = (head_of(state, tools, started).line, *event_lines(state))
     return "".join(f"{line}\n" for line in lines)
+
+
+def event_lines(state: State) -> Iterator[str]:
+    """The events of a State as entries."""
+    replayer, entries = Replayer(state.beginning), EntryWriter()
+    for event in state.events:
+        yield entries.event(replayer.take(event).folded)

@@ -3,7 +3,7 @@
 .. code-block:: text
 
     [:ModelReplied {at: [0], finish: "tool_calls", request: "9f3c…", usage: {…}} | [:Assistant | …]]
-    (:CallBegun {at: [0, 0], time: "2026-11-22T15:10:34.120+00:00"})
+    (:CallBegun {at: [0, 0]})
     (:ToolReturned {at: [0, 0], result: json`{"ok": true}`})
     (:CallFailed {at: [0, 1], error: "no such file"})
     (:Decided {allowed: true, at: [0, 2]})
@@ -11,14 +11,12 @@
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
 Beside them may stand what is not folded: ``seconds``, how long the effect took that the event
-answers; ``request``, the fingerprint of the request that a reply answers; ``time``, when a call
-has begun.
+answers; ``request``, the fingerprint of the request that a reply answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from attrs import frozen
@@ -39,7 +37,6 @@ from ..machine import (
 )
 from .conversation_pattern import message_from_pattern, message_node
 from .nodes import Node
-from .note_pattern import read_time, write_time
 from .pattern_parts import (
     Reader,
     Written,
@@ -80,12 +77,7 @@ def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
     return event_node(event, seconds).pattern()
 
 
-def event_node(
-    event: Event,
-    seconds: float | None = None,
-    request: str | None = None,
-    time: datetime | None = None,
-) -> Node:
+def event_node(event: Event, seconds: float | None = None, request: str | None = None) -> Node:
     """Convert an event to a node; see `WrittenEvent`."""
     properties, elements = _TYPES[type(event)].write(event)
     if event.at:
@@ -94,8 +86,6 @@ def event_node(
         properties["seconds"] = round(seconds, 6)
     if request is not None:
         properties["request"] = request
-    if time is not None:
-        properties["time"] = write_time(time)
     return Node(type(event).__name__, properties, elements)
 
 
@@ -116,13 +106,11 @@ class WrittenEvent(NamedTuple):
         event: the event.
         seconds: how long the effect took that it answers, or None.
         request: the fingerprint of the request that a reply answers, or None.
-        time: when the call has begun that a `CallBegun` is about, or None.
     """
 
     event: Event
     seconds: float | None
     request: str | None
-    time: datetime | None
 
 
 def written_event(pattern: Pattern) -> WrittenEvent:
@@ -132,8 +120,7 @@ def written_event(pattern: Pattern) -> WrittenEvent:
     read = Reader(pattern, label, ["at", "seconds", *form.keys])
     event = form.read(read, read.position())
     request = read.text("request") if read.has("request") else None
-    time = read_time(read) if read.has("time") else None
-    return WrittenEvent(event, read.seconds(), request, time)
+    return WrittenEvent(event, read.seconds(), request)
 
 
 # --- each event
@@ -220,7 +207,7 @@ _TYPES: Mapping[type[Event], _Form] = {
         _write_reply,
         _read_reply,
     ),
-    CallBegun: _Form(("time",), lambda event: ({}, ()), _read_begun),
+    CallBegun: _Form((), lambda event: ({}, ()), _read_begun),
     ToolReturned: _Form(
         ("result",), lambda event: ({"result": write_json_text(event.result)}, ()), _read_result
     ),

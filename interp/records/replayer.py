@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from attrs import field, frozen
 
 from ..machine import (
@@ -34,7 +32,6 @@ class RecordedStep:
         happened: what has happened, in order.
         seconds: how long the effect took, or None.
         request: the fingerprint of the request that a reply answered, or None.
-        time: when the call has begun that a `CallBegun` is about, or None.
         start: the offset of its entry in the text that it was read from, or None.
     """
 
@@ -46,7 +43,6 @@ class RecordedStep:
     happened: tuple[Happened, ...] = field(eq=False, repr=False)
     seconds: float | None = None
     request: str | None = None
-    time: datetime | None = None
     start: int | None = field(default=None, eq=False, repr=False)
 
     @property
@@ -79,7 +75,6 @@ class Replayer:
         event: Event,
         seconds: float | None = None,
         request: str | None = None,
-        time: datetime | None = None,
         start: int | None = None,
     ) -> RecordedStep:
         """Fold the next event, and give its step; see `RecordedStep`.
@@ -93,5 +88,5 @@ class Replayer:
         if isinstance(event, Resumed):  # whose effects are all that there is to do
             self._waiting.clear()
         self._waiting.update((each.at, each) for each in effects)
-        given = (seconds, request, time, start)
+        given = (seconds, request, start)
         return RecordedStep(before, effect, event, self.state, effects, happened, *given)

@@ -25,13 +25,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
+from itertools import takewhile
 from pathlib import Path
 from time import sleep
 from typing import ClassVar, Final, NamedTuple, TypeAlias, Union
 
-from gram import Source, decode, expect, read_in_pieces, resolved
+from gram import GramError, Source, decode, expect, read_in_pieces, resolved
 
-from ..errors import ValidationError
+from ..errors import ProtocolError, ValidationError
 from ..machine import At, Event, State
 from ..tools import Tool
 from .entry_writer import EntryWriter, run_text
@@ -39,6 +40,7 @@ from .event_pattern import written_event
 from .first_entry import RUN, run_from_head
 from .note_pattern import label_of_note
 from .recorded_run import RecordedRun
+from .replayer import Replayer
 from .run_log import Folded
 from .run_notes import Note, now
 from .run_reading import read_run
@@ -52,11 +54,11 @@ _START: Final = f"[:{RUN} ".encode()
 
 
 class _Content(NamedTuple):
-    """What is in a file: its whole entries, the id of the run and its events."""
+    """What is in a file: its whole entries, how the run began and its events."""
 
-    text: str = ""
-    run_id: str = ""
-    events: tuple[Event, ...] = ()
+    text: str
+    first: State
+    events: tuple[Event, ...]
 
 
 class RunFile:
@@ -82,7 +84,8 @@ class RunFile:
         self._tools: tuple[Tool, ...] = ()
         self._entries = EntryWriter()
         self._file: FileIO | None = None
-        self._read = _Content()
+        self._read: _Content | None = None
+        self._may_lack_events = False
 
     @property
     def name(self) -> str:
@@ -120,10 +123,10 @@ class RunFile:
             ReplayError: an event does not fit the run.
         """
         file = cls(path)
-        source = source_of_run(path)
-        found = read_run(source)
+        text = _text_of(path)
+        found = read_run(text, str(path))
         file.has_begun, file.unanswered = True, found.unanswered
-        file._read = _Content(source.text, found.first.run_id, found.events)
+        file._read = _Content(text, found.first, found.events)
         return file, found
 
     @contextmanager
@@ -146,21 +149,18 @@ class RunFile:
             finally:
                 file.close()  # so that it is closed if an interrupt comes here, or at the end above
 
-    def events_after(self, count: int) -> tuple[Event, ...]:
-        """The events that are recorded behind the first ones, see `RunLog.events_after`.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
-        return self._content().events[count:]
-
     def append(self, folded: Folded, seconds: float | None = None) -> None:
-        """Write an event, see `RunLog.append`.
+        """Write an event, see `RunLog.append`, after those that could not be written before.
 
         Raises:
             OSError: the file cannot be written.
         """
+        if self._may_lack_events:
+            self._brought_to(folded.state)
+            return
+        self._may_lack_events = True
         self._write(f"{self._entries.event(folded, seconds)}\n")
+        self._may_lack_events = False
 
     def note(self, note: Note, *, may_be_lost: bool = False) -> None:
         """Write a note; nothing is written of what was given up, once the file is let go.
@@ -176,38 +176,52 @@ class RunFile:
             self._write(f"{self._entries.note(note)}\n")
 
     def _brought_to(self, state: State) -> tuple[Event, ...]:
-        """Write what the file has not of a State; gives the events that the State has not."""
+        """Write what the file has not of a State; gives the events that the State has not.
+
+        What has happened at once may stand in another order in the file.
+        """
         content = self._content()
-        if not content.text:
+        if content is None:
             text = run_text(state, self._tools, now())
             self._write(text)
-            self._read = _Content(text, state.run_id, tuple(state.events))
+            self._read = _Content(text, state.beginning, tuple(state.events))
+            self._may_lack_events = False
             return ()
-        had = tuple(state.events)
-        both = min(len(had), len(content.events))
-        if content.run_id != state.run_id or content.events[:both] != had[:both]:
-            reason = "another run, or another course of it, is recorded here; nothing recorded"
-            raise OSError(errno.ESTALE, reason, str(self.path))
-        for line in self._entries.events_of(state, both) if len(had) > both else ():
-            self._write(f"{line}\n")
-        return content.events[both:]
+        missing, missed = _differences(tuple(state.events), content.events)
+        try:
+            if content.first.run_id != state.run_id:
+                raise ProtocolError("another run is recorded in it")
+            replayer = Replayer(content.first)
+            for event in content.events if missing else ():
+                replayer.take(event)
+            steps = [replayer.take(event) for event in missing]
+        except GramError as error:
+            reason = f"another process has gone on with it; nothing recorded: {error}"
+            raise OSError(errno.ESTALE, reason, str(self.path)) from None
+        for step in steps:
+            self._write(f"{self._entries.event(step.folded)}\n")
+        self._may_lack_events = False
+        return missed
 
-    def _content(self) -> _Content:
-        """What is in the file; what was known of it before is not read again."""
+    def _content(self) -> _Content | None:
+        """What is in the file, if there is something; what was read before is not read again."""
         assert self._file is not None, "it is held"
         _cut_off(self._file)
         self._file.seek(0)
         text = decode(self._file.readall() or b"", str(self.path))
-        known, run_id, events = self._read
-        if text != known:
-            source = Source(text, str(self.path))
-            if not known or not text.startswith(known):
-                known, events = "", ()
-            patterns = read_in_pieces(source, start=len(known))
-            if not known:
-                run_id = run_from_head(next(patterns), source).first.run_id
-            new = (written_event(each).event for each in patterns if not label_of_note(each))
-            self._read = _Content(text, run_id, (*events, *new))
+        if not text:
+            return None
+        read = self._read
+        if read and text == read.text:
+            return read
+        source = Source(text, str(self.path))
+        if read and text.startswith(read.text):
+            patterns = read_in_pieces(source, start=len(read.text))
+        else:
+            patterns = read_in_pieces(source)
+            read = _Content("", run_from_head(next(patterns), source).first, ())
+        new = (written_event(each).event for each in patterns if not label_of_note(each))
+        self._read = _Content(text, read.first, (*read.events, *new))
         return self._read
 
     def _write(self, text: str) -> None:
@@ -223,6 +237,21 @@ class RunFile:
                 _cut_off(file)
             error.filename = error.filename or str(self.path)
             raise
+
+
+def _differences(
+    had: tuple[Event, ...], recorded: tuple[Event, ...]
+) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
+    """The events of a run that are not recorded, and the recorded ones that it has not had."""
+    pairs = zip(had, recorded, strict=False)
+    both = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    missing, missed = list[Event](), list(recorded[both:])
+    for event in had[both:]:
+        if event in missed:
+            missed.remove(event)
+        else:
+            missing.append(event)
+    return tuple(missing), tuple(missed)
 
 
 def _made(path: Path) -> bool:
@@ -268,7 +297,7 @@ def load_run(path: PathLike) -> RecordedRun:
         ValidationError: the file is not the record of a run; the fault has its place.
         ReplayError: an event does not fit the run.
     """
-    return read_run(source_of_run(path))
+    return read_run(_text_of(path), str(path))
 
 
 def source_of_run(path: PathLike) -> Source:
@@ -279,6 +308,10 @@ def source_of_run(path: PathLike) -> Source:
         GramDecodeError: the file is not UTF-8.
         ValidationError: it has no whole entry.
     """
+    return Source(_text_of(path), str(path))
+
+
+def _text_of(path: PathLike) -> str:
     expect(path, (str, os.PathLike), "path", by="load_run")
     resolved(Path(path))  # refuses what is no path
     content = Path(path).read_bytes()
@@ -286,7 +319,7 @@ def source_of_run(path: PathLike) -> Source:
         message = "nothing had begun: it has no whole first entry"
         raise ValidationError(f"{path}: {message}\n  hint: `--record` takes it as a new file")
     whole = content.rfind(b"\n") + 1
-    return Source(decode(content[:whole] if whole else content, str(path)), str(path))
+    return decode(content[:whole] if whole else content, str(path))
 
 
 def _lock(file: FileIO, path: Path) -> None:

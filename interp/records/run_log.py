@@ -54,9 +54,9 @@ class RunLog(Protocol):
     ) -> AbstractContextManager[tuple[Event, ...]]:
         """Keep others from writing to it.
 
-        It is brought to where the run is: events that the State has and it has not are written.
-        What it gives are those that it has and the State has not, to be folded: they were written
-        by this process, which was stopped before it folded them.
+        Events that the State has and the log has not are written. What it gives are those that
+        the log has and the State has not, to be folded: whoever wrote them was stopped before it
+        folded them.
 
         Args:
             standing: gives the State of the run, which is asked for when it is taken up, and when
@@ -64,16 +64,6 @@ class RunLog(Protocol):
 
         Raises:
             OSError, StoreError: it cannot be written, or somebody else writes to it.
-        """
-
-    def events_after(self, count: int) -> tuple[Event, ...]:
-        """The events that are recorded behind the first ones; the log has to be held.
-
-        Args:
-            count: how many are left out.
-
-        Raises:
-            OSError, StoreError: it cannot be read.
         """
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:

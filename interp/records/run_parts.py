@@ -60,10 +60,8 @@ class Changes(NamedTuple):
 def _limits_to_properties(limits: Limits) -> dict[str, Value]:
     """The limits that are set as a map, and the names of the others."""
     each = asdict(limits)
-    return {
-        "limits": pmap({name: value for name, value in each.items() if value is not None}),
-        "unlimited": pvector(name for name, value in each.items() if value is None),
-    }
+    known = pmap({name: value for name, value in each.items() if value is not None})
+    return _with_names({"limits": known}, "unlimited", each)
 
 
 def _read_limits(read: Reader) -> Limits:
@@ -77,10 +75,14 @@ def _read_limits(read: Reader) -> Limits:
 
 def _settings_to_properties(settings: Mapping[str, Value | None]) -> dict[str, Value]:
     """The settings that are changed as a map, and the names of those that are left out."""
-    return {
-        "settings": pmap({key: each for key, each in settings.items() if each is not None}),
-        "unset": pvector(sorted(key for key, each in settings.items() if each is None)),
-    }
+    known = pmap({key: each for key, each in settings.items() if each is not None})
+    return _with_names({"settings": known}, "unset", settings)
+
+
+def _with_names(known: dict[str, Value], key: str, each: Mapping[str, object]) -> dict[str, Value]:
+    """What is known, and under a key the names of what is None, if there are any."""
+    names = sorted(name for name, value in each.items() if value is None)
+    return {**known, key: pvector(names)} if names else known
 
 
 def _read_settings(read: Reader) -> PMap[str, Value | None]:

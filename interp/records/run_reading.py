@@ -63,15 +63,19 @@ class RunReading:
         self.run = evolve(self.run, source=source)
 
 
-def read_run(source: Source) -> RecordedRun:
+def read_run(text: str, name: str | None = None) -> RecordedRun:
     """Read a recorded run.
+
+    Args:
+        text: the run as gram, see `run_text`.
+        name: how messages name it, such as its file.
 
     Raises:
         GramDecodeError: the text is not gram.
         ValidationError: it is not the record of a run; the fault has its place.
         ReplayError: an event does not fit the run.
     """
-    reading = RunReading(source)
+    reading = RunReading(Source(text, name))
     deque(reading.rest(), maxlen=0)
     return reading.run
 

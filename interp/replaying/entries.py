@@ -165,7 +165,6 @@ class Timeline:
         requests: how many replies there were.
         calls: how many calls of tools were answered.
         seconds: how long all of it took, one after another; None if it is not known.
-        edited: the first entry that is not as it was recorded, or None.
     """
 
     agent: str
@@ -184,7 +183,6 @@ class Timeline:
     requests: int
     calls: int
     seconds: float | None
-    edited: str | None = None
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from .. import run_form  # only needed in notebooks
@@ -218,7 +216,6 @@ class Timeline:
             "requests": self.requests,
             "calls": self.calls,
             "seconds": self.seconds,
-            "edited": self.edited,
             "entries": [each.to_json() for each in self.entries],
             "waits_for": [each.to_json() for each in self.waits_for],
         }

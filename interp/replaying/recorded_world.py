@@ -8,11 +8,12 @@ from difflib import SequenceMatcher, unified_diff
 from attrs import field, frozen
 
 from ..errors import ReplayError
-from ..execution import AsyncReport, Report, TextDelta, World
+from ..execution import Report, TextDelta, World
 from ..machine import (
     FORBIDDEN,
     Ask,
     At,
+    CallAnswered,
     CallFailed,
     CallModel,
     CallTool,
@@ -21,20 +22,15 @@ from ..machine import (
     Event,
     ModelReplied,
     Resumed,
-    newly_answered,
-    pending,
 )
 from ..records import (
     PathLike,
     RecordedRun,
-    Step,
-    asks_the_same,
+    RecordedStep,
     effect_lines,
     load_run,
-    named_as_asked,
     position_text,
 )
-from ..redaction import redact
 
 
 def recorded(
@@ -65,12 +61,14 @@ def recorded(
     return _Recorded(found, answers, {CallModel: model, CallTool: tools, Ask: tools})
 
 
-def _answers_without_asking(step: Step) -> Iterator[tuple[Effect, Event]]:
+def _answers_without_asking(step: RecordedStep) -> Iterator[tuple[Effect, Event]]:
     """What a step says about effects that were asked about otherwise, or not at all.
 
     A change on resuming answers questions, and asks about calls that had begun.
     """
-    answered = dict(newly_answered(step.before, step.event, step.state))
+    answered = {
+        each.at: each.invocation for each in step.happened if isinstance(each, CallAnswered)
+    }
     for ask in step.before.asks:
         call, answer = CallTool(ask.at, ask.name, ask.arguments), answered.get(ask.at)
         if ask.may_have_run:
@@ -79,7 +77,7 @@ def _answers_without_asking(step: Step) -> Iterator[tuple[Effect, Event]]:
         elif isinstance(step.event, Resumed):
             if answer:
                 yield ask, Decided(ask.at, False, FORBIDDEN)
-            elif call in pending(step.state):
+            elif call in step.effects:
                 yield ask, Decided(ask.at, True)
 
 
@@ -89,7 +87,7 @@ class _Answer:
 
     effect: Effect
     event: Event
-    step: Step
+    step: RecordedStep
 
 
 @frozen
@@ -101,26 +99,18 @@ class _Recorded:
     def __repr__(self) -> str:
         return repr(self.run).replace("RecordedRun", "recorded", 1)
 
-    def perform(self, effect: Effect, report: Report | None) -> Event:
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
         if live := self._live(effect):
-            return live.perform(effect, report)
-        event = named_as_asked(self.answers[type(effect), effect.at].event, effect)
-        if report and (said := _said(event)):
-            report(said)
-        return event
-
-    async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
-        if live := self._live(effect):
-            return await live.aperform(effect, report)
-        event = named_as_asked(self.answers[type(effect), effect.at].event, effect)
-        if report and (said := _said(event)):
-            await report(said)
+            return await live.perform(effect, report)
+        event = self.answers[type(effect), effect.at].event
+        if report and isinstance(event, ModelReplied) and event.message.content:
+            report(TextDelta(event.at, event.message.content))
         return event
 
     def _live(self, effect: Effect) -> World | None:
         """Who performs an effect that was not recorded; None for one that was."""
         answer = self.answers.get((type(effect), effect.at))
-        if answer and asks_the_same(answer.effect, effect):
+        if answer and answer.effect == effect:
             return None
         if live := self.live[type(effect)]:
             return live
@@ -143,23 +133,16 @@ class _Recorded:
         )
 
 
-def _said(event: Event) -> TextDelta | None:
-    if isinstance(event, ModelReplied) and event.message.content:
-        return TextDelta(event.at, event.message.content)
-    return None
-
-
 def _difference(then: Effect, now: Effect) -> str:
     """What is asked now instead of what was asked when the run was recorded."""
     told = f"{_name(now)} at {position_text(now.at)} is not the one that was recorded"
-    return "\n".join([redact(f"{told}:"), *_diff(then, now)])
+    return "\n".join([f"{told}:", *_diff(then, now)])
 
 
 def _diff(then: Effect, now: Effect) -> list[str]:
-    """The lines in which an effect differs from a recorded one, without keys."""
+    """The lines in which an effect differs from a recorded one."""
     recorded, asked = effect_lines(then), effect_lines(now)
-    lines = unified_diff(recorded, asked, "recorded", "now", n=2, lineterm="")
-    return redact("\n".join(lines)).splitlines()
+    return [*unified_diff(recorded, asked, "recorded", "now", n=2, lineterm="")]
 
 
 def _name(effect: Effect) -> str:

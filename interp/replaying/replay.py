@@ -9,7 +9,7 @@ from attrs import frozen
 from ..errors import ReplayError
 from ..execution import Observation, ToolStarted, finished, observations, under_way
 from ..machine import CallTool, State, pending
-from ..records import RecordedRun, Step
+from ..records import RecordedRun, RecordedStep
 
 
 @frozen
@@ -45,8 +45,8 @@ class Replay:
         yield finished(self.state)
 
 
-def _seen(step: Step) -> Iterator[Observation]:
+def _seen(step: RecordedStep) -> Iterator[Observation]:
     """What there was to see of a step."""
     if isinstance(step.effect, CallTool):
         yield ToolStarted(step.effect)
-    yield from observations(step.before, step.event, step.state)
+    yield from observations(step.event, step.taken)

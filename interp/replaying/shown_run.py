@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve
-
 from gram import Source
 
 from ..records import RecordedRun, RunReading
@@ -42,7 +40,7 @@ class ShownRun:
 
     def timeline(self) -> Timeline:
         """Its timeline."""
-        return evolve(self._timeline.timeline(), edited=self.run.edited)
+        return self._timeline.timeline()
 
     def go_on(self, source: Source) -> None:
         """Read what was recorded since, in a text that begins with the one before.

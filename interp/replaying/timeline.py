@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from attrs import asdict, evolve
 from pyrsistent import thaw
@@ -13,36 +13,41 @@ from gram import dumps, expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError
-from ..execution import NOT_WAITED_FOR
 from ..json_text import write_json
 from ..machine import (
+    NOT_WAITED_FOR,
     AgentFrame,
     Ask,
-    Called,
+    CallAnswered,
+    CallBegun,
+    CallDropped,
     CallFailed,
     CallModel,
     Decided,
     Effect,
+    Event,
     Frame,
+    FrameBegun,
+    FrameEnded,
+    Happened,
     ModelReplied,
-    Outcome,
-    Passed,
     Resumed,
+    RoundEnded,
     State,
     Status,
-    ToolInvocation,
+    StepEnded,
+    TimeUp,
     ToolReturned,
     Usage,
     UserRole,
     WorkflowFrame,
-    endings_at_start,
     frame_at,
-    newly_answered,
+    frames_inside,
     pending,
 )
 from ..models import price_of_reply
 from ..programs import names_of_models
-from ..records import Begun, Failed, Note, RecordedRun, Retried, Step
+from ..records import Begun, Failed, Note, RecordedRun, RecordedStep, Retried
 from .entries import Entry, How, Kind, Position, Timeline
 from .nesting import nested, totals
 
@@ -58,7 +63,7 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
     reader = TimelineReader(run, has_prices=has_prices)
     for entry in run.entries:
         reader.take(entry)
-    return evolve(reader.timeline(), edited=run.edited)
+    return reader.timeline()
 
 
 class TimelineReader:
@@ -78,15 +83,11 @@ class TimelineReader:
         self._begun: dict[Position, float | None] = {}
         self._retries: dict[Position, tuple[str, ...]] = {}
         self._ended_so_far: list[Entry] = []
-        for ending in endings_at_start(run.first):
-            if isinstance(ending, Passed):
-                self._ended_so_far.append(_passed(ending, run.first))
-            else:
-                self._ended_so_far.append(_ended(run.first, *ending))
+        self._ended_so_far.extend(self._happened(run.happened, run.first))
 
-    def take(self, entry: Step | Note) -> None:
+    def take(self, entry: RecordedStep | Note) -> None:
         """Take the next entry of the run."""
-        if isinstance(entry, Step):
+        if isinstance(entry, RecordedStep):
             self._stopped, self._state = None, entry.state
             found = self._step(entry)
         else:
@@ -143,61 +144,58 @@ class TimelineReader:
         started = self._begun.pop(entry.at, None)
         return evolve(entry, started=started, retries=self._retries.pop(entry.at, ()))
 
-    def _step(self, step: Step) -> Iterator[Entry]:
+    def _step(self, step: RecordedStep) -> Iterator[Entry]:
         event = step.event
-        if isinstance(event, Decided):
-            self._approvals[event.at] = event.allowed
-        if isinstance(event, ModelReplied):
-            yield self._noted(_reply(step, event))
-        elif isinstance(event, Resumed):
-            if changes := _changes(event, step.before):
-                yield Entry((), "change", _who(step.state), "", "done", arguments=changes)
-        elif not isinstance(event, ToolReturned | CallFailed | Decided):
-            error = step.state.stopped
-            yield Entry((), "stop", _who(step.state), "", "failed", error=error)
-        passed = [_passed(each, step.before) for each in step.endings if isinstance(each, Passed)]
-        frames = [each for each in step.endings if not isinstance(each, Passed)]
-        ended = {frame.place: (frame, outcome) for frame, outcome in frames}
-        over = sorted([*self._ended(step, ended), *passed], key=lambda each: -len(each.at))
-        yield from (each for each in over if each.at == event.at)
-        yield from self._dropped(step, ended)
-        yield from (each for each in over if each.at != event.at)
+        match event:
+            case Decided():
+                self._approvals[event.at] = event.allowed
+            case CallBegun():
+                self._begun.setdefault(event.at, None)
+            case ModelReplied():
+                yield self._noted(_reply(step, event))
+            case Resumed():
+                if changes := _changes(event, step.before):
+                    yield Entry((), "change", _who(step.state), "", "done", arguments=changes)
+            case TimeUp():
+                yield Entry((), "stop", _who(step.state), "", "failed", error=step.state.stopped)
+        for each in self._happened(step.happened, step.before, event):
+            ran = isinstance(event, ToolReturned | CallFailed) and each.at == event.at
+            yield evolve(each, seconds=step.seconds) if ran and each.kind == "tool" else each
 
-    def _ended(self, step: Step, ended: Ended) -> Iterator[Entry]:
-        """The calls that a step answered, and the agents and workflows that it ended."""
-        event = step.event
-        answered = dict(newly_answered(step.before, event, step.state))
-        for at in dict.fromkeys([*ended, *answered]):
-            call, (frame, outcome) = answered.get(at), ended.get(at, (None, None))
-            ran = isinstance(event, ToolReturned | CallFailed) and event.at == at
-            if call is not None:
-                entry = _call(at, call, _who(step.before, at), ran or frame is not None)
-                entry = entry if frame is None else evolve(entry, kind=_kind(frame))
-                entry = evolve(entry, seconds=step.seconds if ran else None)
-            else:
-                assert frame is not None
-                assert outcome is not None
-                entry = _ended(step.before, frame, outcome)
-            if frame is not None and entry.how == "done" and _is_unfinished(frame):
-                entry = evolve(entry, error=_UNFINISHED)
-            yield self._noted(evolve(entry, approval=self._approvals.get(at)))
+    def _happened(
+        self, happened: Iterable[Happened], before: State, event: Event | None = None
+    ) -> Iterator[Entry]:
+        """The entries of what has happened in a step.
 
-    def _dropped(self, step: Step, ended: Ended) -> Iterator[Entry]:
-        """What a workflow no longer waits for, because one of its steps has failed."""
-        failed = any(outcome.error for _, outcome in ended.values())
-        if not failed and step.state.status is not Status.FAILED:
-            return
-        left = {each.at for each in pending(step.state)}
-        for effect in pending(step.before):
-            if effect.at not in left and effect.at != step.event.at:
-                entry = self._open(step.before, effect)
-                yield self._noted(evolve(entry, how="dropped", error=NOT_WAITED_FOR))
-        live = {each.place for each in _inside(step.state.frame)}
-        for frame in _inside(step.before.frame):
-            if frame.place not in live and frame.place not in ended:
-                if isinstance(frame, WorkflowFrame) and frame.is_loop:
-                    yield evolve(_round(frame, "dropped"), error=NOT_WAITED_FOR)
-                yield evolve(_frame(step.before, frame, "dropped"), error=NOT_WAITED_FOR)
+        Args:
+            happened: what has happened.
+            before: the State that the event was folded into.
+            event: the event, or None at the start.
+        """
+        answered = {each.at for each in happened if isinstance(each, CallAnswered)}
+        called: dict[Position, FrameEnded] = {}
+        for each in happened:
+            match each:
+                case CallAnswered():
+                    ran = isinstance(event, ToolReturned | CallFailed) and event.at == each.at
+                    entry = _call(each, called.get(each.at), ran)
+                case CallDropped():
+                    entry = self._open(before, each.effect)
+                    entry = evolve(entry, how="dropped", error=NOT_WAITED_FOR)
+                case FrameEnded() if each.at in answered:
+                    called[each.at] = each  # its call is the entry
+                    continue
+                case FrameEnded():
+                    entry = _frame_ended(each)
+                case RoundEnded():
+                    how: How = "dropped" if each.was_dropped else _how(each.error)
+                    given = (each.given, each.said, each.error)
+                    entry = Entry(each.at, "round", each.name, each.name, how, *given)
+                case StepEnded():
+                    entry = _step_ended(each)
+                case _:
+                    continue
+            yield self._noted(evolve(entry, approval=self._approvals.get(each.at)))
 
     def _under_way(self) -> Iterator[Entry]:
         """What the run waits for, and the agents and workflows that it is in."""
@@ -205,11 +203,10 @@ class TimelineReader:
         for effect in pending(state):
             yield self._open(state, effect)
         how: How = "waiting" if state.status is Status.LIMITED else "running"
-        for frame in _inside(state.frame, itself=True):
-            if isinstance(frame, WorkflowFrame) and frame.is_loop and not frame.is_over:
-                yield _round(frame, how)
-            if frame is not state.frame:
-                yield _frame(state, frame, how)
+        for begun in reversed(tuple(frames_inside(state))):
+            yield from _rounds(begun.frame, how)
+            yield _frame(begun, how)
+        yield from _rounds(state.frame, how)
 
     def _open(self, state: State, effect: Effect) -> Entry:
         """An effect that has no answer yet."""
@@ -227,7 +224,7 @@ class TimelineReader:
         return call
 
 
-def _reply(step: Step, event: ModelReplied) -> Entry:
+def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
     return Entry(
         event.at,
         "model",
@@ -245,22 +242,13 @@ def _reply(step: Step, event: ModelReplied) -> Entry:
     )
 
 
-def _call(at: Position, call: ToolInvocation, who: str, ran: bool) -> Entry:
-    how: How = "done" if call.error is None else "failed" if ran else "refused"
-    return Entry(at, "tool", who, call.tool_name, how, call.args_text, call.result_text, call.error)
-
-
-Ended: TypeAlias = Mapping[Position, tuple[Frame, Outcome]]
-"""The agents and workflows that a step has ended, and how, by their places."""
-
-
-def _inside(frame: Frame, *, itself: bool = False) -> Iterator[Frame]:
-    """The frames inside another, those further inside first."""
-    for part in frame.parts:
-        if isinstance(part, AgentFrame | WorkflowFrame):
-            yield from _inside(part, itself=True)
-    if itself:
-        yield frame
+def _call(answered: CallAnswered, called: FrameEnded | None, ran: bool) -> Entry:
+    """The entry of a call, and of the agent or workflow that was called."""
+    call, kind = answered.invocation, _kind(called.frame) if called else "tool"
+    how: How = "done" if call.error is None else "failed" if ran or called else "refused"
+    error = _error(called.frame, call.error) if called else call.error
+    given = (call.agent_name, call.tool_name, how, call.args_text, call.result_text, error)
+    return Entry(answered.at, kind, *given)
 
 
 _UNFINISHED: Final = "a loop was out of rounds"
@@ -270,50 +258,40 @@ def _is_unfinished(frame: Frame) -> bool:
     return isinstance(frame, WorkflowFrame) and frame.unfinished
 
 
+def _error(frame: Frame, error: str | None) -> str | None:
+    return _UNFINISHED if error is None and _is_unfinished(frame) else error
+
+
+def _how(error: str | None) -> How:
+    return "done" if error is None else "failed"
+
+
 def _kind(frame: Frame) -> Kind:
     return "agent" if isinstance(frame, AgentFrame) else "workflow"
 
 
-def _ended(state: State, frame: Frame, outcome: Outcome) -> Entry:
+def _frame(frame: FrameBegun | FrameEnded, how: How) -> Entry:
+    return Entry(frame.at, _kind(frame.frame), frame.by, frame.name, how, frame.given)
+
+
+def _frame_ended(ended: FrameEnded) -> Entry:
     """The entry of an agent or a workflow that nobody called and that has ended."""
-    how: How = "done" if outcome.error is None else "failed"
-    error = _UNFINISHED if how == "done" and _is_unfinished(frame) else outcome.error
-    return evolve(_frame(state, frame, how), result=outcome.said, error=error)
+    entry = _frame(ended, "dropped" if ended.was_dropped else _how(ended.error))
+    return evolve(entry, result=ended.said, error=_error(ended.frame, ended.error))
 
 
-def _passed(passed: Passed, state: State) -> Entry:
-    """The entry of a part of a workflow that was neither an effect nor a frame."""
-    kind: Kind = "tool" if passed.kind == "step" else passed.kind
-    failed: How = "refused" if passed.kind == "step" else "failed"
-    return Entry(
-        passed.at,
-        kind,
-        _who(state, passed.at),
-        passed.name,
-        "done" if passed.error is None else failed,
-        passed.given,
-        passed.said,
-        passed.error,
-    )
+def _step_ended(ended: StepEnded) -> Entry:
+    """The entry of a step of a workflow that was neither an effect nor a frame."""
+    kind: Kind = "each" if ended.kind == "each" else "tool"
+    how: How = "done" if ended.error is None else "refused" if kind == "tool" else "failed"
+    given = (ended.given, ended.said, ended.error)
+    return Entry(ended.at, kind, ended.by, ended.name, how, *given)
 
 
-def _round(frame: WorkflowFrame, how: How) -> Entry:
+def _rounds(frame: Frame, how: How) -> Iterator[Entry]:
     """The entry of the round that a loop is in."""
-    return Entry(frame.at, "round", frame.name, frame.name, how, frame.given)
-
-
-def _frame(state: State, frame: Frame, how: How) -> Entry:
-    """The entry of an agent or a workflow, with what a State says that it was given."""
-    around, name = frame_at(state, frame.place), frame.name
-    given: str | None = frame.given if isinstance(frame, WorkflowFrame) else None
-    node = around.node_at(frame.place) if isinstance(around, WorkflowFrame) else None
-    if isinstance(around, WorkflowFrame) and node is not None:
-        given = around.live[node[0]].items[node[1]]
-    elif isinstance(around, AgentFrame):
-        for _, called in around.waiting:
-            if isinstance(called, Called) and called.frame.place == frame.place:
-                given, name = called.call.arguments, called.call.name
-    return Entry(frame.place, _kind(frame), around.name, name, how, given)
+    if isinstance(frame, WorkflowFrame) and frame.is_loop and not frame.is_over:
+        yield Entry(frame.at, "round", frame.name, frame.name, how, frame.given)
 
 
 def _who(state: State, at: Position = ()) -> str:

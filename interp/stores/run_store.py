@@ -237,7 +237,8 @@ class RunStore:
             ValidationError: what is kept is not the record of a run; the fault has its place.
             ReplayError: an event does not fit the run.
         """
-        return read_run(self.source_of(run))
+        found = self.source_of(run)
+        return read_run(found.text, found.filename)
 
     def source_of(self, run: str) -> Source:
         """The text of a run, an entry a line.

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock
+from typing import ClassVar
 
 from attrs import evolve
 
 from gram import expect
 
 from ..errors import AgentError, StoreError
-from ..machine import At, State, Status, Usage
-from ..records import CANCELLED, EntryWriter, Folded, Head, Note, RecordedRun, Stopped
+from ..machine import At, Event, State, Status, Usage
+from ..records import (
+    CANCELLED,
+    EntryWriter,
+    Folded,
+    Head,
+    Note,
+    RecordedRun,
+    Stopped,
+    event_lines,
+    head_of,
+    now,
+)
 from ..redaction import redact
 from ..tools import Tool
 from .claims import Claim
@@ -40,6 +52,8 @@ class StoredRun:
         has_begun: whether it is in the store.
         unanswered: the positions of what had begun when it was read, and had no answer.
     """
+
+    blocks: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -81,7 +95,9 @@ class StoredRun:
             RunExistsError: the store has a run of this id.
             StoreError: the store cannot be written.
         """
-        self.begin_with(self._entries.head(state, tools), state)
+        entries = tuple(event_lines(state))
+        head = head_of(state, tools, now())
+        self.begin_with(head, state.beginning, entries, state if entries else None)
 
     def begin_with(
         self,
@@ -134,7 +150,7 @@ class StoredRun:
         Raises:
             StoreError: the store cannot be written.
         """
-        head = self._entries.head(state, ())
+        head = head_of(state, (), now())
         turn = _turn(self.store.row(self.id).facts.conversation, state)
         return self.store.begin_anew(self.id, head.line, shared=head.shared, turn=turn)
 
@@ -160,7 +176,6 @@ class StoredRun:
         log = cls(store, run, facts=row.facts, closes_store=closes_store)
         found.check()
         log.has_begun, log.unanswered = True, found.unanswered
-        log._entries = EntryWriter(found.seal)
         log._size = 1 + len(found.entries)
         if status_of(found.state) in ENDED and row.status == "stopped":
             with log.held(lambda: found.state):  # whoever had it did not come to write its status
@@ -169,7 +184,7 @@ class StoredRun:
         return log, found
 
     @contextmanager
-    def held(self, standing: Callable[[], State] | None = None) -> Iterator[None]:
+    def held(self, standing: Callable[[], State] | None = None) -> Iterator[tuple[Event, ...]]:
         """Claim the run, and let it go at the end with the status that it has then.
 
         Args:
@@ -185,10 +200,9 @@ class StoredRun:
             self._close()
             raise
         self._claim, self._stopped_by = claim, None
-        self._entries = self._entries.anew()
         try:
             self._write()  # what could not be written before
-            yield
+            yield ()
         except BaseException:  # raised again, whatever becomes of the claim, which ends alone
             with suppress(StoreError):
                 self._let_go(claim, standing)

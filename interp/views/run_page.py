@@ -87,7 +87,6 @@ def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None
         view.said("asked", found.input),
         view.said("answered", found.answer),
         view.said("stopped", found.stopped, "bad"),
-        view.said("the record was edited", found.edited, "bad"),
         element("h2", "What happened"),
         _search(),
         element("ol", map(view.entry, found.entries), class_="timeline"),

@@ -11,7 +11,7 @@ from gram import did_you_mean, expect
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
-from ..machine import Ask, At, Decided, Event, State, ToolReturned
+from ..machine import Ask, At, Decided, Event, State, ToolReturned, step
 from ..records import Folded
 from ..stores import RunStore, StoredRun
 from .notifying import tell_workers
@@ -71,8 +71,8 @@ def decide_run(
     asks, answers = {ask.at: ask for ask in state.asks}, list[Folded]()
     for event in events:
         effect = asks.get(event.at) if isinstance(event, Decided) else None
-        answers.append(Folded.of(state, event, effect))
-        state = answers[-1].state
+        state = step(state, event).state
+        answers.append(Folded(event, effect, state))
     if answers:
         with log.held(lambda: state):
             log.append_all(answers)

@@ -9,9 +9,9 @@ from typing import TypeAlias
 from gram import GramError, expect
 from lenses_ext import ProgramLike
 
-from ..machine import At, Decided, Effect, State, pending, start_again
+from ..machine import At, Decided, Effect, State, pending, start_again, step
 from ..programs import the_agent
-from ..records import Begun, EntryWriter, Folded, RecordedRun
+from ..records import Begun, EntryWriter, Folded, RecordedRun, head_of, now
 from ..stores import RunFacts, RunStore, StoredRun
 
 _Taken: TypeAlias = tuple[Folded, float | None]
@@ -48,10 +48,9 @@ def fork_run(
     first = first.with_run_id(os.urandom(8).hex())
     new = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
     log = StoredRun(store, first.run_id, facts=new)
-    of = kept if program is None else None
     steps, begun = _taken(kept, first)
     writer = EntryWriter()
-    head = writer.head(first, kept.library, of=of)
+    head = head_of(first, kept.library, now())
     entries = [writer.event(each, seconds) for each, seconds in steps]
     entries += [writer.note(each) for each in begun]
     log.begin_with(head, first, entries, steps[-1][0].state if steps else first)
@@ -109,9 +108,8 @@ def _same(kept: RecordedRun, state: State, without: list[Decided]) -> Iterator[_
         if each.effect is not None and waiting.pop(each.effect.at, None) != each.effect:
             return
         try:
-            folded = Folded.of(state, each.event, each.effect)
+            state, effects, _ = step(state, each.event)
         except GramError:  # it answers nothing that this run asks
             return
-        state = folded.state
-        waiting |= {effect.at: effect for effect in folded.new}
-        yield folded, each.seconds
+        waiting |= {effect.at: effect for effect in effects}
+        yield Folded(each.event, each.effect, state), each.seconds

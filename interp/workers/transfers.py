@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from gram import Source, decode, expect
+from gram import decode, expect
 
 from ..errors import RunExistsError, ValidationError
 from ..records import Head, PathLike, Stopped, read_run
@@ -75,7 +75,7 @@ def imported(store: RunStore, path: PathLike, *, tenant: str | None = None) -> t
     expect(tenant, (str, type(None)), "tenant", by="import_run")
     content = Path(path).read_bytes()
     text = decode(content[: content.rfind(b"\n") + 1], str(path))
-    found = read_run(Source(text, str(path)))
+    found = read_run(text, str(path))
     head, *entries = text.removesuffix("\n").split("\n")
     if len(entries) != len(found.entries):
         raise ValidationError(f"{path}: each entry has to be on a line of its own")

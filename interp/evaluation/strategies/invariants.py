@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from gram import ArgumentError, expect, resolved
 from lenses_ext import ProgramLike
 
-from ...records import Folded, PathLike, RecordedRun, RunFile
+from ...records import PathLike, RecordedRun, RunFile
 from ...tools import returned_unfinished
 from .runs import Library, runs
 
@@ -97,8 +97,4 @@ def _forget(path: Path) -> None:
 
 def _write(run: RecordedRun, path: PathLike) -> None:
     Path(path).unlink(missing_ok=True)
-    file = RunFile(path)
-    file.begin(run.first, ())
-    with file.held():
-        for step in run.steps:
-            file.append(Folded.of(step.before, step.event, step.effect))
+    RunFile(path).begin(run.state, ())

@@ -66,7 +66,7 @@ def models(
     Raises:
         ValidationError: the program is invalid, or a workflow, whose agents each ask for their own.
     """
-    _, effects = start(program, "hello", agent=agent)
+    effects = start(program, "hello", agent=agent).effects
     if len(effects) != 1 or not isinstance(effects[0], CallModel):
         raise ValidationError("models are drawn for an agent; draw `runs` of a workflow")
     request = effects[0].request

@@ -35,7 +35,7 @@ from ...machine import (
 )
 from ...models import read_reply
 from ...programs import the_agent, tools_to_bind
-from ...records import Course, RecordedRun, Step
+from ...records import RecordedRun, RecordedStep, Replayer
 from ...tools import LibraryLike, Tool, call_tool, explain_binding, library_of
 from .arguments import results_of
 from .models import replies_to
@@ -119,15 +119,15 @@ class _Drawn:
 @st.composite
 def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
     text = draw(drawn.inputs)
-    first, effects = start(
+    first, effects, _ = start(
         drawn.agent, text, limits=drawn.limits, policy=drawn.policy, run_id="drawn"
     )
     world = _DrawnWorld(draw, drawn)
     ends_after = draw(st.none() | st.integers(0, 9)) if drawn.hostile else None
-    course, waiting = Course(first), list(effects)
-    steps: list[Step] = []
+    replayer, waiting = Replayer(first), list(effects)
+    steps: list[RecordedStep] = []
     while effect := _next(draw, waiting):
-        if not waits_for(course.state, effect):  # a workflow failed that it was a part of
+        if not waits_for(replayer.state, effect):  # a workflow failed that it was a part of
             continue
         event: Event | None
         if len(steps) == ends_after:
@@ -136,8 +136,8 @@ def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
             event = world.perform(effect)
         if event is None:  # the model failed: the run stops, and could be resumed
             break
-        steps.append(course.take(event))
-        waiting += steps[-1].new
+        steps.append(replayer.take(event))
+        waiting += steps[-1].effects
     read = origin(drawn.agent)
     return RecordedRun(
         first, tuple(steps), read.source.text if read else dumps(drawn.agent), None, ()
