@@ -62,7 +62,7 @@ def seconds(function: Callable[[], Any], times: int, rounds: int) -> float:
 
 def writing(folder: Path) -> None:
     """Entries of three sizes, beside `json.dumps` and `write` of what they hold."""
-    state, (effect,) = start(AGENT, "go")
+    state, (effect,), _ = start(AGENT, "go")
     file = RunFile(folder / "written.run.gram")
     file.begin(state, [])
     plain = os.open(folder / "written.json", os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -54,7 +54,7 @@ FROM pg_stat_user_tables WHERE relname = 'gram_runs'
 
 def filled(store: RunStore, runs: int, claimed: int) -> None:
     """Put runs that have ended, and runs that are claimed, into a store."""
-    state, _ = start(AGENT, "go")
+    state, _, _ = start(AGENT, "go")
     one = str(uuid4())
     StoredRun(store, one).begin(state, [])
     a_day = 86400.0
@@ -67,7 +67,7 @@ def filled(store: RunStore, runs: int, claimed: int) -> None:
 
 def renewals(store: RunStore, claims: int = 500) -> None:
     """What the renewals of claims change, while they are held for some time."""
-    state, _ = start(AGENT, "go")
+    state, _, _ = start(AGENT, "go")
     for number in range(claims):
         StoredRun(store, f"held-{number}").begin(state, [])
     held = [store.claim(f"held-{number}") for number in range(claims)]
@@ -164,7 +164,7 @@ def main() -> None:
         print(f"  {given.runs} runs put in, in {time.perf_counter() - began:.0f} s", flush=True)
         for number in range(given.workers):
             queue.seen(f"w-{number}", f"w{number}", ["q"], {})
-        state, _ = start(AGENT, "go")
+        state, _, _ = start(AGENT, "go")
         log = StoredRun(store, str(uuid4()))
         log.begin(state, [])
 

@@ -85,7 +85,7 @@ def say(what: str, seconds: tuple[float, float]) -> None:
 
 def recording(store: RunStore) -> None:
     """An effect, which is a note that it has begun and the event of its end."""
-    state, (request,) = start(AGENT, "go")
+    state, (request,), _ = start(AGENT, "go")
     log = StoredRun(store, str(uuid4()))
     log.begin(state, [])
     reply = ModelReplied((3,), Message(AssistantRole, "a word " * 40), Usage(10, 5), False, "stop")
@@ -113,7 +113,7 @@ def recording(store: RunStore) -> None:
 
 def claiming(store: RunStore) -> None:
     """Making a run, claiming it, and letting it go."""
-    state, _ = start(AGENT, "go")
+    state, _, _ = start(AGENT, "go")
 
     def make() -> None:
         StoredRun(store, str(uuid4())).begin(state, [])

@@ -31,7 +31,6 @@ from .evaluation.testing.runs_of_test import (
     AgentUnderTest as AgentUnderTest,
     RunsOfTest as RunsOfTest,
 )
-from .execution.beginning import begin as begin
 from .execution.notebook import conversation_form as conversation_form
 from .execution.observations import (
     AgentFinished as AgentFinished,
@@ -44,8 +43,6 @@ from .execution.observations import (
     ToolProgress as ToolProgress,
     ToolStarted as ToolStarted,
 )
-from .execution.options import BeginOptions as BeginOptions, RunOptions as RunOptions
-from .execution.runs import Run as Run
 from .execution.telemetry import Telemetry as Telemetry
 from .execution.world import LiveWorld as LiveWorld, World as World
 from .machine.approval import (
@@ -140,15 +137,14 @@ from .records.response_pattern import (
     response_to_pattern as response_to_pattern,
 )
 from .records.run_file import load_run as load_run
-from .records.state_pattern import (
-    state_from_pattern as state_from_pattern,
-    state_to_pattern as state_to_pattern,
-)
 from .replaying.entries import Entry as Entry, Timeline as Timeline
 from .replaying.following import follow as follow
 from .replaying.recorded_world import recorded as recorded
 from .replaying.timeline import timeline as timeline
-from .running import (
+from .running.beginning import begin as begin
+from .running.options import BeginOptions as BeginOptions, RunOptions as RunOptions
+from .running.runs import Run as Run
+from .running.short_forms import (
     arun as arun,
     astream as astream,
     execute_agent as execute_agent,

@@ -11,7 +11,6 @@ from ..execution import (
     AgentFinished,
     AgentStarted,
     Finished,
-    Run,
     TextDelta,
     ToolFinished,
     ToolProgress,
@@ -20,6 +19,7 @@ from ..execution import (
 from ..json_text import read_json
 from ..machine import AgentResponse, State, Status, ToolInvocation, frame_at, says_result
 from ..redaction import RedactedStream
+from ..running import Run
 from .failures import Failure, exit_code_of, shown
 from .output import show_json_line
 from .terminal import Terminal

@@ -14,10 +14,11 @@ from gram import did_you_mean
 from lenses_ext import Match, SettingError, Settings
 
 from ..errors import ValidationError
-from ..execution import OnToolError, RunOptions
+from ..execution import OnToolError
 from ..json_text import read_json
 from ..machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
 from ..models.providers import ADDRESS_RULE, OFFLINE, is_address
+from ..running import RunOptions
 from .completing import (
     complete_files,
     complete_limit,

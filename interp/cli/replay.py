@@ -10,11 +10,12 @@ import click
 from gram import GramError
 
 from ..errors import ReplayError
-from ..execution import LiveWorld, Run, World
+from ..execution import LiveWorld, World
 from ..machine import start_again
 from ..programs import the_agent
 from ..records import RecordedRun, read_run
 from ..replaying import Replay, recorded
+from ..running import Run
 from .completing import complete_files
 from .failures import Refused
 from .file_options import agent_option, mcp_option, openapi_option
@@ -75,7 +76,8 @@ def command(file: str, **options: Any) -> None:
     """
     if file == options["program"] == STDIN:
         raise click.UsageError("standard input cannot be both the run and the program")
-    show_again(read_run(read_record(file)), **options)
+    found = read_record(file)
+    show_again(read_run(found.text, found.filename), **options)
 
 
 def show_again(
@@ -123,7 +125,7 @@ def show_again(
         if "tools" in live:
             library = library_for(kept, named, lambda: read_libraries(tools, mcp, openapi))
         with hint_at_tools(named, mcp):
-            world = LiveWorld.of(state, library, {"approve": terminal.ask})
+            world = LiveWorld.of(state, library, approve=terminal.ask)
     answers = recorded(
         kept,
         model=world if "model" in live else None,

@@ -9,10 +9,10 @@ import click
 
 from gram import GramError
 
-from ..execution import Run
 from ..machine import AgentResponse, Status, interrupted_context
 from ..records import RecordedRun, RunFile, RunLog, Session, session
 from ..replaying import Replay
+from ..running import Run
 from .completing import complete_files
 from .inputs import hint_at_tools, library_for
 from .json_answers import JsonAnswers
@@ -21,7 +21,7 @@ from .output import tell
 from .process import interruptible, uninterrupted
 from .store_option import of_store_instead
 from .terminal import Terminal
-from .unfinished_turn import expect_session_of, how_to_resume
+from .unfinished_turn import expect_session_of, how_to_resume, session_of
 
 
 @click.command("resume")
@@ -39,13 +39,13 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
     """
     log, kept = RunFile.of(file)
     kept.check()
-    path = None if kept.session is None else Path(file).parent / kept.session
+    path = session_of(file)
     terminal = terminal_of(options, as_json=as_json, session=path)
     with interruptible(), ExitStack() as held:
         talk: Session | None = None
         if path is not None:
             talk = held.enter_context(session(path))
-            expect_session_of(kept, talk)
+            expect_session_of(kept, talk, path)
         run = resumed(log, kept, options, terminal)
 
         def keep(response: AgentResponse) -> None:

@@ -18,7 +18,6 @@ from ..execution import (
     Answer,
     Finished,
     Observation,
-    Run,
     SaidBeforeCalls,
     TextDelta,
     ToolFinished,
@@ -41,6 +40,7 @@ from ..machine import (
 from ..programs import names_of_models
 from ..redaction import RedactedStream, redact
 from ..reprs import shortened
+from ..running import Run
 from .asking import NoTerminal, ask_user
 from .failures import Failure
 from .output import (

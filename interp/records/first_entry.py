@@ -140,7 +140,7 @@ def _find_text(program: Pattern) -> tuple[str, str | None]:
     read = origin(program)
     if read is None:
         return dumps(program), None
-    text, filename = read.source.text, read.source.filename or ""
+    text, filename = read.source.text, read.source.filename
     try:
         found = the_agent(parse(text), program.value.identity, by="head_of")
     except GramError:

@@ -18,7 +18,7 @@ from ..errors import (
     StoreError,
     said_by,
 )
-from ..execution import LiveWorld, Run
+from ..execution import Driver as RunDriver, LiveWorld
 from ..machine import CallModel, Usage, pending, start_again
 from ..records import RecordedRun, position_text
 from ..redaction import redact_error
@@ -142,10 +142,10 @@ class Driver:
     async def _finish(
         self, row: RunRow, log: StoredRun, kept: RecordedRun, limits: SharedLimits
     ) -> None:
-        live = LiveWorld.of(kept.state, self._library, {"match": self._match})
+        live = LiveWorld.of(kept.state, self._library, match=self._match)
         try:
             world = LimitedWorld(live, limits, row.facts.tenant)
-            await Run(kept.state, self._library, record=log, world=world).afinish()
+            await RunDriver(kept.state, world, tools=live.tools, log=log).finish()
         finally:
             await live.aclose()
 

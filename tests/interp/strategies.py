@@ -30,6 +30,7 @@ from interp import (
     UserRole,
 )
 from interp.json_text import write_json
+from interp.machine import CallBegun
 from tests.gram.strategies import names, texts
 from tests.lenses_ext.strategies import json_texts, json_values
 
@@ -184,6 +185,7 @@ def events() -> st.SearchStrategy[Event]:
             message_texts(),
             st.sampled_from(["", "luna-1"]),
         ),
+        st.builds(CallBegun, at),
         st.builds(ToolReturned, at, json_values().map(write_json)),
         st.builds(CallFailed, at, message_texts()),
         st.builds(Decided, at, st.booleans(), message_texts()),
@@ -195,7 +197,6 @@ def events() -> st.SearchStrategy[Event]:
             st.none() | approval_policies(),
             changes,
             st.none() | st.booleans(),
-            st.lists(at, max_size=2).map(tuple),
         ),
     )
 

@@ -322,7 +322,7 @@ def test_a_misspelt_keyword_names_the_function_that_was_called(
     name: str, hello_world: Pattern
 ) -> None:
     called: Any = getattr(interp, name)
-    state, _ = start(hello_world, "hi")
+    state, _, _ = start(hello_world, "hi")
     given = (state,) if name in ("resume_run", "Run") else (hello_world, "hi")
 
     async def call() -> None:

@@ -150,7 +150,7 @@ def test_a_wrong_setting_in_a_call_is_a_validation_error(settings: dict[str, Any
 
 def test_a_state_does_not_follow_the_callers_mapping() -> None:
     settings = {"stop": ["a"]}
-    state, (effect,) = start(AGENT, "hi", settings=settings)
+    state, (effect,), _ = start(AGENT, "hi", settings=settings)
 
     settings["stop"].append("b")
 

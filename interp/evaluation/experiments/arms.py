@@ -20,12 +20,12 @@ from gram import ArgumentError, GramEncodeError, GramError, Pattern, expect, par
 from lenses_ext import Match, Model, ProgramLike, agent_model, same_json, view
 
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
-from ...execution import Run, RunOptions, begin
 from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of
 from ...models import LanguageModel, ScriptedModel, connect_model
 from ...programs import the_agent
 from ...reprs import short_repr
+from ...running import Run, RunOptions, begin
 from ...tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of, with_agents
 from ..cases import Case
 

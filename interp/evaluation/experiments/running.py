@@ -13,9 +13,10 @@ from gram import GramError
 
 from ...concurrency import work_on
 from ...errors import AgentError, said_by
-from ...execution import Run, finished
+from ...execution import finished
 from ...machine import AgentResponse, State, Status, Usage
 from ...records import RecordedRun, RunFile
+from ...running import Run
 from ...tools import is_from_outside
 from ..cases import Case
 from .arms import ReadyArm, fresh_library

@@ -10,9 +10,9 @@ from attrs import field, frozen
 from gram import GramError, Pattern
 
 from ...errors import said_by
-from ...execution import BeginOptions, RunOptions, begin
 from ...machine import AgentResponse
 from ...records import RecordedRun
+from ...running import BeginOptions, RunOptions, begin
 from ...tools import ToolLibrary
 from ..cases import Case, Checks, Failure, judge
 from .recordings import Recording

@@ -18,11 +18,11 @@ from attrs import define, field
 from gram import write_atomically
 
 from ...errors import AgentError, ConfigurationError, ReplayError
-from ...execution import BeginOptions
 from ...machine import pending
 from ...records import RecordedRun, load_run
 from ...redaction import redact
 from ...replaying import recorded
+from ...running import BeginOptions
 
 Mode: TypeAlias = Literal["once", "none", "all"]
 """What is recorded: runs without a recording, nothing, or all runs anew."""

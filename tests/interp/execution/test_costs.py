@@ -268,13 +268,13 @@ def test_a_map_takes_memory_for_what_is_in_flight_and_for_results() -> None:
     )
 
     def peak(items: int) -> int:
-        state, _ = start(program, "x")
-        state, effects = step(state, ToolReturned(("list",), json.dumps(["item"] * items)))
+        state, _, _ = start(program, "x")
+        state, effects, _ = step(state, ToolReturned(("list",), json.dumps(["item"] * items)))
         waiting = list(effects)
         tracemalloc.start()
         while waiting:
             said = Message(AssistantRole, "said " * 100)
-            state, effects = step(state, ModelReplied(waiting.pop(0).at, said))
+            state, effects, _ = step(state, ModelReplied(waiting.pop(0).at, said))
             waiting += effects
             assert len(waiting) <= 4
         found = tracemalloc.get_traced_memory()[1]

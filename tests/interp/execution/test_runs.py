@@ -438,7 +438,7 @@ def test_the_observer_sees_every_effect_with_its_event() -> None:
 
 
 def test_a_state_that_was_begun_by_hand_is_driven_the_same() -> None:
-    state, _ = start(AGENT, "hi")
+    state, _, _ = start(AGENT, "hi")
 
     assert resume_run(state, DOUBLE, model=Breaking(-1), match="types") == by_run(DOUBLE, REPLIES)
     assert isinstance(state.context[0], Message)

@@ -101,7 +101,7 @@ def test_a_world_can_be_put_around_another(blocking: bool) -> None:
             raise ValueError(n)
         return n
 
-    state, _ = start(AGENT, "hi")
+    state, _, _ = start(AGENT, "hi")
     model: Any = ScriptedModel([asking(1, 2), "Done."])
     world = Counting(LiveWorld.of(state, working(work), {"model": model, "match": "types"}), [])
     begun = Run(state, world=world)

@@ -28,11 +28,10 @@ from interp import (
     ToolReturned,
     Usage,
     ValidationError,
+    fold,
     pending,
     response,
     start,
-    state_from_pattern,
-    state_to_pattern,
     step,
 )
 from interp.json_text import JsonText
@@ -68,9 +67,9 @@ def folded(state: State, *events: Any) -> tuple[State, tuple[Any, ...]]:
     """A State after some events, and what is new to do after the last."""
     effects: tuple[Any, ...] = ()
     for event in events:
-        state, effects = step(state, event)
+        state, effects, _ = step(state, event)
         assert pickle.loads(pickle.dumps(state)) == state
-        assert state_from_pattern(state_to_pattern(state)) == state
+        assert fold(state.beginning, state.events) == state
     return state, effects
 
 
@@ -78,7 +77,7 @@ CALLED = ModelReplied((0,), say("", ("helper", {"text": "a b"}), ("look", {"at":
 
 
 def test_an_agent_is_offered_as_the_tool_it_is() -> None:
-    _, (effect,) = start(BOSS, "go")
+    _, (effect,), _ = start(BOSS, "go")
 
     assert isinstance(effect, CallModel)
     assert [each.value.identity for each in effect.request.tools] == ["helper", "look"]
@@ -135,10 +134,10 @@ def test_its_failure_is_told_to_the_agent_that_called(events: list[Any], told: s
           [helper:Agent {instruction: "Count.", model: "A/helper"} |
             ()==>(::Integer), [look:Tool {description: "Looks"} | (at::String)==>(::String)]]]"""
     )
-    state, _ = start(agent, "go", limits=Limits(iterations=1))
-    state, _ = step(state, ModelReplied((0,), say("", ("helper", {}))))
+    state, _, _ = start(agent, "go", limits=Limits(iterations=1))
+    state, _, _ = step(state, ModelReplied((0,), say("", ("helper", {}))))
     if "iterations" in told:
-        state, _ = step(state, Resumed(Limits(iterations=0)))
+        state, _, _ = step(state, Resumed(Limits(iterations=0)))
 
     state, (asked,) = folded(state, *events)
 
@@ -184,7 +183,7 @@ def test_whether_an_agent_is_called_is_asked_as_for_a_tool() -> None:
 def test_tokens_and_calls_are_counted_together() -> None:
     first = ModelReplied((0,), CALLED.message, Usage(10, 1))
     looks = ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})), Usage(10, 1))
-    state, _ = start(BOSS, "go", limits=Limits(tool_calls=2))
+    state, _, _ = start(BOSS, "go", limits=Limits(tool_calls=2))
 
     state, effects = folded(state, first, looks)
 
@@ -200,7 +199,7 @@ def test_tokens_and_calls_are_counted_together() -> None:
 
 def test_at_a_limit_the_outermost_agent_answers() -> None:
     looks = ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})))
-    state, _ = start(BOSS, "go", limits=Limits(tool_calls=2, on_limit="answer"))
+    state, _, _ = start(BOSS, "go", limits=Limits(tool_calls=2, on_limit="answer"))
 
     state, (asked,) = folded(state, CALLED, ToolReturned((0, 1), '"x"'), looks)
 
@@ -211,7 +210,7 @@ def test_at_a_limit_the_outermost_agent_answers() -> None:
 def test_an_agent_can_be_called_with_its_arguments() -> None:
     helper = BOSS.elements[0]
 
-    _, (asked,) = start(helper, {"text": "a"})
+    _, (asked,), _ = start(helper, {"text": "a"})
 
     assert asked.request.messages[-1].content == '{"text":"a","n":3}'
     with pytest.raises(ValidationError, match=r'arguments of "helper" are refused:\n\$.n'):
@@ -226,7 +225,7 @@ def test_an_agent_can_be_called_with_its_arguments() -> None:
 def test_a_text_is_that_of_the_only_parameter(given: Any) -> None:
     agent = loads_one('[s:Agent {instruction: "Sum.", model: "A/b"} | (article::Text)==>(::Text)]')
 
-    _, (asked,) = start(agent, given)
+    _, (asked,), _ = start(agent, given)
 
     assert [each.content for each in asked.request.messages] == ["a b"]
     assert asked.request.answer is None
@@ -234,7 +233,7 @@ def test_a_text_is_that_of_the_only_parameter(given: Any) -> None:
 
 def test_the_return_of_a_signature_is_the_type_of_the_answer() -> None:
     helper = BOSS.elements[0]
-    state, (asked,) = start(helper, {"text": "a"})
+    state, (asked,), _ = start(helper, {"text": "a"})
 
     state, (again,) = folded(state, ModelReplied((0,), say("one")))
 
@@ -251,10 +250,10 @@ def test_agents_that_call_each_other_without_end_are_stopped() -> None:
           [b:Agent {instruction: "B.", model: "A/b"} | (b)-[:HANDOFF]->(a)]]
         """
     )
-    state, (asked,) = start(program, "go")
+    state, (asked,), _ = start(program, "go")
     for _ in range(40):
         name = asked.request.tools[0].value.identity
-        state, (asked,) = step(state, ModelReplied(asked.at, say("", (name, {"input": "x"}))))
+        state, (asked,), _ = step(state, ModelReplied(asked.at, say("", (name, {"input": "x"}))))
         if "more than 16 deep" in asked.request.messages[-1].content:
             return
     raise AssertionError("nothing stopped them")
@@ -280,17 +279,17 @@ def test_who_is_handed_over_to_goes_on_with_the_conversation() -> None:
 
 
 def test_the_last_speaker_answers_the_next_message() -> None:
-    state, _ = start(DESK, "pay", agent="triage")
+    state, _, _ = start(DESK, "pay", agent="triage")
     events = ModelReplied((0,), say("", ("billing", {}))), ModelReplied((1,), say("Paid."))
     state, _ = folded(state, *events)
 
-    _, (asked,) = start(DESK, "and now?", state.context, agent="triage")
+    _, (asked,), _ = start(DESK, "and now?", state.context, agent="triage")
 
     assert asked.request.instruction == "Bill."
 
 
 def test_handing_over_for_ever_reaches_the_limit() -> None:
-    state, _ = start(DESK, "pay", agent="triage", limits=Limits(iterations=4))
+    state, _, _ = start(DESK, "pay", agent="triage", limits=Limits(iterations=4))
 
     for turn in range(5):
         other = ["billing", "triage"][turn % 2]
@@ -328,7 +327,7 @@ def test_an_agent_that_hands_over_to_one_that_is_not_there_is_refused() -> None:
 
 def test_an_answer_of_any_type_is_json() -> None:
     agent = loads_one('[s:Agent {instruction: "Sum.", model: "A/b"} | (text::Text)==>(::Any)]')
-    state, _ = start(agent, "a b")
+    state, _, _ = start(agent, "a b")
 
     state, (again,) = folded(state, ModelReplied((0,), say("plain words")))
 

@@ -122,9 +122,9 @@ def test_a_correction_does_not_count_as_a_round_of_tool_calls() -> None:
 
 
 def test_a_run_that_ends_so_waits_for_nothing() -> None:
-    state, _ = start(AGENT, "Who?")
-    state, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x")))
-    state, effects = step(state, ModelReplied((1,), Message(AssistantRole, "y")))
+    state, _, _ = start(AGENT, "Who?")
+    state, _, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x")))
+    state, effects, _ = step(state, ModelReplied((1,), Message(AssistantRole, "y")))
 
     assert (state.status, effects) == (Status.UNUSABLE, ())
     assert state.stopped is not None

@@ -113,11 +113,11 @@ def answer(effect: Effect, failing: str = "") -> Any:
 
 def ended(program: Pattern, random: Random | None, failing: str = "") -> State:
     """The State in which a run ends whose answers come in some order, else in the order asked."""
-    state, effects = start(program, "x")
+    state, effects, _ = start(program, "x")
     waiting = list(effects)
     while waiting:
         effect = waiting.pop(random.randrange(len(waiting)) if random else 0)
-        state, effects = step(state, answer(effect, failing))
+        state, effects, _ = step(state, answer(effect, failing))
         waiting += effects
         if failing:  # what a workflow that failed had under way is not waited for
             left = {each.at for each in pending(state)}

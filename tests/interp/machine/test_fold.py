@@ -19,6 +19,7 @@ from interp import (
     ApprovalRule,
     Ask,
     AssistantRole,
+    CallBegun,
     CallFailed,
     CallModel,
     CallTool,
@@ -78,12 +79,12 @@ def told(state: State) -> list[str]:
 
 def after(reply: Message, **more: Any) -> tuple[State, tuple[Any, ...]]:
     """The step after a first reply."""
-    state, _ = start(AGENT, "hi", **more)
+    state, _, _ = start(AGENT, "hi", **more)
     return step(state, ModelReplied((0,), reply))
 
 
 def test_a_run_begins_by_asking_the_model_with_what_the_pattern_says() -> None:
-    state, (effect,) = start(AGENT, "hi")
+    state, (effect,), _ = start(AGENT, "hi")
 
     assert isinstance(effect, CallModel)
     assert effect.request.instruction == "Help."
@@ -155,9 +156,9 @@ def test_arguments_that_cannot_be_written_as_json_are_reported_to_the_model(
           [anything:Tool {description: "Takes all"} | (x::Any)==>(::Any)],
           [add:Tool {description: "Adds"} | (x::Integer)==>(::Integer)]]"""
     )
-    state, _ = start(agent, "hi", policy=policy)
+    state, _, _ = start(agent, "hi", policy=policy)
 
-    state, _ = step(state, ModelReplied((0,), calls((name, f'{{"x": {value}}}'))))
+    state, _, _ = step(state, ModelReplied((0,), calls((name, f'{{"x": {value}}}'))))
 
     assert state.status is Status.AWAITING_MODEL
     assert told(state)[0].startswith("error: arguments of")
@@ -172,9 +173,9 @@ def test_whatever_arguments_a_model_writes_are_run_or_told(arguments: str) -> No
 
 
 def test_calls_of_a_reply_that_was_cut_off_are_not_run() -> None:
-    state, _ = start(AGENT, "hi")
+    state, _, _ = start(AGENT, "hi")
 
-    state, (effect,) = step(state, ModelReplied((0,), calls(("add", {"x": 1})), truncated=True))
+    state, (effect,), _ = step(state, ModelReplied((0,), calls(("add", {"x": 1})), truncated=True))
 
     assert isinstance(effect, CallModel)
     assert "cut off" in told(state)[0]
@@ -194,7 +195,7 @@ def test_any_order_of_answers_ends_in_the_same_state(order: list[int], fails: li
                     if fails[index]
                     else ToolReturned((0, index), "1")
                 )
-                state, _ = step(state, answer)
+                state, _, _ = step(state, answer)
         return state
 
     assert folded(order) == folded(sorted(order))
@@ -204,15 +205,15 @@ def test_any_order_of_answers_ends_in_the_same_state(order: list[int], fails: li
 def test_results_are_told_in_the_order_of_the_calls() -> None:
     state, _ = after(calls(("say", {"text": "a"}), ("say", {"text": "b"})))
 
-    state, _ = step(state, ToolReturned((0, 1), '"second"'))
-    state, _ = step(state, ToolReturned((0, 0), '{"k":[1]}'))
+    state, _, _ = step(state, ToolReturned((0, 1), '"second"'))
+    state, _, _ = step(state, ToolReturned((0, 0), '{"k":[1]}'))
 
     assert told(state) == ['{"k":[1]}', "second"]
     assert [m.call_id for m in state.context if m.call_id] == ["c0", "c1"]
 
 
 def test_a_state_can_be_pickled_at_every_step_and_goes_on_the_same() -> None:
-    state, effects = start(AGENT, "hi")
+    state, effects, _ = start(AGENT, "hi")
     events = [
         ModelReplied((0,), calls(("say", {"text": "a"}), ("add", {"x": 1}))),
         ToolReturned((0, 1), "2"),
@@ -224,23 +225,23 @@ def test_a_state_can_be_pickled_at_every_step_and_goes_on_the_same() -> None:
         assert copied == state
         assert pending(copied) == pending(state)
         assert step(copied, event) == step(state, event)
-        state, effects = step(state, event)
+        state, effects, _ = step(state, event)
 
     assert effects == ()
     assert response(state).content == "done"
 
 
 def test_the_eleventh_round_of_calls_is_the_limit_and_more_can_be_allowed() -> None:
-    state, _ = start(AGENT, "hi")
+    state, _, _ = start(AGENT, "hi")
     for turn in range(10):
-        state, _ = step(state, ModelReplied((turn,), calls(("say", {"text": "a"}))))
-        state, _ = step(state, ToolReturned((turn, 0), "1"))
+        state, _, _ = step(state, ModelReplied((turn,), calls(("say", {"text": "a"}))))
+        state, _, _ = step(state, ToolReturned((turn, 0), "1"))
 
-    state, effects = step(state, ModelReplied((10,), calls(("say", {"text": "a"}))))
+    state, effects, _ = step(state, ModelReplied((10,), calls(("say", {"text": "a"}))))
     assert (state.status, effects) == (Status.LIMITED, ())
     assert state.stopped == "10 rounds of tool calls (limit: iterations)"
 
-    state, effects = resume(state, Limits(iterations=11))
+    state, effects, _ = resume(state, Limits(iterations=11))
     assert [type(effect) for effect in effects] == [CallTool]
 
 
@@ -252,25 +253,26 @@ def test_the_limit_of_tool_calls_counts_all_rounds() -> None:
 
 
 def _states() -> dict[Status, State]:
-    begun, _ = start(AGENT, "hi")
+    begun, _, _ = start(AGENT, "hi")
     policy = ApprovalPolicy([ApprovalRule("ask", "add")])
     reply = calls(("say", {"text": "a"}), ("add", {"x": 1}), ("say", {"text": "b"}))
     acting, _ = after(reply, policy=policy)
     done, _ = after(Message(AssistantRole, "hello"))
     limited, _ = after(calls(("say", {"text": "a"})), limits=Limits(iterations=0))
     agent = loads_one('[a:Agent {instruction: "x", model: "A/b"} | (:Answer:Integer)]')
-    unusable, _ = start(agent, "hi")
+    unusable, _, _ = start(agent, "hi")
     for turn in range(2):
-        unusable, _ = step(unusable, ModelReplied((turn,), Message(AssistantRole, "no number")))
+        unusable, _, _ = step(unusable, ModelReplied((turn,), Message(AssistantRole, "no number")))
     workflow = loads_one('[w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)]]')
-    stepping, _ = start(workflow, "hi")
-    failed, _ = step(stepping, CallFailed(("t",), "e"))
+    stepping, _, _ = start(workflow, "hi")
+    failed, _, _ = step(stepping, CallFailed(("t",), "e"))
     states = (begun, acting, done, limited, unusable, stepping, failed)
     return {state.status: state for state in states}
 
 
 EVENTS = [
     ModelReplied((0,), Message(AssistantRole, "x")),
+    CallBegun((0, 0)),
     ToolReturned((0, 0), "1"),
     CallFailed((0, 0), "e"),
     Decided((0, 1), True),
@@ -293,10 +295,10 @@ def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
     if status is Status.AWAITING_STEPS and event.at:
         event = evolve(event, at=("t",))
     if status is Status.AWAITING_STEPS and isinstance(event, Decided):
-        state, _ = step(state, Resumed(ask_about=(("t",),)))
+        state = step(step(state, CallBegun(("t",))).state, Resumed()).state
 
     if type(event) in TRANSITIONS[status]:
-        after, _ = step(state, event)
+        after, _, _ = step(state, event)
         assert after != state
         assert after.status in TRANSITIONS[status][type(event)].leads_to
     else:
@@ -317,8 +319,8 @@ def test_an_answer_to_another_turn_or_call_is_refused() -> None:
 def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
     acting = _states()[Status.AWAITING_TOOLS]
 
-    allowed, effects = step(acting, Decided((0, 1), True))
-    refused, none = step(acting, Decided((0, 1), False, "too dear"))
+    allowed, effects, _ = step(acting, Decided((0, 1), True))
+    refused, none, _ = step(acting, Decided((0, 1), False, "too dear"))
 
     assert acting.asks == (Ask((0, 1), "add", '{"x":1,"y":1}'),)
     assert effects == (CallTool((0, 1), "add", '{"x":1,"y":1}'),)
@@ -346,18 +348,18 @@ def test_what_the_policy_denies_is_told_to_the_model() -> None:
 )
 def test_each_limit_stops_the_run_and_is_named(limits: dict[str, Any], stopped: str) -> None:
     reply = ModelReplied((0,), calls(("say", {"text": "a"}), ("say", {"text": "b"})), Usage(10, 2))
-    state, _ = start(AGENT, "hi", limits=Limits(**limits))
+    state, _, _ = start(AGENT, "hi", limits=Limits(**limits))
 
-    state, effects = step(state, reply)
+    state, effects, _ = step(state, reply)
 
     assert (state.status, state.stopped, effects) == (Status.LIMITED, stopped, ())
     assert [type(each) for each in resume(state, Limits())[1]] == [CallTool, CallTool]
 
 
 def test_an_answer_is_given_even_when_it_took_more_tokens_than_allowed() -> None:
-    state, _ = start(AGENT, "hi", limits=Limits(tokens=1))
+    state, _, _ = start(AGENT, "hi", limits=Limits(tokens=1))
 
-    state, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x"), Usage(10, 2)))
+    state, _, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x"), Usage(10, 2)))
 
     assert state.status is Status.DONE
 
@@ -373,15 +375,15 @@ def test_at_a_limit_the_model_can_be_asked_for_a_last_answer_without_tools() -> 
     assert pickle.loads(pickle.dumps(state)) == state
     assert pending(resume(state)[0]) == (effect,)
 
-    answered, _ = step(state, ModelReplied((1,), Message(AssistantRole, "x")))
-    again, _ = step(state, ModelReplied((1,), calls(("say", {"text": "a"}))))
+    answered, _, _ = step(state, ModelReplied((1,), Message(AssistantRole, "x")))
+    again, _, _ = step(state, ModelReplied((1,), calls(("say", {"text": "a"}))))
     assert (answered.status, again.status) == (Status.DONE, Status.LIMITED)
 
 
 def test_when_the_time_is_up_a_run_can_go_on_where_it_was() -> None:
     states = _states()
     for status in (Status.AWAITING_MODEL, Status.AWAITING_TOOLS):
-        state, effects = step(states[status], TimeUp())
+        state, effects, _ = step(states[status], TimeUp())
 
         assert (state.status, effects, pending(state)) == (Status.LIMITED, (), ())
         assert state.stopped == "600 seconds (limit: run_seconds)"
@@ -416,8 +418,8 @@ def test_a_step_of_a_long_conversation_costs_what_one_of_a_short_one_costs() -> 
     def peak(length: int) -> int:
         context = ConversationContext([Message(UserRole, f"m{i}") for i in range(length)])
         tracemalloc.start()
-        state, _ = start(AGENT, "hi", context)
-        state, _ = step(state, ModelReplied((0,), calls(("say", {"text": "a"}))))
+        state, _, _ = start(AGENT, "hi", context)
+        state, _, _ = step(state, ModelReplied((0,), calls(("say", {"text": "a"}))))
         step(state, ToolReturned((0, 0), "1"))
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -430,7 +432,7 @@ def test_a_step_of_a_long_conversation_costs_what_one_of_a_short_one_costs() -> 
 def test_a_result_of_another_type_than_declared_is_an_error_for_the_model() -> None:
     state, _ = after(calls(("add", {"x": 1})))
 
-    state, _ = step(state, ToolReturned((0, 0), '"two"'))
+    state, _, _ = step(state, ToolReturned((0, 0), '"two"'))
 
     assert told(state) == [
         'error: the result of "add" is not what it declares:\n$: "two" is not of type "integer"'
@@ -440,7 +442,7 @@ def test_a_result_of_another_type_than_declared_is_an_error_for_the_model() -> N
 def test_a_run_may_allow_results_of_any_type() -> None:
     state, _ = after(calls(("add", {"x": 1})), check_results=False)
 
-    state, _ = step(state, ToolReturned((0, 0), '"two"'))
+    state, _, _ = step(state, ToolReturned((0, 0), '"two"'))
 
     assert told(state) == ["two"]
 
@@ -468,12 +470,14 @@ def test_the_diagram_in_the_docs_is_made_of_the_table() -> None:
 def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
     waiting, (call,) = after(calls(("say", {"text": "a"})))
 
-    asking, (ask,) = step(waiting, Resumed(ask_about=(call.at,)))
+    begun, _, _ = step(waiting, CallBegun(call.at))
+
+    asking, (ask,), _ = step(begun, Resumed())
 
     assert ask == Ask(call.at, "say", call.arguments, may_have_run=True)
-    again, (effect,) = step(asking, Decided(ask.at, True))
+    again, (effect,), _ = step(asking, Decided(ask.at, True))
     assert (effect, again.waiting) == (call, waiting.waiting)
-    denied, _ = step(asking, Decided(ask.at, False, "it did"))
+    denied, _, _ = step(asking, Decided(ask.at, False, "it did"))
     assert told(denied) == [
         "error: interrupted: the run ended before this call was answered; it may have run; "
         "not run again: it did"
@@ -483,15 +487,23 @@ def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
 def test_a_policy_does_not_answer_a_question_that_it_comes_with() -> None:
     waiting, (call,) = after(calls(("say", {"text": "a"})))
 
-    asking, (ask,) = step(waiting, Resumed(policy=ApprovalPolicy(), ask_about=(call.at,)))
+    begun, _, _ = step(waiting, CallBegun(call.at))
+
+    asking, (ask,), _ = step(begun, Resumed(policy=ApprovalPolicy()))
 
     assert isinstance(ask, Ask)
     assert step(asking, Resumed(policy=ApprovalPolicy()))[1] == (call,)
 
 
-@pytest.mark.parametrize("at", [(), (0,), (0, 1), (1, 0)])
-def test_only_calls_that_are_to_be_run_can_be_asked_about(at: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("at", [(0,), (0, 1), (1, 0)])
+def test_only_calls_that_are_to_be_run_can_begin(at: tuple[int, ...]) -> None:
     waiting, _ = after(calls(("say", {"text": "a"})))
 
     with pytest.raises(ProtocolError, match="answers no CallTool"):
-        step(waiting, Resumed(ask_about=(at,)))
+        step(waiting, CallBegun(at))
+
+
+def test_a_state_keeps_the_events_that_it_is_the_fold_of() -> None:
+    for state in _states().values():
+        assert fold(state.beginning, state.events) == state
+        assert pickle.loads(pickle.dumps(state)).events == state.events

@@ -30,11 +30,10 @@ from interp import (
     ToolCall,
     ToolReturned,
     Usage,
+    fold,
     pending,
     response,
     start,
-    state_from_pattern,
-    state_to_pattern,
     step,
 )
 from interp.machine import Effect, waits_for
@@ -65,14 +64,14 @@ def answer(effect: Effect, says: Said) -> Any:
 
 def run_of(workflow: Pattern, given: Any, says: Said, **more: Any) -> tuple[State, list[Any]]:
     """The State in which a workflow ends, and the positions of all effects, in their order."""
-    state, effects = start(workflow, given, **more)
+    state, effects, _ = start(workflow, given, **more)
     waiting, seen = list(effects), [each.at for each in effects]
     while waiting:
         effect = waiting.pop(0)
         if not waits_for(state, effect):
             continue
-        state, effects = step(state, answer(effect, says))
-        assert state_from_pattern(state_to_pattern(state)) == state
+        state, effects, _ = step(state, answer(effect, says))
+        assert fold(state.beginning, state.events) == state
         assert pickle.loads(pickle.dumps(state)) == state
         assert set(effects) <= set(pending(state))
         waiting += effects
@@ -99,9 +98,9 @@ def test_a_sequence_hands_on_what_each_says() -> None:
 def test_branches_begin_at_once_and_join_as_a_record() -> None:
     workflow = program("[w:Workflow | a, b, c, (a)-->(c), (b)-[{as: 'two'}]->(c)]", *"abc")
 
-    state, effects = start(workflow, "x")
+    state, effects, _ = start(workflow, "x")
     assert [each.at for each in effects] == [("a", 0), ("b", 0)]
-    state, effects = step(state, answer(effects[1], shown))
+    state, effects, _ = step(state, answer(effects[1], shown))
     assert effects == ()
     state, _ = run_of(workflow, "x", shown)
 
@@ -177,14 +176,14 @@ EACH = """
 
 def test_a_list_is_mapped_in_its_order_with_so_many_at_once() -> None:
     workflow = program(EACH, "worker", "last")
-    state, (call,) = start(workflow, "x")
-    state, effects = step(state, ToolReturned(call.at, '["a","b","c"]'))
+    state, (call,), _ = start(workflow, "x")
+    state, effects, _ = step(state, ToolReturned(call.at, '["a","b","c"]'))
     assert [each.at for each in effects] == [("worker", 0, 0), ("worker", 1, 0)]
 
-    state, (third,) = step(state, answer(effects[1], shown))
+    state, (third,), _ = step(state, answer(effects[1], shown))
     assert third.at == ("worker", 2, 0)
-    state, _ = step(state, answer(third, shown))
-    state, (last,) = step(state, answer(effects[0], shown))
+    state, _, _ = step(state, answer(third, shown))
+    state, (last,), _ = step(state, answer(effects[0], shown))
 
     assert last.request.messages[-1].content == '["worker(a)","worker(b)","worker(c)"]'
 
@@ -272,8 +271,8 @@ def test_a_response_has_the_calls_of_all_steps_in_the_order_of_the_workflow() ->
       [inner:Tool {description: "Is inside"} | (x::String)==>(::String)]]
     (write:Agent {instruction: "write", model: "A/b"})
     """
-    state, (listed,) = start(resolve(parse(text)), "x")
-    state, waiting = step(state, ToolReturned(listed.at, '["a", "b"]'))
+    state, (listed,), _ = start(resolve(parse(text)), "x")
+    state, waiting, _ = step(state, ToolReturned(listed.at, '["a", "b"]'))
     waiting = tuple(reversed(waiting))  # the second item ends first
 
     while waiting:
@@ -289,8 +288,8 @@ def test_a_response_has_the_calls_of_all_steps_in_the_order_of_the_workflow() ->
             event: Any = ModelReplied(effect.at, said, Usage(1, 1))
         else:
             event = answer(effect, shown)
-        state, new = step(state, event)
-        assert state_from_pattern(state_to_pattern(state)) == state
+        state, new, _ = step(state, event)
+        assert fold(state.beginning, state.events) == state
         waiting = (*left, *new)
 
     used = [(each.tool_name, each.args) for each in response(state).tools_used]
@@ -304,9 +303,9 @@ def test_a_response_has_the_calls_of_all_steps_in_the_order_of_the_workflow() ->
 
 
 def test_agents_of_a_loop_keep_their_conversations() -> None:
-    state, (asked,) = start(program(LOOP, "writer", "critic"), "x")
-    state, (asked,) = step(state, answer(asked, shown))
-    state, (asked,) = step(state, answer(asked, shown))
+    state, (asked,), _ = start(program(LOOP, "writer", "critic"), "x")
+    state, (asked,), _ = step(state, answer(asked, shown))
+    state, (asked,), _ = step(state, answer(asked, shown))
 
     said = [each.content for each in asked.request.messages]
     assert said == ["x", "writer(x)", "critic(writer(x))"]
@@ -347,9 +346,9 @@ FAILING = """
 
 def test_a_tool_that_fails_fails_the_workflow_and_nothing_new_begins() -> None:
     workflow = program(FAILING, "a", "b")
-    state, (call, asked) = start(workflow, "x")
+    state, (call, asked), _ = start(workflow, "x")
 
-    failed, effects = step(state, CallFailed(call.at, "broke"))
+    failed, effects, _ = step(state, CallFailed(call.at, "broke"))
 
     assert (failed.status, effects, pending(failed)) == (Status.FAILED, (), ())
     assert failed.stopped == 'step "t" failed: broke'
@@ -364,12 +363,12 @@ def test_the_failure_of_one_item_says_which() -> None:
         """[w:Workflow | (xs::Array)==>(::Any), ()-[:EACH]->(t)]
         [t:Tool {description: "Does"} | (x::Integer)==>(::String)]"""
     )
-    state, (_, second, _) = start(workflow, {"xs": [1, 2, 3]})
+    state, (_, second, _), _ = start(workflow, {"xs": [1, 2, 3]})
 
     assert (
         step(state, CallFailed(second.at, "no"))[0].stopped == 'step "t" (item 2 of 3) failed: no'
     )
-    refused, _ = start(workflow, {"xs": [1, "b"]})
+    refused, _, _ = start(workflow, {"xs": [1, "b"]})
     assert (refused.stopped or "").startswith('step "t" (item 2 of 2) failed: arguments of "t"')
 
 
@@ -383,14 +382,14 @@ def test_a_workflow_that_failed_keeps_the_calls_of_its_steps() -> None:
         [look:Agent {instruction: "look", model: "A/b"} |
           [read:Tool {description: "Reads"} | (path::String)==>(::String)]]"""
     )
-    state, (listed,) = start(workflow, "x")
-    state, (to_store, first, second) = step(state, ToolReturned(listed.at, '["a", "b"]'))
+    state, (listed,), _ = start(workflow, "x")
+    state, (to_store, first, second), _ = step(state, ToolReturned(listed.at, '["a", "b"]'))
     reads = Message(AssistantRole, "", (ToolCall("1", "read", '{"path": "p"}'),))
-    state, (read,) = step(state, ModelReplied(first.at, reads))
-    state, _ = step(state, ToolReturned(read.at, '"text"'))
-    state, _ = step(state, ModelReplied(second.at, reads))  # this call is not answered
+    state, (read,), _ = step(state, ModelReplied(first.at, reads))
+    state, _, _ = step(state, ToolReturned(read.at, '"text"'))
+    state, _, _ = step(state, ModelReplied(second.at, reads))  # this call is not answered
 
-    state, _ = step(state, CallFailed(to_store.at, "full"))
+    state, _, _ = step(state, CallFailed(to_store.at, "full"))
 
     assert state.stopped == 'step "inner" failed: step "store" failed: full'
     used = [(each.tool_name, each.at, each.error) for each in state.tools_used]
@@ -399,12 +398,12 @@ def test_a_workflow_that_failed_keeps_the_calls_of_its_steps() -> None:
         ("store", ("inner", "store"), "full"),
         ("read", ("look", 0, 0, 0), None),
     ]
-    assert state_from_pattern(state_to_pattern(state)) == state
+    assert fold(state.beginning, state.events) == state
 
 
 def test_a_tool_is_asked_about_as_one_of_the_workflow() -> None:
     policy = ApprovalPolicy([ApprovalRule("ask", "w/t")])
-    state, (_, ask) = start(program(FAILING, "a", "b"), "x", policy=policy)
+    state, (_, ask), _ = start(program(FAILING, "a", "b"), "x", policy=policy)
     (ask,) = (each for each in pending(state) if isinstance(each, Ask))
 
     assert state.asks == (ask,) == (Ask(("t",), "t", '{"x":"x"}'),)
@@ -423,15 +422,15 @@ def test_a_workflow_is_a_tool_of_an_agent_and_its_failure_is_told() -> None:
             [t:Tool {description: "Does"} | (x::String)==>(::String)], (a)-->(t)]]""",
         "a",
     )
-    state, _ = start(agent, "go")
+    state, _, _ = start(agent, "go")
     calls = (ToolCall("c", "w", '{"q": "x"}'),)
-    state, (asked,) = step(state, ModelReplied((0,), Message(AssistantRole, "", calls)))
+    state, (asked,), _ = step(state, ModelReplied((0,), Message(AssistantRole, "", calls)))
     assert asked.at == (0, 0, "a", 0)
-    state, (call,) = step(state, answer(asked, shown))
+    state, (call,), _ = step(state, answer(asked, shown))
     assert call == CallTool((0, 0, "t"), "t", '{"x":"a(x)"}')
 
-    good, _ = step(state, ToolReturned(call.at, '"done"'))
-    bad, _ = step(state, CallFailed(call.at, "broke"))
+    good, _, _ = step(state, ToolReturned(call.at, '"done"'))
+    bad, _, _ = step(state, CallFailed(call.at, "broke"))
 
     assert good.context[-1].content == "done"
     assert bad.context[-1].content == 'error: step "t" failed: broke'
@@ -454,23 +453,23 @@ def test_a_node_may_be_used_again_under_another_name() -> None:
 
 def test_a_shared_limit_stops_the_run_which_goes_on_where_it_was() -> None:
     workflow = program("[w:Workflow | a, b, c, (a)-->(c), (b)-->(c)]", "a", "b", "c")
-    state, (first, second) = start(workflow, "x", limits=Limits(tokens=2))
-    state, effects = step(state, answer(first, shown))
+    state, (first, second), _ = start(workflow, "x", limits=Limits(tokens=2))
+    state, effects, _ = step(state, answer(first, shown))
     assert effects == ()
 
-    state, effects = step(state, answer(second, shown))
+    state, effects, _ = step(state, answer(second, shown))
 
     assert (state.status, effects, pending(state)) == (Status.LIMITED, (), ())
     assert state.stopped == "4 of 2 tokens (limit: tokens)"
     assert step(state, Resumed())[0].status is Status.LIMITED
-    state, (third,) = step(state, Resumed(Limits()))
+    state, (third,), _ = step(state, Resumed(Limits()))
     assert third.at == ("c", 0)
 
 
 def test_tools_of_a_workflow_are_counted() -> None:
     workflow = program(FAILING, "a", "b")
 
-    state, effects = start(workflow, "x", limits=Limits(tool_calls=0))
+    state, effects, _ = start(workflow, "x", limits=Limits(tool_calls=0))
 
     assert (state.status, state.stopped) == (Status.LIMITED, "0 tool calls (limit: tool_calls)")
     assert effects == ()
@@ -478,9 +477,9 @@ def test_tools_of_a_workflow_are_counted() -> None:
 
 
 def test_when_the_time_is_up_a_workflow_goes_on_where_it_was() -> None:
-    state, effects = start(program(FAILING, "a", "b"), "x")
+    state, effects, _ = start(program(FAILING, "a", "b"), "x")
 
-    stopped, none = step(state, TimeUp())
+    stopped, none, _ = step(state, TimeUp())
 
     assert (stopped.status, none) == (Status.LIMITED, ())
     assert step(stopped, Resumed()) == (state, effects)

@@ -165,7 +165,7 @@ def test_the_answer_s_tool_has_a_name_that_no_other_has(model_server: ModelServe
 
 def first_request(pattern: Pattern) -> Any:
     """The first request of a run."""
-    _, (effect,) = start(pattern, "hi")
+    _, (effect,), _ = start(pattern, "hi")
     return effect.request  # type: ignore[union-attr]  # the first effect is CallModel
 
 

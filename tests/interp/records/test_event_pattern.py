@@ -39,7 +39,7 @@ def test_any_other_pattern_is_refused_with_an_error_of_ours(pattern: Pattern) ->
         ('(:CallFailed {at: [0, 0], eror: "x"})', "has no property eror"),
         ("[:TimeUp | (:User)]", "must not have elements"),
         ('(:Resumed {model: "none"})', "names no provider"),
-        ('(:Resumed {checkResults: "maybe"})', '"yes" or "no"'),
+        ('(:Resumed {checkResults: "maybe"})', "must be true or false"),
         ("(:Replied {at: [0]})", "expected"),
         ('(:TimeUp {seconds: "long"})', "must be a number"),
     ],

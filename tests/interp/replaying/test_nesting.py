@@ -28,7 +28,7 @@ from interp import (
     tool,
 )
 from interp.machine import Effect, waits_for
-from interp.records import Course, Step
+from interp.records import RecordedStep, Replayer
 from interp.replaying import Entry
 from lenses_ext import parse
 from tests.interp.machine.test_any_order import answer, read, workflows
@@ -37,13 +37,13 @@ from tests.interp.model_server import tool_calls
 
 def recorded(program: Pattern, random: Random, stops_after: int) -> RecordedRun:
     """A run whose answers come in any order, some of them failures, as far as it came."""
-    first, effects = start(program, "x")
-    course, waiting, steps = Course(first), list(effects), list[Step]()
+    first, effects, _ = start(program, "x")
+    replayer, waiting, steps = Replayer(first), list(effects), list[RecordedStep]()
     while waiting and len(steps) < stops_after:
         effect = waiting.pop(random.randrange(len(waiting)))
-        if waits_for(course.state, effect):
-            steps.append(course.take(_event(effect, random)))
-            waiting += steps[-1].new
+        if waits_for(replayer.state, effect):
+            steps.append(replayer.take(_event(effect, random)))
+            waiting += steps[-1].effects
     return RecordedRun(first, tuple(steps), "", None, ())
 
 
@@ -191,8 +191,8 @@ def test_what_is_not_waited_for_any_more_is_told() -> None:
     [both:Workflow | look, [a:Agent {instruction: "Write.", model: "A/d"}]]
     [look:Tool {description: "Looks"} | ()==>(::Any)]
     """)
-    first, (call, _) = start(program, "x")
-    last = Course(first).take(CallFailed(call.at, "out of order"))
+    first, (call, _), _ = start(program, "x")
+    last = Replayer(first).take(CallFailed(call.at, "out of order"))
 
     looked, wrote = timeline(RecordedRun(first, (last,), "", None, ())).entries
 

@@ -15,7 +15,7 @@ from interp import load_run, timeline
 from interp.cli import gram
 from interp.records import source_of_run
 from interp.replaying import ShownRun, follow
-from tests.interp.records.test_steps import COUNTER, long_run
+from tests.interp.records.test_replayer import COUNTER, long_run
 
 Counting = Callable[[], int]
 CALLS = 60  # each is two events, and the answer is one

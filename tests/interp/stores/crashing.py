@@ -125,7 +125,7 @@ def answered(store: RunStore, run: str) -> set[str]:
 
 def submitted(store: RunStore) -> str:
     """A run that is in the store, and that nobody has begun."""
-    state, _ = start(the_agent(PROGRAM, None, by="submitted"), "go")
+    state, _, _ = start(the_agent(PROGRAM, None, by="submitted"), "go")
     run = os.urandom(8).hex()
     new_run(store, run).begin(state.with_run_id(run), ())
     return run

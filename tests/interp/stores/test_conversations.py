@@ -148,7 +148,7 @@ def test_a_conversation_needs_a_store_and_is_the_context(store: RunStore) -> Non
     with pytest.raises(ConfigurationError, match="a conversation is in a store"):
         run(AGENT, "hi", LIBRARY, conversation="al")
     earlier = ConversationContext([Message(UserRole, "hi")])
-    state, _ = start(AGENT, "ho", earlier)
+    state, _, _ = start(AGENT, "ho", earlier)
     with pytest.raises(ConfigurationError, match="begins with begin or run"):
         resume_run(state, LIBRARY, store=store, conversation="al")
     with pytest.raises(ConfigurationError, match="the context is that of the conversation"):
@@ -179,7 +179,7 @@ def test_the_machine_knows_nothing_of_stores(store: RunStore) -> None:
     run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), store=store, conversation="al")
     run(AGENT, "ho", LIBRARY, model=ScriptedModel(["b"]), store=store, conversation="al")
     first = store.recorded(next(store.rows()).id).first
-    state, _ = start(AGENT, "ho", first.context[:-1])
+    state, _, _ = start(AGENT, "ho", first.context[:-1])
     assert state.context == first.context
 
 

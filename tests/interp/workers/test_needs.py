@@ -100,11 +100,11 @@ def test_tools_of_one_name_that_differ_are_all_needed() -> None:
 
 def test_runs_that_need_the_same_have_one_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    talking, _ = start(TALKER, "Hello")
-    again, _ = start(TALKER, "Bye", model=Model("openai", "another"))
-    elsewhere, _ = start(TALKER, "Hello", model=Model("Anthropic", "claude"))
-    nowhere, _ = start(loads_one('[a:Agent {instruction: "Hi.", model: "No/x"}]'), "Hello")
-    working, _ = start(WORKING, "Hello")
+    talking, _, _ = start(TALKER, "Hello")
+    again, _, _ = start(TALKER, "Bye", model=Model("openai", "another"))
+    elsewhere, _, _ = start(TALKER, "Hello", model=Model("Anthropic", "claude"))
+    nowhere, _, _ = start(loads_one('[a:Agent {instruction: "Hi.", model: "No/x"}]'), "Hello")
+    working, _, _ = start(WORKING, "Hello")
 
     queues = [queue_of(each) for each in (talking, again, elsewhere, nowhere, working)]
     assert queues[0] == queues[1]
@@ -116,7 +116,7 @@ def test_runs_that_need_the_same_have_one_queue(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_runs_that_had_tools_of_their_own_have_a_queue_of_their_own() -> None:
-    working, _ = start(WORKING, "Hello")
+    working, _, _ = start(WORKING, "Hello")
     assert queue_of(working, ["work"]) != queue_of(working)
 
 

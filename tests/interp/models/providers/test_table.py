@@ -196,7 +196,7 @@ def test_a_broken_providers_file_matters_only_where_a_provider_is_needed(
 
 def body(model: OpenAIModel, source: str) -> dict[str, Any]:
     """What a model is sent for the first message of a program."""
-    _, (effect,) = start(loads_one(source), "hi")
+    _, (effect,), _ = start(loads_one(source), "hi")
     return model.body(effect.request)  # type: ignore[union-attr]  # the first effect is CallModel
 
 

@@ -1,4 +1,4 @@
-"""Steps say what their events were folded into, what they answered and what they led to."""
+"""A replayer gives for each event what the machine gave."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from gram import Pattern, loads_one
-from interp import Limits, RecordedRun, ScriptedModel, ToolLibrary, load_run, run, tool
-from interp.machine import all_endings, pending
-from interp.records import Course, Folded
+from interp import Limits, RecordedRun, ScriptedModel, ToolLibrary, load_run, run, start, tool
+from interp.machine import CallBegun, Decided, Resumed, ToolReturned, pending, step
+from interp.records import Replayer
 from tests.interp.machine.test_any_order import read, workflows
 from tests.interp.replaying.test_nesting import recorded
 
@@ -29,6 +29,7 @@ def add(x: int) -> int:
 
 
 def long_run(folder: Path, calls: int) -> RecordedRun:
+    """A run of many calls, from its file."""
     function = {"name": "add", "arguments": '{"x": 1}'}
     reply = {"content": "", "tool_calls": [{"id": "c", "function": function}]}
     limits = Limits(iterations=1000, tool_calls=1000, calls_per_tool=1000)
@@ -39,20 +40,40 @@ def long_run(folder: Path, calls: int) -> RecordedRun:
 
 
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
-@settings(max_examples=30)
-def test_a_course_goes_through_what_the_run_went_through(
+@settings(max_examples=30, deadline=None)
+def test_a_replayer_gives_what_the_machine_gave(
     program: Pattern, random: Random, stops_after: int
 ) -> None:
     drawn = recorded(program, random, stops_after)
-    course, before = Course(drawn.first), drawn.first
+    replayer, before = Replayer(drawn.first), drawn.first
 
     for event in drawn.events:
         answered = next((each for each in pending(before) if each.at == event.at), None)
-        taken = course.take(event)
+        taken = replayer.take(event)
 
-        assert taken.folded == Folded.of(before, event, answered)
-        assert list(taken.endings) == all_endings(before, event)
-        before = course.state
+        assert (taken.before, taken.effect) == (before, answered)
+        assert taken.taken == step(before, event)
+        before = replayer.state
+
+
+def test_what_a_call_answers_that_was_asked_about_since_is_the_question() -> None:
+    pay = '[pay:Tool {description: "Pays."} | (to::String)==>(::Any)]'
+    first = start(loads_one(f"[w:Workflow | {pay}]"), "me").state
+    replayer = Replayer(first)
+
+    begun, resumed, decided, returned = (
+        replayer.take(each)
+        for each in (
+            CallBegun(("pay",)),
+            Resumed(),
+            Decided(("pay",), True),
+            ToolReturned(("pay",), "1"),
+        )
+    )
+
+    assert (begun.effect, resumed.effect) == (None, None)
+    assert decided.effect == resumed.effects[0]
+    assert returned.effect == decided.effects[0]
 
 
 def test_a_step_is_copied_and_compared_as_any_other(tmp_path: Path) -> None:
