@@ -191,7 +191,8 @@ def resumed(shared: Shared, frame: AgentFrame, event: Resumed) -> AgentTaken:
     new: list[New] = []
     for ask in frame.parts if event.policy else ():
         if isinstance(ask, Ask):
-            decision = decision_about(shared, ask, frame.agent)
+            tool = offers_of(shared.program, frame.agent).by_name[ask.name].spec
+            decision = decision_about(shared, ask, frame.agent, tool)
             if decision != "ask":
                 event_of_it = Decided(ask.at, decision == "allow", FORBIDDEN)
                 shared, frame, more = decided(shared, frame, event_of_it)

@@ -46,7 +46,7 @@ class Tool:
 
     Raises:
         ArgumentError: an argument is of the wrong type.
-        ToolError: the name is empty, or a schema is not valid.
+        ToolError: the name is empty or has a slash, or a schema is not valid.
     """
 
     name: str
@@ -166,7 +166,7 @@ def create_tool(
 
     Raises:
         ArgumentError: an argument is of the wrong type.
-        ToolError: the name is empty, or the schema is not valid.
+        ToolError: the name is empty or has a slash, or the schema is not valid.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     >>> create_tool("double", "Doubles a number", schema, lambda args: 2 * args["n"])(n=2)
@@ -206,6 +206,8 @@ def _require_name(name: str) -> None:
     expect(name, str, "name", by="Tool")
     if not name.strip():
         raise ToolError(f"a tool needs a name, found {name!r}")
+    if "/" in name:
+        raise ToolError(f"the name of a tool has no slash, found {name!r}: write _ or . instead")
 
 
 def _tool_of_parts(kind: type[Tool], *parts: Any) -> Tool:
