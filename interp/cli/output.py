@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -21,14 +20,6 @@ from gram import visible
 
 if TYPE_CHECKING:
     from gram import Json
-
-_INVISIBLE_LETTERS = (
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-    "\U000e0100-\U000e01ef]"
-)
-"""Characters that Unicode calls printable although they are invisible: grapheme joiners, fillers,
-variation selectors and the empty Braille pattern."""
-
 
 _loudness = 0
 
@@ -177,20 +168,6 @@ def _json_text(value: Json, indent: int | None = None) -> str:
     return redacted_json(text, redact, keeps=is_plain_word)
 
 
-def for_question(text: str) -> str:
-    """Escape every invisible character of a text, so that people see what they approve.
-
-    >>> print(for_question("pay\\u200bBob\\nnow"))
-    pay\\u200bBob\\nnow
-    """
-    visible = "".join(char if char.isprintable() else _escape(char) for char in text)
-    return re.sub(_INVISIBLE_LETTERS, lambda match: _escape(match[0]), visible)
-
-
 def without_surrogates(text: str) -> str:
     """Replace the lone surrogates in a text, which cannot be encoded, with question marks."""
     return text.encode(errors="replace").decode()
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape", "surrogatepass").decode()

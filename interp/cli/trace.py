@@ -15,6 +15,7 @@ from ..models import shown_price
 from ..redaction import redact, redactor
 from ..replaying import Entry, ShownRun, Timeline, follow, round_name
 from ..reprs import shortened
+from ..visible_text import visible_text
 from .completing import complete_files
 from .file_options import json_option
 from .inputs import read_record
@@ -196,6 +197,7 @@ class _Lines:
         named = self._short(call_text(entry.name, self._clean(entry.arguments or "{}")))
         match entry.how:
             case "asked":
+                named = visible_text(named)
                 if entry.may_have_run:
                     return [(f"may have run already, asks whether to run again: {named}", "")]
                 return [(f"waits for approval of {named}", "")]

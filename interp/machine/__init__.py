@@ -69,6 +69,7 @@ from .readings import (
     interrupted_context,
     is_of_plain_agent,
     newly_answered,
+    path_of_names,
     pending,
     response,
     says_result,
@@ -76,7 +77,7 @@ from .readings import (
 )
 from .requests import answer_schema_of
 from .shared import Shared
-from .shown_calls import call_text, progress_text
+from .shown_calls import call_text, progress_text, question_text
 from .state import State
 
 __all__ = [
@@ -144,8 +145,10 @@ __all__ = [
     "is_handover",
     "is_of_plain_agent",
     "newly_answered",
+    "path_of_names",
     "pending",
     "progress_text",
+    "question_text",
     "response",
     "resume",
     "says_result",

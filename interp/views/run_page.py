@@ -17,6 +17,7 @@ from ..records import RecordedRun
 from ..redaction import redactor
 from ..replaying import Entry, Timeline, round_name, timeline
 from ..reprs import shortened
+from ..visible_text import visible_text
 from .page import page
 from .run_drawing import with_counts, without_keys
 from .tables import facts
@@ -189,6 +190,7 @@ class _View:
             case _:
                 name = round_name(entry) if entry.kind == "round" else entry.name
                 call = self._short(call_text(name, self.clean(entry.arguments or "{}")))
+                call = visible_text(call) if entry.how == "asked" else call
                 came = entry.error if entry.error is not None else entry.result
                 outcome = None if came is None else (" → ", self._short(came))
                 return [element("code", call), element("span", outcome, class_="quiet")]

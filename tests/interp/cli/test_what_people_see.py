@@ -144,7 +144,7 @@ def test_text_beside_a_call_is_shown_on_a_line_before_the_question(
     model_server.will_say(tool_calls(HI, content="Let me greet."), "done")
 
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
-        terminal.until("Let me greet.\nRun sayHello(")
+        terminal.until("Let me greet.\nRun sayHello for ")
         terminal.type("y\n")
         terminal.until("done")
 
@@ -253,7 +253,7 @@ def test_what_was_typed_before_a_question_does_not_answer_it(model_server: Model
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
         terminal.until("nothing? [y/N]: ")
         terminal.type("y\n")
-        terminal.until("Run sayHello(")
+        terminal.until("Run sayHello for ")
         terminal.type("n\n")
         assert "the user does not allow it" in terminal.until("does not allow it")
 
@@ -265,7 +265,7 @@ def test_a_question_that_is_interrupted_ends_the_run_with_130(
     model_server.will_say(tool_calls(HI))
 
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
-        terminal.until("Run sayHello(")
+        terminal.until("Run sayHello for ")
         assert terminal.leaves_by(key) == 130
 
 
@@ -348,7 +348,7 @@ def asked(model_server: ModelServer, *calls: tuple[str, str, object]) -> Termina
     return Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server))
 
 
-QUESTION = 'Run sayHello(personName: "Al")? [y/N/always/never]: '
+QUESTION = 'Run sayHello for hello_world_agent\n| personName: "Al"\n[y/N/always/never]: '
 
 
 def test_always_is_asked_once(model_server: ModelServer) -> None:
@@ -383,13 +383,41 @@ def test_a_question_says_which_agent_inside_asks_and_always_is_about_one_agent(
     helps = tool_calls(("h", "helper", {"input": "x"}))
     model_server.will_say(tool_calls(HI), helps, tool_calls(HI), tool_calls(HI), "helped", "done")
     with Terminal("run", str(program), "hi", "--approve", "ask", **at(model_server)) as terminal:
-        terminal.until(QUESTION)
+        terminal.until(QUESTION.replace("hello_world_agent", "boss"))
         terminal.type("always\n")
-        terminal.until('Run helper(input: "x")? [y/N/always/never]: ')
+        terminal.until('Run helper for boss\n| input: "x"\n[y/N/always/never]: ')
         terminal.type("y\n")
-        terminal.until('Run sayHello(personName: "Al") for helper? [y/N/always/never]: ')
+        terminal.until(QUESTION.replace("hello_world_agent", "boss/helper"))
         terminal.type("always\n")
         rest = terminal.until("done\n")
+
+    assert "Run " not in rest
+
+
+def test_always_is_about_a_place_and_not_about_a_name(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    greets = Path(HELLO).read_text().partition("} |")[2].strip().removesuffix("]")
+    agent = '{description: "x", instruction: "x", model: "OpenAI/m"}'
+    program = tmp_path / "flow.gram"
+    program.write_text(
+        f"""[flow:Workflow {{description: "x"}} |
+          [left:Agent {agent} | [helper:Agent {agent} | {greets}]],
+          [right:Agent {agent} | [helper:Agent {agent} | {greets}]],
+          (left)-->(right)]"""
+    )
+    helps = tool_calls(("h", "helper", {"input": "x"}))
+    model_server.will_say(
+        helps, tool_calls(HI), tool_calls(HI), "helped", "left done",
+        helps, tool_calls(HI), "helped", "right done",
+    )  # fmt: skip
+    with Terminal("run", str(program), "hi", "--approve", "ask", **at(model_server)) as terminal:
+        for side in ("left", "right"):
+            terminal.until(f'Run helper for flow/{side}\n| input: "x"\n[y/N/always/never]: ')
+            terminal.type("y\n")
+            terminal.until(QUESTION.replace("hello_world_agent", f"flow/{side}/helper"))
+            terminal.type("always\n")
+        rest = terminal.until("right done")
 
     assert "Run " not in rest
 
