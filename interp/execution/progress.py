@@ -7,14 +7,13 @@ event.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..concurrency import Clock
 from ..errors import AgentError, said_by
 from ..machine import (
-    At,
     CallTool,
     Effect,
     Event,
@@ -101,7 +100,7 @@ class Progress:
                 for put_around in around:
                     world = put_around(world)
                 if self._recorder:
-                    self._ask_about_what_may_have_run(self._recorder.unanswered)
+                    self._ask_about_what_may_have_run(self._recorder)
                 yield clock, world, list(pending(self.state))
         except AgentError as error:
             error.state = self.state
@@ -117,12 +116,11 @@ class Progress:
             around.append(self._recorder.around)
         return around
 
-    def _ask_about_what_may_have_run(self, unanswered: Collection[At]) -> None:
+    def _ask_about_what_may_have_run(self, recorder: Recorder) -> None:
         """Have calls asked about that had begun, and whose tools are to run only once."""
         calls = (each for each in pending(self.state) if isinstance(each, CallTool))
-        begun = (each for each in calls if each.at in unanswered)
-        tools = ((each.at, self._tools.get(each.name)) for each in begun)
-        unsure = tuple(at for at, tool in tools if tool is not None and tool.once)
+        begun = (each for each in calls if each.at in recorder.unanswered)
+        unsure = tuple(each.at for each in begun if recorder.is_once(each.name))
         if unsure:
             self.fold_or_fail(None, Resumed(ask_about=unsure))
 

@@ -108,11 +108,19 @@ class Recorder:
                 self._note(Failed(at, _told(error), monotonic() - began))
             raise
 
+    def is_once(self, name: str) -> bool:
+        """Whether calls of a tool are not repeated.
+
+        It is so if the tool is ``once``, or was when the run began and its server now says
+        otherwise: what a server says now changes nothing in a run of before.
+        """
+        tool = self._tools.get(name)
+        return tool is not None and (tool.once or (tool.is_of_server and name in self._log.once))
+
     def _may_be_repeated(self, effect: Effect) -> bool:
         """Whether an effect is made again where it is not known if it was made."""
         if isinstance(effect, CallTool):
-            tool = self._tools.get(effect.name)
-            return tool is not None and not tool.once
+            return effect.name in self._tools and not self.is_once(effect.name)
         return isinstance(effect, CallModel)
 
     def _note(self, note: Note, *, may_be_lost: bool = False) -> None:

@@ -16,7 +16,7 @@ from .event_pattern import event_node
 from .fingerprints import Fingerprints
 from .nodes import Node, pattern_line
 from .pattern_parts import Written, without_empty, write_text
-from .recorded_run import BUILT_IN, FORMAT, RUN, RecordedRun, hash_of
+from .recorded_run import BUILT_IN, FORMAT, ONCE, RUN, RecordedRun, hash_of
 from .run_notes import Note, note_node, now, write_time
 from .seals import VERIFY, Folded, seal_of_entry, seal_of_rest
 from .state_pattern import state_from_pattern, state_to_pattern
@@ -169,7 +169,7 @@ def _tool_pattern(tool: Tool | Pattern) -> Pattern:
         "schema": TaggedString("json", write_json(tool.schema)),
     }
     if tool.once:
-        properties["once"] = True
+        properties[ONCE] = True
     if tool.is_built_in:
         properties[BUILT_IN] = True
     return Pattern(Subject(tool.name, {"Implementation"}, properties))

@@ -57,6 +57,7 @@ class RunFile:
         path: the file.
         has_begun: whether it has its first entry.
         unanswered: the positions of what had begun when it was read, and had no answer.
+        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     def __init__(self, path: PathLike, *, session: str | None = None) -> None:
@@ -65,6 +66,7 @@ class RunFile:
         resolved(self.path)  # refuses what is no path
         self.has_begun = False
         self.unanswered: frozenset[At] = frozenset()
+        self.once: frozenset[str] = frozenset()
         self._session = session
         self._size = 0
         self._descriptor: int | None = None
@@ -110,7 +112,8 @@ class RunFile:
         file = cls(path)
         content = _whole_entries(file.path)
         found = read_run(Source(decode(content, str(path)), str(path)))
-        file.has_begun, file.unanswered, file._size = True, found.unanswered, len(content)
+        file.has_begun, file._size = True, len(content)
+        file.unanswered, file.once = found.unanswered, found.once
         file._entries = EntryWriter(found.seal)
         return file, found
 

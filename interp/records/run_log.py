@@ -19,10 +19,12 @@ class RunLog(Protocol):
         name: how messages name it.
         has_begun: whether it has its first entry.
         unanswered: the positions of what had begun when it was read, and had no answer.
+        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     has_begun: bool
     unanswered: frozenset[At]
+    once: frozenset[str]
 
     @property
     def name(self) -> str:

@@ -39,6 +39,7 @@ class StoredRun:
         id: the id of the run.
         has_begun: whether it is in the store.
         unanswered: the positions of what had begun when it was read, and had no answer.
+        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class StoredRun:
         self.id = run
         self.has_begun = False
         self.unanswered: frozenset[At] = frozenset()
+        self.once: frozenset[str] = frozenset()
         self._facts = facts or RunFacts("")
         self._status: RunStatus = status
         self._closes_store = closes_store
@@ -159,7 +161,7 @@ class StoredRun:
         found, row = store.recorded(run), store.row(run)
         log = cls(store, run, facts=row.facts, closes_store=closes_store)
         found.check()
-        log.has_begun, log.unanswered = True, found.unanswered
+        log.has_begun, log.unanswered, log.once = True, found.unanswered, found.once
         log._entries = EntryWriter(found.seal)
         log._size = 1 + len(found.entries)
         if status_of(found.state) in ENDED and row.status == "stopped":

@@ -110,6 +110,11 @@ class Tool:
         """Whether it is a tool of `hello_world_tool_library`."""
         return getattr(self.function, "__module__", None) == f"{__package__}.hello_world"
 
+    @property
+    def is_of_server(self) -> bool:
+        """Whether a server lists it, so that it may say other things of it from day to day."""
+        return False
+
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         _require_name(name)

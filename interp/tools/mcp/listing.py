@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import ConfigurationError
-from .untrusted import said, visible
+from ...visible_text import has_invisible
+from .untrusted import said, visible, visible_name
 
 if TYPE_CHECKING:
     from mcp import Client, types
@@ -55,10 +56,12 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
 
 def _require_sane(tool: types.Tool, server: str) -> None:
     name = tool.name
-    if not name.strip() or len(name) > LONGEST_NAME or visible(name) != name or "\n" in name:
+    is_seen = name == name.strip() and not has_invisible(name)
+    if not name or len(name) > LONGEST_NAME or not is_seen or "/" in name:
+        shown = said(visible_name(name[: 2 * LONGEST_NAME]), LONGEST_NAME)
         raise ConfigurationError(
-            f'{server} lists a tool with the name "{said(name, LONGEST_NAME)}": names have 1 to '
-            f"{LONGEST_NAME} characters that are visible"
+            f'{server} lists a tool with the name "{shown}": names have 1 to '
+            f"{LONGEST_NAME} characters that are visible, and no slash"
         )
     if len(tool.description or "") > LONGEST_DESCRIPTION:
         raise ConfigurationError(
