@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from pathlib import Path
 
-import click
 import pytest
 
-from interp import FunctionRole, Run, load_context
-from interp.cli.run import command as run_command
-from tests.interp.cli.process import at, gram
+from interp import FunctionRole, load_context
+from tests.interp.cli.process import COMMAND, at, gram, without_keys
 from tests.interp.cli.terminal import Terminal
 from tests.interp.model_server import (
     Answer,
@@ -20,7 +19,7 @@ from tests.interp.model_server import (
     streamed,
     tool_calls,
 )
-from tests.paths import EXAMPLES
+from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 HI = ("c", "sayHello", {"personName": "Al"})
@@ -218,22 +217,26 @@ def test_calls_that_an_interrupt_left_unanswered_are_saved_as_interrupted(
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
 
-def test_an_answer_that_had_come_when_the_run_was_interrupted_is_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_answer_is_saved_although_the_command_is_interrupted_while_it_prints(
+    model_server: ModelServer, tmp_path: Path
 ) -> None:
-    def show_nothing(_: object, run: Run, __: object) -> None:
-        run.finish()
-        raise KeyboardInterrupt
+    session, answer = tmp_path / "s.gram", "Hello. " * 50_000  # more than a pipe takes
+    model_server.will_say(answer)
+    command = [*COMMAND, "run", HELLO, "hello", "--session", str(session)]
 
-    monkeypatch.setattr("interp.cli.terminal.Terminal.show_answer", show_nothing)
-    session = tmp_path / "s.gram"
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env={**without_keys(), "PYTHONPATH": str(ROOT), **at(model_server)},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(6) == b"Hello."
+        process.send_signal(signal.SIGINT)
+        code = process.wait(timeout=60)
 
-    with pytest.raises(click.Abort):  # how it says that it was interrupted
-        run_command.main(
-            [HELLO, "hello", "--offline", "--session", str(session)], standalone_mode=False
-        )
-
-    assert load_context(session)[-1].content.startswith("Hello")
+    assert code == 130
+    assert load_context(session)[-1].content.strip() == answer.strip()
 
 
 def test_a_line_of_the_log_is_not_glued_to_the_words_before_it(model_server: ModelServer) -> None:
