@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import cycle
 from typing import Any, Final, TextIO
 
-from ..redaction import redact_error
+from ..secrets import without_keys
 from ..visible_text import visible_text
 from .output import without_surrogates
 
@@ -140,7 +140,7 @@ class _Aside:
 
 
 def _shown(text: str) -> str:
-    return without_surrogates(visible_text(redact_error(text)))
+    return without_surrogates(visible_text(without_keys(text)))
 
 
 def _fitting(text: str, room: int) -> str:

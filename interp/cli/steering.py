@@ -10,7 +10,6 @@ import click
 from gram import GramError, Json
 
 from ..json_text import read_json
-from ..redaction import redact
 from ..stores import StoredRun, open_store
 from .asking import columns
 from .completing import complete_files
@@ -132,7 +131,7 @@ def decide(
     for ask in waiting:
         may_have_run = "  (may have run already)" if ask.may_have_run else ""
         place = path_of_names(state, ask.at)
-        call = question_text(ask.name, ask.args, place, width=columns(), clean=redact)
+        call = question_text(ask.name, ask.args, place, width=columns())
         name, *arguments = call.split("\n")
         show("\n".join([f"{'.'.join(map(str, ask.at))}  {name}{may_have_run}", *arguments]))
     if not waiting and (given or all_of_them):

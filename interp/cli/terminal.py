@@ -43,7 +43,6 @@ from ..machine import (
     says_result,
 )
 from ..programs import names_of_models
-from ..redaction import RedactedStream, redact
 from ..reprs import shortened
 from ..visible_text import visible_text
 from .asking import NoTerminal, ask_user, columns
@@ -147,7 +146,6 @@ class Terminal:
         self._spinner = Spinner(is_wanted=not (is_debugging or is_quiet()))
         self._always: dict[tuple[object, ...], Answer] = {}
         self._run: Run | Replay | None = None
-        self._words = RedactedStream()
         self._is_within_line = False
         self._failure: OSError | None = None
         self.unrecorded: AgentError | None = None
@@ -181,7 +179,7 @@ class Terminal:
                 case TextDelta():
                     said = (said if each.at == said_at else "") + each.text
                     said_at = each.at
-                    self._print(self._words.feed(each.text), nl=False)
+                    self._print(each.text, nl=False)
                     self._is_within_line = True
                 case SaidBeforeCalls() if self._is_within_line:
                     self.end_line()
@@ -216,7 +214,7 @@ class Terminal:
                     if self._is_within_line:
                         self.end_line()
                     elif not said or is_of_plain_agent(said_at) or said != each.response.content:
-                        self._print(redact(each.response.content))
+                        self._print(each.response.content)
                     for problem in (unkept, self._failure, self.unrecorded):
                         if problem is not None:
                             raise problem
@@ -240,9 +238,8 @@ class Terminal:
         """End the line of the model's words, if one has begun, and the spinner's."""
         self._spinner.stop()
         if self._is_within_line:
-            rest = self._words.rest()
-            if rest or is_within_line() or not _is_at_terminal():
-                self._print(rest)
+            if is_within_line() or not _is_at_terminal():
+                self._print("")
             self._is_within_line = False
 
     def _print(self, text: str, *, nl: bool = True) -> None:
@@ -269,7 +266,7 @@ class Terminal:
             return always
         if ask.may_have_run:
             tell("this call had begun when the run ended: it may have run already")
-        shown = partial(question_text, ask.name, ask.args, place, width=columns(), clean=redact)
+        shown = partial(question_text, ask.name, ask.args, place, width=columns())
         question, whole = shown(most=_LONGEST_ARGUMENT), shown()
         while True:
             is_cut = question != whole
@@ -282,7 +279,7 @@ class Terminal:
             except NoTerminal:
                 if self._is_kept:
                     return None
-                call = without_surrogates(visible_text(redact(call_text(ask.name, ask.args))))
+                call = without_surrogates(visible_text(call_text(ask.name, ask.args)))
                 tell(f"{call}: denied, because there is no terminal to ask at")
                 return "nobody is there to approve it"
             match answer.strip().lower():

@@ -27,6 +27,7 @@ from ..machine import (
     waits_for,
 )
 from ..tools import Tool, ToolContext, ToolLibrary, providing
+from .door import progress_without_keys
 from .logs import log_event
 from .observations import ToolProgress
 from .options import RunOptions, Watcher, is_watched, named_model
@@ -206,7 +207,7 @@ class Progress:
 
         def watch(done: float, total: float | None, message: str) -> None:
             assert show is not None, "it is given to somebody who shows it"
-            show(ToolProgress(at, name, done, total, message))
+            show(progress_without_keys(ToolProgress(at, name, done, total, message)))
 
         key = "/".join([self.state.run_id, *map(str, effect.at)])
         frame = frame_at(self.state, effect.at)

@@ -24,7 +24,7 @@ from ..records import (
     RunLog,
     Stopped,
 )
-from ..redaction import redact_error
+from ..secrets import without_keys
 from ..tools import Tool
 from .world import AsyncReport, Report, World
 
@@ -177,7 +177,7 @@ def _told(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, ApprovalNeeded):
         return "a call waits for approval"
-    return redact_error(str(error)) or type(error).__name__
+    return without_keys(str(error)) or type(error).__name__
 
 
 @frozen

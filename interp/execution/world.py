@@ -41,8 +41,8 @@ from ..machine import (
 )
 from ..models import AnyModel, connect_model, one_of, read_reply
 from ..programs import models_of
-from ..reprs import hidden
 from ..tools import LibraryLike, Tool, acall_tool, bind_agent_tools, call_tool
+from .door import DeltasWithoutKeys, event_without_keys
 from .logs import log_effect
 from .observations import TextDelta
 from .options import Answer, Approver, OnToolError, RunOptions
@@ -121,11 +121,14 @@ class LiveWorld:
         )
 
     def __repr__(self) -> str:
-        return hidden(f"<LiveWorld of {self.model!r}: {', '.join(self.tools) or 'no tools'}>")
+        return f"<LiveWorld of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"
 
     def perform(self, effect: Effect, report: Report | None) -> Event:
         """Perform an effect; a tool that is a coroutine runs in one event loop for the run."""
         log_effect(effect, self.model)
+        return event_without_keys(self._performed(effect, report))
+
+    def _performed(self, effect: Effect, report: Report | None) -> Event:
         match effect:
             case CallModel():
                 with _model_failing:
@@ -145,6 +148,9 @@ class LiveWorld:
     async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
         """Perform an effect without blocking; what blocks runs in a thread."""
         log_effect(effect, self.model)
+        return event_without_keys(await self._aperformed(effect, report))
+
+    async def _aperformed(self, effect: Effect, report: AsyncReport | None) -> Event:
         match effect:
             case CallModel():
                 with _model_failing:
@@ -173,6 +179,7 @@ class LiveWorld:
 
     def _streamed(self, effect: CallModel, report: Report) -> ModelReplied:
         words: list[str] = []
+        deltas = DeltasWithoutKeys()
         whole = None
         pieces = self.model.stream(effect.request)
         try:
@@ -181,14 +188,18 @@ class LiveWorld:
                     whole = piece
                 elif piece:
                     words.append(piece)
-                    report(TextDelta(effect.at, piece))
+                    for delta in deltas.take(TextDelta(effect.at, piece)):
+                        report(delta)
         finally:
             if isinstance(pieces, Generator):
                 pieces.close()
+        for delta in deltas.rest():
+            report(delta)
         return _replied(effect, "".join(words) if whole is None else whole)
 
     async def _astreamed(self, effect: CallModel, report: AsyncReport) -> ModelReplied:
         words: list[str] = []
+        deltas = DeltasWithoutKeys()
         whole = None
         pieces = self.model.astream(effect.request)
         try:
@@ -197,16 +208,19 @@ class LiveWorld:
                     whole = piece
                 elif piece:
                     words.append(piece)
-                    await report(TextDelta(effect.at, piece))
+                    for delta in deltas.take(TextDelta(effect.at, piece)):
+                        await report(delta)
         finally:
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
+        for delta in deltas.rest():
+            await report(delta)
         return _replied(effect, "".join(words) if whole is None else whole)
 
     def _failed(self, call: CallTool, error: ToolError) -> CallFailed:
         if self.on_tool_error == "raise":
             raise error
-        return CallFailed(call.at, str(error), error.__cause__ or error)
+        return CallFailed(call.at, error.message, error.__cause__ or error)
 
     def _answer(self, ask: Ask) -> Answer:
         if self.approve is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 from unicodedata import east_asian_width
@@ -42,7 +42,6 @@ def question_text(
     *,
     width: int | None = None,
     most: int | None = None,
-    clean: Callable[[str], str] = str,
 ) -> str:
     """A call that somebody has to decide about: each argument on a line of its own, behind a mark.
 
@@ -54,7 +53,6 @@ def question_text(
         place: the place of who calls it, see `path_of_names`.
         width: where lines are broken, so that a terminal does not; None for nowhere.
         most: how many characters of an argument are shown; None for all.
-        clean: makes what is shown of a text, such as without keys.
 
     >>> print(question_text("pay", {"to": "Al", "why": "a  b"}, ["bank", "clerk"]))
     pay for bank/clerk
@@ -64,7 +62,7 @@ def question_text(
     by = "/".join(map(_as_word, place))
     lines = [visible_text(f"{_as_word(name)} for {by}" if by else _as_word(name))]
     for each in _argument_texts(args):
-        text = visible_text(clean(each))
+        text = visible_text(each)
         if most is not None and len(text) > most:
             text = f"{text[:most]}… ({counted(len(text) - most, 'more character')})"
         lines += _behind_marks(text, width)

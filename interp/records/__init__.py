@@ -4,10 +4,8 @@ from .conversation_files import Session, load_context, save_context, session
 from .conversation_pattern import context_from_pattern, message_node
 from .effect_text import effect_lines
 from .entry_writer import EntryWriter, Head
-from .fingerprints import asks_the_same, named_as_asked
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import Entry, RecordedRun, position_text
-from .redacting import redacted_pattern
 from .run_file import PathLike, RunFile, is_recorded, load_run, source_of_run
 from .run_log import RunLog
 from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped
@@ -35,7 +33,6 @@ __all__ = [
     "Session",
     "Step",
     "Stopped",
-    "asks_the_same",
     "context_from_pattern",
     "effect_lines",
     "expect_one_of",
@@ -43,10 +40,8 @@ __all__ = [
     "load_context",
     "load_run",
     "message_node",
-    "named_as_asked",
     "position_text",
     "read_run",
-    "redacted_pattern",
     "save_context",
     "session",
     "source_of_run",

@@ -1,16 +1,14 @@
-"""Writes the entries of a run as lines of gram, without keys."""
+"""Writes the entries of a run as lines of gram."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import NamedTuple
 
-from gram import GramError, Pattern, Subject, TaggedString, Value, dumps, origin
+from gram import Pattern, Subject, TaggedString, Value, dumps, origin
 
 from ..json_text import write_json
 from ..machine import State, pending
-from ..redaction import redact, redactor
 from ..tools import Tool
 from .event_pattern import event_node
 from .fingerprints import Fingerprints
@@ -19,7 +17,7 @@ from .pattern_parts import Written, without_empty, write_text
 from .recorded_run import BUILT_IN, FORMAT, ONCE, RUN, RecordedRun, hash_of
 from .run_notes import Note, note_node, now, write_time
 from .seals import VERIFY, Folded, seal_of_entry, seal_of_rest
-from .state_pattern import state_from_pattern, state_to_pattern
+from .state_pattern import state_to_pattern
 
 
 class Head(NamedTuple):
@@ -61,7 +59,7 @@ class Head(NamedTuple):
 
 
 class EntryWriter:
-    """Writes the entries of one run; the keys are those known when it is made.
+    """Writes the entries of one run.
 
     Args:
         seal: the seal of the last event that was written, or of the first entry.
@@ -72,18 +70,7 @@ class EntryWriter:
 
     def __init__(self, seal: str = "") -> None:
         self.seal = seal
-        self._redacted = redactor()
         self._fingerprints = Fingerprints()
-        self._had_keys = False
-        self._as_read: State | None = None
-
-    def anew(self) -> EntryWriter:
-        """A writer of the entries behind those of this one, with the keys that are known now."""
-        writer = EntryWriter(self.seal)
-        writer._had_keys = self._had_keys
-        writer._as_read = self._as_read
-        writer._fingerprints = self._fingerprints  # so that each message is read once
-        return writer
 
     def head(
         self,
@@ -107,7 +94,7 @@ class EntryWriter:
             program, filename = of.program, of.filename
         else:
             read = origin(state.agent)
-            program = redact(read.source.text if read else dumps(state.agent))
+            program = read.source.text if read else dumps(state.agent)
             filename = (read.filename or "") if read else None
         properties: dict[str, Written] = without_empty(
             {
@@ -122,11 +109,6 @@ class EntryWriter:
         )
         library = Node("Library", {}, tuple(map(_tool_pattern, tools)))
         entry = Node(RUN, properties, (state_to_pattern(state), library))
-        entry = self._without_keys(entry)
-        first = entry.elements[0]
-        if self._had_keys and isinstance(first, Pattern):
-            with suppress(GramError):  # without its keys the program may not be valid
-                state = self._as_read = state_from_pattern(first)
         rest = seal_of_rest(state, pending(state), self._fingerprints)
         self.seal = seal_of_entry(entry.line()) + rest
         entry = entry._replace(properties={**entry.properties, VERIFY: self.seal})
@@ -134,7 +116,7 @@ class EntryWriter:
 
     def event(self, folded: Folded, seconds: float | None = None) -> str:
         """An event, see `RunLog.append`."""
-        entry = self._without_keys(event_node(folded.event, seconds))
+        entry = event_node(folded.event, seconds)
 
         def seal(line: str) -> str:
             rest = seal_of_rest(folded.state, folded.new, self._fingerprints)
@@ -145,20 +127,7 @@ class EntryWriter:
 
     def note(self, note: Note) -> str:
         """A note."""
-        return self._without_keys(note_node(note)).line()
-
-    def _without_keys(self, entry: Node) -> Node:
-        """An entry without keys; it is noticed if there were any in it."""
-        redact = self._redacted
-        if redact is str:
-            return entry
-
-        def noticed(text: str) -> str:
-            clean = redact(text)
-            self._had_keys = self._had_keys or clean != text
-            return clean
-
-        return entry.redacted(noticed)
+        return note_node(note).line()
 
 
 def _tool_pattern(tool: Tool | Pattern) -> Pattern:

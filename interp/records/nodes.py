@@ -18,7 +18,6 @@ from gram import (
 )
 
 from .pattern_parts import Written
-from .redacting import ASSISTANT, redacted_properties, redacted_record
 
 
 class Node(NamedTuple):
@@ -38,16 +37,6 @@ class Node(NamedTuple):
         """The node as a pattern."""
         elements = (each if isinstance(each, Pattern) else each.pattern() for each in self.elements)
         return Pattern(Subject("", {self.label}, self.properties), elements)
-
-    def redacted(self, redact: Callable[[str], str]) -> Node:
-        """The node without keys; its own label, names and numbers stay as they are."""
-        elements = (
-            each.redacted(redact) if isinstance(each, Node) else redacted_record(each, redact)
-            for each in self.elements
-        )
-        is_reply = self.label == ASSISTANT
-        properties = redacted_properties(self.properties, redact, is_reply=is_reply)
-        return Node(self.label, properties, tuple(elements))
 
     def line(self) -> str:
         """The node as canonical text on one line."""

@@ -13,7 +13,7 @@ the library; each other entry is an event or a note (see `run_notes`). Folded ov
 events give every State of the run; ``verify`` shows whether they were changed (see `seals`). An
 entry is whole when its line end is there: the rest of a line that a killed process left is not
 read, and is cut off when the file is written again. A writer locks the file, so that two processes
-never record the same run. Keys are redacted (see `interp.redaction`).
+never record the same run.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class RunFile:
         try:
             _lock(descriptor, self.path)
             self._cut_off(descriptor)
-            self._descriptor, self._entries = descriptor, self._entries.anew()
+            self._descriptor = descriptor
             yield
         finally:
             with self._writing:

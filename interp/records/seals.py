@@ -112,7 +112,7 @@ def seal_of_rest(state: State, new: Sequence[Effect], fingerprints: Fingerprints
     """
     status = state.status
     if status is Status.DONE and not isinstance(state.frame, AgentFrame):
-        answer = fingerprints.of_json(state.context[-1].content)  # which no entry has
+        answer = state.context[-1].content  # which no entry has
         return _half(f"{status.name}\0{answer}")
     if not new:
         return _half_of_status(status.name)

@@ -28,13 +28,10 @@ from ..records import (
     PathLike,
     RecordedRun,
     Step,
-    asks_the_same,
     effect_lines,
     load_run,
-    named_as_asked,
     position_text,
 )
-from ..redaction import redact
 
 
 def recorded(
@@ -104,7 +101,7 @@ class _Recorded:
     def perform(self, effect: Effect, report: Report | None) -> Event:
         if live := self._live(effect):
             return live.perform(effect, report)
-        event = named_as_asked(self.answers[type(effect), effect.at].event, effect)
+        event = self.answers[type(effect), effect.at].event
         if report and (said := _said(event)):
             report(said)
         return event
@@ -112,7 +109,7 @@ class _Recorded:
     async def aperform(self, effect: Effect, report: AsyncReport | None) -> Event:
         if live := self._live(effect):
             return await live.aperform(effect, report)
-        event = named_as_asked(self.answers[type(effect), effect.at].event, effect)
+        event = self.answers[type(effect), effect.at].event
         if report and (said := _said(event)):
             await report(said)
         return event
@@ -120,7 +117,7 @@ class _Recorded:
     def _live(self, effect: Effect) -> World | None:
         """Who performs an effect that was not recorded; None for one that was."""
         answer = self.answers.get((type(effect), effect.at))
-        if answer and asks_the_same(answer.effect, effect):
+        if answer and answer.effect == effect:
             return None
         if live := self.live[type(effect)]:
             return live
@@ -152,14 +149,14 @@ def _said(event: Event) -> TextDelta | None:
 def _difference(then: Effect, now: Effect) -> str:
     """What is asked now instead of what was asked when the run was recorded."""
     told = f"{_name(now)} at {position_text(now.at)} is not the one that was recorded"
-    return "\n".join([redact(f"{told}:"), *_diff(then, now)])
+    return "\n".join([f"{told}:", *_diff(then, now)])
 
 
 def _diff(then: Effect, now: Effect) -> list[str]:
-    """The lines in which an effect differs from a recorded one, without keys."""
+    """The lines in which an effect differs from a recorded one."""
     recorded, asked = effect_lines(then), effect_lines(now)
     lines = unified_diff(recorded, asked, "recorded", "now", n=2, lineterm="")
-    return redact("\n".join(lines)).splitlines()
+    return "\n".join(lines).splitlines()
 
 
 def _name(effect: Effect) -> str:

@@ -13,7 +13,6 @@ from gram import expect, loads_one
 from ..errors import StoreError
 from ..machine import ConversationContext, Message
 from ..records import context_from_pattern, message_node
-from ..redaction import redactor
 from .database import Database, Execute
 from .removing import remove_entries, remove_unused_texts
 
@@ -216,8 +215,7 @@ def add_turn(
     Raises:
         StoreError: the conversation has gone on since.
     """
-    hidden = redactor()
-    lines = [message_node(each).redacted(hidden).line() for each in messages]
+    lines = [message_node(each).line() for each in messages]
     size = execute(
         "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
         "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size, run",

@@ -13,7 +13,6 @@ from gram import expect
 from ..errors import AgentError, StoreError
 from ..machine import At, State, Status, Usage
 from ..records import CANCELLED, EntryWriter, Folded, Head, Note, RecordedRun, Stopped
-from ..redaction import redact
 from ..tools import Tool
 from .claims import Claim
 from .conversations import Turn
@@ -187,7 +186,6 @@ class StoredRun:
             self._close()
             raise
         self._claim, self._stopped_by = claim, None
-        self._entries = self._entries.anew()
         try:
             self._write()  # what could not be written before
             yield
@@ -258,8 +256,8 @@ def _turn(conversation: str | None, state: State) -> Turn | None:
 
 
 def _kept(text: str) -> str:
-    """A text as every database can keep it, without keys."""
-    return redact(text).encode(errors="backslashreplace").decode().replace("\0", "\\0")
+    """A text as every database can keep it."""
+    return text.encode(errors="backslashreplace").decode().replace("\0", "\\0")
 
 
 def status_of(state: State) -> RunStatus:

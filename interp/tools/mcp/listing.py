@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import ConfigurationError
+from ...secrets import known_keys
 from ...visible_text import has_invisible
 from .untrusted import said, visible, visible_name
 
@@ -38,7 +39,7 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
         except ValidationError as error:
             raise ConfigurationError(f"{server} {_broken(error)}") from None
-        for tool in page.tools:
+        for tool in map(_without_keys, page.tools):
             name = tool.name
             if name in found:
                 raise ConfigurationError(f'{server} lists the tool "{visible(name)}" twice')
@@ -52,6 +53,16 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
             raise ConfigurationError(f"{server} lists its tools on more than {MOST_PAGES} pages")
         cursor = page.next_cursor
     raise ConfigurationError(f"{server} lists the same page of tools again and again")
+
+
+def _without_keys(tool: types.Tool) -> types.Tool:
+    """What a server lists comes in, too: programs are written of it, and models are told."""
+    keys = known_keys()
+    if keys is None:
+        return tool
+    listed = tool.model_dump_json(by_alias=True, exclude_unset=True)
+    clean = keys.without_in_json(listed)
+    return tool if clean == listed else type(tool).model_validate_json(clean)
 
 
 def _require_sane(tool: types.Tool, server: str) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from gram import counted
 
-from ...redaction import redact_error
+from ...secrets import without_keys
 from ...visible_text import has_invisible
 
 _INVISIBLE: Final = re.compile(
@@ -40,7 +40,7 @@ def visible_name(name: str) -> str:
 
 def said(text: str, most: int = MOST_SAID) -> str:
     """What a server says, as a message shows it: visible, cut, and without keys."""
-    return cut(redact_error(visible(text[: 2 * most])).strip(), most, len(text))
+    return cut(visible(without_keys(text)[: 2 * most]).strip(), most, len(text))
 
 
 def cut(text: str, most: int, length: int | None = None) -> str:

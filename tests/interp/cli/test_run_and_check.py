@@ -200,15 +200,6 @@ def test_on_a_terminal_a_person_is_asked(tmp_path: Path, answer: str, expected: 
     assert expected in answers.read_text()
 
 
-def test_a_person_is_asked_without_being_shown_a_key() -> None:
-    said = ("run", HELLO, "My name is Sk-secret-in-view, hello", "--offline", "--approve", "ask")
-    with Terminal(*said, OPENAI_API_KEY="Sk-secret-in-view") as terminal:
-        terminal.until('| personName: "[redacted]"\n[y/N/always/never]: ')
-        terminal.type("n\n")
-
-        assert terminal.leaves() == 0
-
-
 def test_limits_are_set_on_the_command_line() -> None:
     limited = gram(*HELLO_ALICE, "all", "--limit", "iterations=0")
     answered = gram(*HELLO_ALICE, "all", "--limit", "iterations=0", "--limit", "on_limit=answer")

@@ -41,7 +41,7 @@ from interp import (
     stream,
     tool_spec_from_function,
 )
-from interp.redaction import redact
+from interp.secrets import without_keys
 from interp.tools.mcp.lookalikes import look_alikes
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
@@ -533,7 +533,7 @@ def test_a_command_gets_the_variables_that_are_named_and_their_keys_are_hidden(
 
         assert invoke_tool(tool, {"name": "SERVICE_TOKEN"}) == "abcdefgh12345678"
         assert invoke_tool(tool, {"name": "NOT_NAMED"}) == "not set"
-        assert redact("it is abcdefgh12345678") == "it is [redacted]"
+        assert without_keys("it is abcdefgh12345678") == "it is [redacted]"
 
 
 def test_a_key_that_a_server_writes_back_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
