@@ -21,7 +21,7 @@ from .output import tell
 from .process import interruptible, uninterrupted
 from .store_option import of_store_instead
 from .terminal import Terminal
-from .unfinished_turn import expect_session_of, how_to_resume
+from .unfinished_turn import expect_session_of, how_to_resume, session_of
 
 
 @click.command("resume")
@@ -39,13 +39,13 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
     """
     log, kept = RunFile.of(file)
     kept.check()
-    path = None if kept.session is None else Path(file).parent / kept.session
+    path = session_of(file, kept)
     terminal = terminal_of(options, as_json=as_json, session=path)
     with interruptible(), ExitStack() as held:
         talk: Session | None = None
         if path is not None:
             talk = held.enter_context(session(path))
-            expect_session_of(kept, talk)
+            expect_session_of(kept, talk, path)
         run = resumed(log, kept, options, terminal)
 
         def keep(response: AgentResponse) -> None:

@@ -13,7 +13,14 @@ from gram import GramError
 
 from ..errors import RunTakenError, ValidationError
 from ..machine import State, Status, interrupted_context
-from ..records import RecordedRun, RunFile, Session, is_recorded, load_run
+from ..records import (
+    RecordedRun,
+    RunFile,
+    Session,
+    has_nothing_begun,
+    is_recorded,
+    load_run,
+)
 from .options import RunningOptions
 from .output import tell
 from .output_files import TURN
@@ -39,7 +46,7 @@ class UnfinishedTurn:
     def __init__(self, path: str, session: Session) -> None:
         self.path = Path(path + TURN)
         self._name = Path(path).name
-        if not self.path.exists():
+        if not self.path.exists() or has_nothing_begun(self.path):
             return
         kept = None if is_recorded(self.path) else _loaded(self.path)
         if kept and not kept.steps:
@@ -106,7 +113,26 @@ def is_of(run: RecordedRun, session: Session) -> bool:
     )
 
 
-def expect_session_of(run: RecordedRun, session: Session) -> None:
+def session_of(file: str, run: RecordedRun) -> Path | None:
+    """The file of the session that a run file is a turn of, or None.
+
+    The name of the run file says where it is: what is written in the file names nothing that is
+    opened.
+
+    Raises:
+        ValidationError: it is a turn, and is not beside its session.
+    """
+    if run.session is None:
+        return None
+    if not file.endswith(TURN) or Path(file).name == TURN:
+        raise ValidationError(
+            f"{file}: this is a turn of a conversation, which is beside it: the conversation in "
+            f"NAME, the turn in NAME{TURN}\n  hint: give the file its name again"
+        )
+    return Path(file.removesuffix(TURN))
+
+
+def expect_session_of(run: RecordedRun, session: Session, path: Path) -> None:
     """Check that a session has not gone on since a turn of it was left.
 
     Raises:
@@ -114,6 +140,6 @@ def expect_session_of(run: RecordedRun, session: Session) -> None:
     """
     if not is_of(run, session):
         raise ValidationError(
-            f"{run.session}: the conversation has gone on since this turn was left, and is not "
+            f"{path}: the conversation has gone on since this turn was left, and is not "
             "changed\n  hint: delete the file of the turn to give it up"
         )

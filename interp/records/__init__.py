@@ -6,7 +6,7 @@ from .effect_text import effect_lines
 from .entry_writer import EntryWriter, Head
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import Entry, RecordedRun, position_text
-from .run_file import PathLike, RunFile, is_recorded, load_run, source_of_run
+from .run_file import PathLike, RunFile, has_nothing_begun, is_recorded, load_run, source_of_run
 from .run_log import RunLog
 from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped
 from .run_reading import RunReading, read_run
@@ -36,6 +36,7 @@ __all__ = [
     "context_from_pattern",
     "effect_lines",
     "expect_one_of",
+    "has_nothing_begun",
     "is_recorded",
     "load_context",
     "load_run",

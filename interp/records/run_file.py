@@ -23,9 +23,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISREG
 from threading import Lock
 from time import sleep
-from typing import TypeAlias, Union
+from typing import Final, TypeAlias, Union
 
 from gram import Source, decode, expect, resolved
 
@@ -33,7 +34,7 @@ from ..errors import ValidationError
 from ..machine import At, State
 from ..tools import Tool
 from .entry_writer import EntryWriter
-from .recorded_run import RecordedRun
+from .recorded_run import RUN, RecordedRun
 from .run_notes import Note
 from .run_reading import read_run
 from .seals import Folded
@@ -42,6 +43,12 @@ PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
 _PATIENCE = 0.5  # seconds in which another process may let go of the file, such as one that looks
 _LOOKS = 10
+
+
+_HEAD: Final = f"[:{RUN} {{".encode()
+"""What the first entry begins with."""
+
+_NOTHING: Final = "  hint: `gram run --record` takes the file as a new one"
 
 
 class RunFile:
@@ -77,6 +84,8 @@ class RunFile:
     def begin(self, state: State, tools: Iterable[Tool]) -> None:
         """Make the file (mode 0600), with its first entry.
 
+        A file that a process left when it was killed before that entry is taken as a new one.
+
         Raises:
             OSError: the file exists, or cannot be written.
         """
@@ -84,14 +93,15 @@ class RunFile:
         try:
             os.close(os.open(self.path, flags, 0o600))
         except FileExistsError:
-            reason = "exists already; a run is recorded in a new file"
-            raise FileExistsError(errno.EEXIST, reason, str(self.path)) from None
-        try:
-            with self.held():
+            if not has_nothing_begun(self.path):
+                reason = "exists already; a run is recorded in a new file"
+                raise FileExistsError(errno.EEXIST, reason, str(self.path)) from None
+        with self.held():
+            try:
                 self._write(self._entries.head(state, tools, self._session).line)
-        except OSError:  # nothing is recorded yet, and the name is free again
-            self.path.unlink(missing_ok=True)
-            raise
+            except OSError:  # nothing is recorded yet, and the name is free again
+                self.path.unlink(missing_ok=True)
+                raise
         self.has_begun = True
 
     @property
@@ -130,6 +140,9 @@ class RunFile:
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
         try:
             _lock(descriptor, self.path)
+            if not os.fstat(descriptor).st_nlink:
+                reason = "removed by another process since it was opened; nothing recorded"
+                raise OSError(errno.ESTALE, reason, str(self.path))
             self._cut_off(descriptor)
             self._descriptor = descriptor
             yield
@@ -219,10 +232,27 @@ def source_of_run(path: PathLike) -> Source:
 def _whole_entries(path: Path) -> bytes:
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
-    if content and not whole:
-        message = "the file ends in its first entry: nothing is recorded that could be read"
-        raise ValidationError(f"{path}: {message}")
-    return content[:whole]
+    if not whole and _is_torn_head(content):
+        place = "the file ends in its first entry" if content else "no run is recorded in it"
+        raise ValidationError(f"{path}: {place}: nothing of a run had begun\n{_NOTHING}")
+    return content[:whole] if whole else content
+
+
+def has_nothing_begun(path: Path) -> bool:
+    """Whether a file is what is left of a process that was killed before the first entry.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    if not S_ISREG(path.lstat().st_mode):
+        return False
+    with path.open("rb") as file:
+        line = file.readline()
+    return not line.endswith(b"\n") and _is_torn_head(line)
+
+
+def _is_torn_head(content: bytes) -> bool:
+    return content.startswith(_HEAD) or _HEAD.startswith(content)
 
 
 def _lock(descriptor: int, path: Path) -> None:
