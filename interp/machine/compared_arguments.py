@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from typing import Final
@@ -166,4 +166,8 @@ def _uuid(text: str) -> str:
     return text.lower().removeprefix("urn:uuid:").strip("{}").replace("-", "")
 
 
-_FORMATS: Final[Mapping[str, Callable[[str], str]]] = {"date-time": _moment, "uuid": _uuid}
+_FORMATS: Final[Mapping[str, Callable[[str], str]]] = {
+    "date-time": _moment,
+    "time": lambda text: time.fromisoformat(text).isoformat(),
+    "uuid": _uuid,
+}

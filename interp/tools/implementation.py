@@ -128,7 +128,9 @@ class Tool:
     def __call__(self, *values: Any, **arguments: Any) -> Any:
         """Call ``invoke`` with these arguments and return its result.
 
-        Positional arguments are matched to the parameters in the order of the schema.
+        Positional arguments are matched to the parameters in the order of the schema. An async
+        tool, as those of MCP servers and of OpenAPI documents are, returns an awaitable: write
+        ``await tool(…)``, or `invoke_tool(tool, {…})` to wait for the result.
 
         Raises:
             ArgumentError: there are too many, one is given twice, or one is missing.

@@ -27,7 +27,7 @@ from .bodies import MULTIPART, content_of, parts_of
 from .fetching import HEADERS, certificates
 from .keys import ApiKey
 from .operations import Operation
-from .styles import in_header, in_path, in_query
+from .styles import has_dots, in_header, in_path, in_query
 
 _BEGINNING: Final = 1000  # characters of a body that is not wanted
 _LONGEST_TARGET: Final = 200
@@ -110,6 +110,8 @@ class Caller:
                 headers[each.name] = in_header(each, value)
             else:
                 (query if each.place == "query" else cookies).extend(in_query(each, value))
+        if has_dots(path):  # parts that are fine by themselves, side by side
+            raise ToolError(f"{self.where}: its arguments make a . or .. in its path")
         for key in self.keys:  # last, so that no argument takes the place of a key
             if key.place == "header":
                 same = {name for name in headers if name.lower() == key.name.lower()}

@@ -83,6 +83,7 @@ def test_values_that_differ_do_not_fit(glob: str, value: Any) -> None:
         ("100", "1e2", {"type": ["string", "integer"]}),
         ("100", ["100.0"], {"type": "array", "items": {"type": ["string", "number"]}}),
         ('{"n":100}', {"n": "1e2"}, {"properties": {"n": {"type": ["string", "number"]}}}),
+        ("10:00:00Z", "10:00:00.000+00:00", {"type": "string", "format": "time"}),
         ("2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00", {"format": "date-time"}),
         ("0AB9F28A-5d0c-4c9c-8f3b-0a1b2c3d4e5f", "0ab9f28a-5d0c-4c9c-8f3b-0a1b2c3d4e5f",
          {"anyOf": [{"type": "null"}, {"type": "string", "format": "uuid"}]}),
