@@ -12,7 +12,7 @@ from .errors import ArgumentError, expect
 _HARMFUL = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but tab and newline, and C1
     "\u2028\u2029"  # separators of lines and paragraphs
-    "\u202a-\u202e\u2066-\u2069"  # bidirectional embeddings, overrides and isolates
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what changes the direction of a text
     "\U000e0000-\U000e007f]"  # tags
     "|\r(?!\n)"
 )

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, Protocol, TypeVar
 
+import attrs
 from attrs import frozen
 
 from .errors import MAX_LEVELS, ArgumentError, TooDeepError, expect
@@ -178,7 +179,7 @@ def map(change: Callable[[Subject], Subject], pattern: Pattern) -> Pattern:
         same = value == here.value and all(
             new is old for new, old in zip(elements, here.elements, strict=True)
         )
-        return here if same else Pattern(value, elements)
+        return here if same else attrs.evolve(here, value=value, elements=elements)
 
     return para(rebuilt, pattern)
 

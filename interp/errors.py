@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from gram import GramError
+from gram import GramError, visible
 
-from .reprs import hidden
+from .secrets import without_keys
 
 if TYPE_CHECKING:
     from gram import Fault
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 class AgentError(GramError):
     """The base class of the errors of running agents.
+
+    Its text has no keys, and shows control and bidirectional characters as escapes.
 
     Attributes:
         state: the state of the run, which can be resumed; None if no run had begun.
@@ -37,14 +39,14 @@ class AgentError(GramError):
         return run_text(self.state, self.tools)
 
     def __str__(self) -> str:
-        return hidden(self.message)
+        return visible(without_keys(self.message))
 
     def __repr__(self) -> str:
-        return hidden(super().__repr__())
+        return without_keys(super().__repr__())
 
     @property
     def message(self) -> str:
-        """What is told, with the keys in it; `str` of an error has none."""
+        """What is told, as it was given; `str` of an error is for people."""
         return super().__str__()
 
 
@@ -113,8 +115,8 @@ class ModelError(AgentError):
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.code = code
-        self.request_id = request_id
+        self.code = None if code is None else without_keys(code)
+        self.request_id = None if request_id is None else without_keys(request_id)
         self.retriable = retriable
         self.retry_after = retry_after
 

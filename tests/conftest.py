@@ -9,24 +9,33 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 from gram import Pattern
 from tests.interp.model_server import ModelServer, serving
-from tests.paths import EXAMPLES
+from tests.paths import EXAMPLES, ROOT
 
 if TYPE_CHECKING:
     from tests.interp.postgres import PostgresServer
 
-# Machines differ and may be busy: how long an example takes is no failure. Where CI is set, the
-# same examples are tried each time, so that a change is judged by what it changes; new ones are
-# tried by whoever runs the tests at a desk.
+# Machines differ and may be busy: how long an example takes is no failure. The same examples are
+# tried each time, so that a change is judged by what it changes; `search` tries new ones.
 settings.register_profile(
     "default",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize="CI" in os.environ,
+    derandomize=True,
+    database=None,
 )
 settings.register_profile("brief", settings.get_profile("default"), max_examples=15)
+settings.register_profile(
+    "search",
+    settings.get_profile("default"),
+    derandomize=False,
+    database=DirectoryBasedExampleDatabase(ROOT / ".hypothesis" / "examples"),
+    max_examples=1000,
+    print_blob=True,
+)
 settings.load_profile("default")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so all they start.

@@ -126,8 +126,9 @@ class Document:
             return self
         if wanted == self._read.patterns:
             return self._read
-        from ..editing import replace  # ten modules that only an edit needs
+        from ..editing import adopt, replace  # ten modules that only an edit needs
 
+        wanted = adopt(self.patterns, wanted, self._read.source)
         replacement = replace(self._read.source, self._read.patterns, wanted, self.style)
         edited = Document.__new__(Document)
         edited._items = edited._source = None

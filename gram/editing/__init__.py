@@ -1,5 +1,6 @@
 """The lossless edit: rewrites a text for changed trees and keeps all other bytes."""
 
+from .adopting import adopt
 from .comma_list import annotations_of, entries_of
 from .removal import changes_without
 from .replacement import Change, Replacement, replace

@@ -1,7 +1,4 @@
-"""Pairs the elements of two lists: which element of the new list was which of the old one.
-
-Equal elements are paired first, then those of the same name, then those left in the same place.
-"""
+"""Pairs the elements of two lists: which element of the new list was which of the old one."""
 
 from __future__ import annotations
 
@@ -18,36 +15,43 @@ S = TypeVar("S")
 
 
 class Likeness(NamedTuple, Generic[T]):
-    """What makes two elements equal, gives them the same name, or makes them of one kind.
+    """What makes two elements one.
 
     Attributes:
-        key: equal for equal elements.
-        name: the name of an element, ``""`` when it has none.
+        keys: each gives what is equal for elements that are one, or None where it cannot tell;
+            the surest first.
         kind: equal for elements that may be one, edited.
     """
 
-    key: Callable[[T], Hashable]
-    name: Callable[[T], str]
+    keys: Sequence[Callable[[T], Hashable]]
     kind: Callable[[T], Hashable]
 
 
 PATTERNS = Likeness[Pattern](
-    key=lambda pattern: pattern,
-    name=lambda pattern: pattern.value.identity,
+    keys=(
+        lambda pattern: pattern.came_from,
+        lambda pattern: pattern,
+        lambda pattern: pattern.value.identity or None,
+    ),
     kind=lambda pattern: (pattern.value.labels, len(pattern.elements)),
 )
-VALUES = Likeness[Value](key=exact, name=lambda value: "", kind=type)
+VALUES = Likeness[Value](keys=(exact,), kind=type)
 
 
 def align(old: Sequence[T], new: Sequence[T], likeness: Likeness[T]) -> list[int | None]:
     """For each element of ``new`` the index of its partner in ``old``, or None.
 
-    No two elements have the same partner. The cost is O(n log n).
+    No two elements have the same partner. What is left between the same partners is paired in
+    order if nothing was added or removed there, else by kind. The cost is O(n log n).
     """
     pairing = Pairing(len(old), len(new))
-    for key in (likeness.key, lambda element: likeness.name(element) or None):
+    for key in likeness.keys:
         pairing.pair_by(list(map(key, old)), list(map(key, new)))
-    pairing.pair_rest(list(map(likeness.kind, old)), list(map(likeness.kind, new)))
+    old_kinds, new_kinds = list(map(likeness.kind, old)), list(map(likeness.kind, new))
+    for gap in list(pairing.gaps()):
+        in_order = zip(*gap, strict=True) if len(gap[0]) == len(gap[1]) else None
+        for pair in in_order or _in_turn(old_kinds, new_kinds, *gap):
+            pairing.pair(*pair)
     return pairing.partners
 
 
@@ -80,54 +84,24 @@ class Pairing:
         Returns:
             The new pairs.
         """
-        before = self.partners.copy()
+        found: list[tuple[int, int]] = []
+
+        def add(old_index: int, new_index: int) -> None:
+            self.pair(old_index, new_index)
+            found.append((old_index, new_index))
+
         first, last = common_ends(old, new)
         same_place = [(index, index) for index in range(first)]
         same_place += [(len(old) - index, len(new) - index) for index in range(last, 0, -1)]
         if len(old) == len(new):
             same_place = [(index, index) for index in range(len(old))]
-        for old_index, new_index in same_place:
-            free = self.old_is_free[old_index] and self.new_is_free[new_index]
-            if free and new[new_index] is not None and _equal(old[old_index], new[new_index]):
-                self.pair(old_index, new_index)
+        for one, other in same_place:
+            free = self.old_is_free[one] and self.new_is_free[other]
+            if free and new[other] is not None and _equal(old[one], new[other]):
+                add(one, other)
         for gap in chain(self.gaps(), self._whole()):
             for pair in _in_turn(old, new, *gap):
-                self.pair(*pair)
-        return [
-            (partner, index)
-            for index, partner in enumerate(self.partners)
-            if partner is not None and before[index] is None
-        ]
-
-    def pair_rest(
-        self,
-        old: Sequence[Hashable],
-        new: Sequence[Hashable],
-        may_pair: Callable[[int, int], bool] = lambda old, new: True,
-    ) -> list[tuple[int, int]]:
-        """Pair what is left between the same partners, in order if the counts agree, else by key.
-
-        Where nothing was added or removed, what is still left was moved and changed in one.
-
-        Args:
-            old: the key of each old element.
-            new: the key of each new one.
-            may_pair: whether an old and a new element, given by index, may be partners at all.
-
-        Returns:
-            The new pairs.
-        """
-        pairs: list[tuple[int, int]] = []
-        for gap in self.gaps():
-            in_order = zip(*gap, strict=True) if len(gap[0]) == len(gap[1]) else None
-            pairs += in_order or _in_turn(old, new, *gap)
-        found = [pair for pair in pairs if may_pair(*pair)]
-        for pair in found:
-            self.pair(*pair)
-        for gap in self._whole() if len(old) == len(new) else ():
-            for pair in filter(lambda pair: may_pair(*pair), _in_turn(old, new, *gap)):
-                self.pair(*pair)
-                found.append(pair)
+                add(*pair)
         return found
 
     def gaps(self) -> Iterator[tuple[list[int], list[int]]]:

@@ -28,8 +28,7 @@ from ..trees import Pattern, is_header, origin
 from ..writing import Style, write_pattern, write_record
 from .alignment import common_ends, longest_increasing
 from .comma_list import ElementList, list_of
-from .partners import find_partners
-from .parts import Part
+from .pairing import Part, pair
 from .rewrite import Rewriter, Role, fits_role
 from .rewrite_path import hops_of
 from .writer import Piece, Writer, text_of
@@ -169,7 +168,9 @@ def _rewrite(
         one_by_one: whether each pattern is read back by itself.
     """
     text = source.text
-    same_before, same_after = common_ends(patterns, trees)
+    same_before, same_after = common_ends(
+        *([(each.came_from, each) for each in side] for side in (patterns, trees))
+    )
     # The neighbours of what changed belong to the window too: one may become the first item.
     first, after = max(same_before - 1, 0), max(same_after - 1, 0)
     old = patterns[first : len(patterns) - after]
@@ -213,7 +214,7 @@ def _rewrite(
     def keeps_form(old: Construct, new: Part) -> bool:
         return isinstance(old, syntax.Path) and hops_of(old, new) is not None
 
-    _, parts = find_partners(old, wanted, keeps_form)
+    parts = pair(source, old, wanted, keeps_form)
     writer.copy(0, start)
     rewriter = Rewriter(writer, style, old_list)
     if not rewriter.in_place(parts, write, start, end):

@@ -29,7 +29,7 @@ from ..writing import (
     write_subject,
 )
 from .comma_list import NO_ELEMENTS, ElementList, Place, list_of
-from .parts import Part
+from .pairing import Part
 from .rewrite_annotations import annotations_as_subject, can_annotate, rewrite_annotations
 from .rewrite_path import NewHop, hops_around, hops_of, rewrite_path
 from .rewrite_subject import rewrite_record, rewrite_subject

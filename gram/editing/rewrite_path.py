@@ -10,7 +10,7 @@ from ..source import Span
 from ..trees import WALK_SUBJECT, Pattern, Subject, is_edge, walk_nodes
 from ..writing import Spelling, write_arrow, write_subject
 from .alignment import PATTERNS, align
-from .parts import Part
+from .pairing import Part
 from .rewrite_subject import rewrite_subject
 from .writer import Writer
 

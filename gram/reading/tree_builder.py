@@ -217,7 +217,8 @@ class TreeBuilder:
     def _pattern(
         self, subject: Subject, elements: tuple[Pattern, ...], start: int, end: int
     ) -> Pattern:
-        return Pattern._of_checked(subject, elements, (self.source, start, end))
+        place = self.source, start, end
+        return Pattern._of_checked(subject, elements, place, place)
 
     def _subject(
         self, identity: str, labels: frozenset[str], values: dict[str, Value] | None

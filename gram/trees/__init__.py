@@ -2,7 +2,7 @@
 
 from . import pattern
 from .origins import origin, read_from
-from .pattern import WALK, WALK_SUBJECT, Pattern, Subject, patterns_of
+from .pattern import WALK, WALK_SUBJECT, Pattern, ReadFrom, Subject, patterns_of
 from .shapes import is_edge, is_header, is_reference, walk_nodes
 from .values import (
     Bound,

@@ -85,4 +85,5 @@ def carry_origin(pattern: Pattern, old: Pattern) -> Pattern:
     """
     expect(pattern, Pattern, "pattern", by="carry_origin")
     expect(old, Pattern, "old", by="carry_origin")
-    return Pattern._of_checked(pattern.value, pattern.elements, old._place)
+    came_from = pattern.came_from or old.came_from
+    return Pattern._of_checked(pattern.value, pattern.elements, old._place, came_from)

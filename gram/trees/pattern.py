@@ -23,7 +23,7 @@ WALK = "Gram.Walk"
 _NO_PROPERTIES: PMap[str, Value] = pmap()
 
 ReadFrom: TypeAlias = tuple[Source, int, int]
-"""The text that a pattern was read from, and its start and end in it."""
+"""A text, and the start and end of a pattern in it."""
 
 
 def _identity(identity: object) -> str:
@@ -118,6 +118,9 @@ class Pattern:
     Args:
         value: the subject.
         elements: the patterns below it (any iterable).
+        came_from: where the pattern was read that this one is a changed version of. Lenses and
+            ``attrs.evolve`` carry it, and `Document.replace` keeps its comments by it. It is
+            neither compared nor pickled.
 
     Raises:
         GramEncodeError: an element is not a Pattern, or the tree nests deeper than 100 levels.
@@ -128,6 +131,7 @@ class Pattern:
 
     value: Subject = field(factory=Subject)
     elements: tuple[Pattern, ...] = field(default=(), converter=_elements)
+    came_from: ReadFrom | None = field(default=None, kw_only=True, eq=False, repr=False)
     levels: int = field(init=False, eq=False, repr=False)
     """How deep the tree nests, `gram.MAX_LEVELS` at the most."""
     _place: ReadFrom | None = field(init=False, default=None, eq=False, repr=False)
@@ -137,6 +141,12 @@ class Pattern:
     def _is_subject(self, _: object, value: object) -> None:
         if not isinstance(value, Subject):
             raise GramEncodeError(f"expected Subject, found {type(value).__name__}", "value")
+
+    @came_from.validator
+    def _is_place(self, _: object, value: object) -> None:
+        is_place = isinstance(value, tuple) and [Source, int, int] == [*map(type, value)]
+        if value is not None and not is_place:
+            raise GramEncodeError("it is what another pattern has as came_from", "came_from")
 
     @levels.default
     def _count_levels(self) -> int:
@@ -165,7 +175,11 @@ class Pattern:
 
     @classmethod
     def _of_checked(
-        cls, value: Subject, elements: tuple[Pattern, ...] = (), place: ReadFrom | None = None
+        cls,
+        value: Subject,
+        elements: tuple[Pattern, ...] = (),
+        place: ReadFrom | None = None,
+        came_from: ReadFrom | None = None,
     ) -> Pattern:
         """A pattern of a subject and a tuple of patterns, known to be these."""
         made = _new(cls)
@@ -173,6 +187,7 @@ class Pattern:
         _put_elements(made, elements)
         _put_levels(made, _levels_of(value, elements))
         _put_place(made, place)
+        _put_came_from(made, came_from)
         _forget_hash(made, None)
         return made
 
@@ -187,8 +202,8 @@ _new = object.__new__
 _put_identity, _put_labels, _put_properties, _put_subject_levels, _forget_subject_hash = _setters(
     Subject, "identity", "labels", "properties", "levels"
 )
-_put_value, _put_elements, _put_levels, _put_place, _forget_hash = _setters(
-    Pattern, "value", "elements", "levels", "_place"
+_put_value, _put_elements, _put_levels, _put_place, _put_came_from, _forget_hash = _setters(
+    Pattern, "value", "elements", "levels", "_place", "came_from"
 )
 
 

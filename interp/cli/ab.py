@@ -200,9 +200,7 @@ def command(
     if as_json:
         show_json(found.to_json())
     else:
-        from ..redaction import redact
-
-        show(redact(found.table()))
+        show(found.table())
 
 
 def _shown_again(files: tuple[str, ...]) -> Experiment:

@@ -47,6 +47,15 @@ def ask_user(question: str) -> str:
     return line.rstrip("\r\n")
 
 
+def columns() -> int | None:
+    """How wide the terminal is that a question is asked at; None if it does not say."""
+    with suppress(OSError, AttributeError, ValueError):
+        return os.get_terminal_size(sys.stderr.fileno()).columns or None
+    with suppress(OSError), open("/dev/tty", "rb") as terminal:  # noqa: PTH123  # no path of a file
+        return os.get_terminal_size(terminal.fileno()).columns or None
+    return None
+
+
 def _forget_typed_ahead(terminal: int) -> None:
     """Forget what was typed before the question was shown: it answers something else."""
     try:

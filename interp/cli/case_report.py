@@ -13,7 +13,6 @@ from gram import write_atomically
 
 from ..evaluation.cases import Case
 from ..evaluation.testing import CaseResult, junit_xml
-from ..redaction import redact
 from ..replaying import timeline
 from .failures import NO
 from .json_answers import as_json_answer
@@ -80,7 +79,7 @@ class Report:
                 [("\n", ""), _mark(result), (f"  {_line(result.case.name)}", "place"), (place, "")]
             )
             for message in result.messages:
-                show(_indented(redact(message)))
+                show(_indented(message))
             if result.run:
                 for line in lines(timeline(result.run)):
                     show([("    ", ""), *([(line, "")] if isinstance(line, str) else line)])
@@ -140,7 +139,7 @@ def _mark(result: CaseResult) -> tuple[str, str]:
 
 
 def _line(name: str) -> str:
-    return redact(" ".join(name.split()))
+    return " ".join(name.split())
 
 
 def _indented(text: str) -> Styled:

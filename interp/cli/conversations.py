@@ -10,7 +10,6 @@ from gram import Json, counted
 
 from ..errors import StoreError
 from ..machine import Message, call_text
-from ..redaction import redact
 from ..stores import Conversation, RunStore, open_store
 from .file_options import json_option
 from .output import note, show, show_json
@@ -59,7 +58,7 @@ def list_conversations(store: str, before: datetime | None, limit: int, as_json:
         return
     for each, size in found:
         changed = each.changed.astimezone().strftime("%Y-%m-%d %H:%M:%S") if each.changed else ""
-        show(redact(f"{changed}  {size:6}  {each.name}"))
+        show(f"{changed}  {size:6}  {each.name}")
 
 
 @command.command("show")
@@ -84,7 +83,7 @@ def show_conversation(name: str, store: str, before: int | None, limit: int, as_
     for number, each in enumerate(page, first):
         who = f"{each.role.name} {each.speaker}" if each.speaker else each.role.name
         calls = [call_text(call.name, call.arguments) for call in each.tool_calls]
-        show(redact(f"{number:6}  {who}: {' '.join(filter(None, (each.content, *calls)))}"))
+        show(f"{number:6}  {who}: {' '.join(filter(None, (each.content, *calls)))}")
     if first > 0:
         note(f"gram: there are {first} messages before; --before {first} shows them")
 

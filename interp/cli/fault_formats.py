@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from gram import Edit, Fault, Source
 
-from ..redaction import redact
 from .faults_shown import as_text
 from .output import show, show_json
 
@@ -127,7 +126,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 def _show_github(faults: Sequence[Fault]) -> None:
     for each in faults:
-        show(redact(as_github(each)))
+        show(as_github(each))
 
 
 FORMATS: Final[Mapping[str, Callable[[Sequence[Fault]], None]]] = {

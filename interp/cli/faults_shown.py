@@ -5,7 +5,6 @@ from __future__ import annotations
 from gram import Fault, GramDecodeError, Source, syntax_fault
 
 from ..errors import ValidationError
-from ..redaction import REDACTED, redact
 from .failures import Failure, shown
 from .output import Styled, tell
 
@@ -30,29 +29,23 @@ def as_text(fault: Fault) -> Styled:
     """A fault with its place, severity and code, the line it is about, and its hint."""
     place = f"{fault.place}: " if fault.place else ""
     parts = [
-        (redact(place), "place"),
+        (place, "place"),
         (f"{fault.severity}[{fault.code}]", fault.severity),
-        (f" {redact(fault.message)}", ""),
+        (f" {fault.message}", ""),
     ]
     if excerpt := _excerpt(fault):
         line, carets = excerpt.rsplit("\n", 1)
         parts += [(f"\n{line}\n", ""), (carets, "caret")]
     if fault.hint:
-        parts += [("\n  hint: ", "hint"), (redact(fault.hint), "")]
+        parts += [("\n  hint: ", "hint"), (fault.hint, "")]
     return parts
 
 
 def _excerpt(fault: Fault) -> str:
-    """The line of a fault without keys, which are replaced before it is cut."""
+    """The line of a fault, with a mark below it."""
     if not (fault.source and fault.span):
         return ""
     line = fault.source.line_at(fault.span.start)
     start = fault.source.position(fault.span.start)[1] - 1
     end = min(len(line), start + fault.span.end - fault.span.start)
-    before, shown = redact(line[:start]), redact(line)
-    through = before + redact(line[start:end])
-    if not shown.startswith(through):  # a key begins before the fault, or ends behind it
-        while not shown.startswith(before):
-            before = before[:-1]
-        through = before + REDACTED
-    return Source(shown).excerpt(len(before), len(through))
+    return Source(line).excerpt(start, end)

@@ -8,7 +8,7 @@ import click
 
 from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
 
-from ..views import with_counts, without_keys
+from ..views import with_counts
 from .completing import complete_files
 from .file_options import agent_option
 from .inputs import read_document, read_record
@@ -62,7 +62,7 @@ def command(
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):
             tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")
     chosen = form or _SUFFIXES.get(suffix, "mermaid")
-    text = _FORMS[chosen](without_keys(drawing))
+    text = _FORMS[chosen](drawing)
     if chosen == "mermaid" and len(drawing.edges) > _MOST_ARROWS:
         note(f"gram: Mermaid draws at most {_MOST_ARROWS} arrows; --as svg draws them all")
     if out is None:

@@ -18,7 +18,6 @@ from ..execution import (
 )
 from ..json_text import read_json
 from ..machine import AgentResponse, State, Status, ToolInvocation, frame_at, says_result
-from ..redaction import RedactedStream
 from ..running import Run
 from .failures import Failure, exit_code_of, shown
 from .output import show_json_line
@@ -47,13 +46,10 @@ class JsonAnswers(Terminal):
     ) -> AgentResponse:
         """Continue a run to its end and print its answer; see `Terminal`."""
         self._run = run
-        words = RedactedStream()
         for each in self.watched(run, words=self._is_streaming):
-            if not isinstance(each, TextDelta):
-                self._tell_text(words.rest())
             match each:
                 case TextDelta() if says_result(run.state, each.at):
-                    self._tell_text(words.feed(each.text))
+                    self._tell("text", {"text": each.text})
                 case ToolStarted():
                     call = each.call
                     what = {"tool": call.name, "arguments": _value(call.arguments)}
@@ -113,10 +109,6 @@ class JsonAnswers(Terminal):
 
     def _print_answer(self, answer: dict[str, Json]) -> None:
         show_json_line({"type": "answer", **answer} if self._is_streaming else answer)
-
-    def _tell_text(self, text: str) -> None:
-        if text:
-            self._tell("text", {"text": text})
 
     def _tell(self, kind: str, what: dict[str, Json]) -> None:
         if self._is_streaming:

@@ -8,7 +8,6 @@ import click
 
 from gram import did_you_mean
 
-from ..redaction import redact
 from ..stores import open_store
 from .failures import Refused
 from .file_options import json_option
@@ -51,7 +50,7 @@ def list_limits(store: str, as_json: bool) -> None:
         )
         return
     for name, now in found.items():
-        show(redact(f"{name}  {', '.join(_parts(now))}"))
+        show(f"{name}  {', '.join(_parts(now))}")
     if not found:
         note("gram: there are no limits")
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol
 from gram import decode, write_atomically
 
 from ..models.providers import user_folder
-from ..redaction import redact
 
 if TYPE_CHECKING:
     from .prompting import Prompt
@@ -103,8 +102,8 @@ def _history() -> list[str]:
 
 
 def _keep_history(entries: list[str]) -> None:
-    """Write the last messages, redacted, to a file that only the user can read."""
-    lines = [redact(each).replace("\n", _LINE_BREAK) for each in entries[-_MOST_ENTRIES:] if each]
+    """Write the last messages to a file that only the user can read."""
+    lines = [each.replace("\n", _LINE_BREAK) for each in entries[-_MOST_ENTRIES:] if each]
     path = history_path()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomically(path, "".join(f"{line}\n" for line in lines), private=True)

@@ -8,7 +8,7 @@ import os
 import click
 
 from ..models.providers import OFFLINE, Provider, known_providers
-from ..redaction import redact_error
+from ..secrets import without_userinfo
 from .output import show
 
 
@@ -28,12 +28,12 @@ def command(as_json: bool) -> None:
     rows.append((OFFLINE.provider, "needs no key", f"built in: {OFFLINE}, or --offline"))
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     for name, key, address in rows:
-        show(redact_error(f"{name:{widths[0]}}  {key:{widths[1]}}  {address}"))
+        show(f"{name:{widths[0]}}  {key:{widths[1]}}  {address}")
 
 
 def address_of(provider: Provider) -> str:
-    """The address that requests to a provider go to; it may have a password."""
-    return os.environ.get(provider.base_url_variable) or provider.base_url
+    """The address that requests to a provider go to, without user and password."""
+    return without_userinfo(os.environ.get(provider.base_url_variable) or provider.base_url)
 
 
 def _key(provider: Provider) -> str:
@@ -45,7 +45,7 @@ def _key(provider: Provider) -> str:
 def _as_json(provider: Provider) -> dict[str, str | bool | None]:
     return {
         "provider": provider.name,
-        "address": redact_error(address_of(provider)),
+        "address": address_of(provider),
         "key": provider.key,
         "keyIsSet": bool(provider.key and os.environ.get(provider.key)),
     }

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, Union
 
 import click
 
@@ -21,14 +20,6 @@ from gram import visible
 
 if TYPE_CHECKING:
     from gram import Json
-
-_INVISIBLE_LETTERS = (
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-    "\U000e0100-\U000e01ef]"
-)
-"""Characters that Unicode calls printable although they are invisible: grapheme joiners, fillers,
-variation selectors and the empty Braille pattern."""
-
 
 _loudness = 0
 
@@ -113,11 +104,11 @@ def tell(text: Styled) -> None:
 
     Where standard error cannot be written, nobody can be told, and the command goes on.
     """
-    from ..redaction import redact_error  # imported late: commands that go well tell nothing
+    from ..secrets import without_keys  # imported late: commands that go well tell nothing
 
     parts = [(text, "")] if isinstance(text, str) else text
     with suppress(OSError):
-        show([(redact_error(part), style) for part, style in parts], err=True)
+        show([(without_keys(part), style) for part, style in parts], err=True)
 
 
 def is_quiet() -> bool:
@@ -142,55 +133,20 @@ def detail(text: Styled) -> None:
         tell(text)
 
 
-_USERS: Final = frozenset({"arguments", "expected", "input", "result", "value"})
-"""The names of what is JSON of users and models in ours."""
-
-
 def show_json(value: Json) -> None:
-    """Print a value as JSON on standard output, without keys."""
+    """Print a value as JSON on standard output."""
     show(_json_text(value, indent=2))
 
 
 def show_json_line(value: Json) -> None:
-    """Print a value as JSON on one line of standard output, without keys."""
+    """Print a value as JSON on one line of standard output."""
     show(_json_text(value))
 
 
 def _json_text(value: Json, indent: int | None = None) -> str:
-    from ..redaction import is_plain_word, redacted_json, redactor
-
-    redact = redactor()
-
-    def without_keys(value: Json, *, is_ours: bool = True) -> Json:
-        """Names of ours are plain words, and stay; those that users and models chose do not."""
-        if not is_ours:
-            return json.loads(redacted_json(json.dumps(value), redact))
-        if isinstance(value, dict):
-            return {
-                name: without_keys(each, is_ours=name not in _USERS) for name, each in value.items()
-            }
-        return [*map(without_keys, value)] if isinstance(value, list) else value
-
-    if redact is str:
-        return json.dumps(value, ensure_ascii=False, indent=indent)
-    text = json.dumps(without_keys(value), ensure_ascii=False, indent=indent)
-    return redacted_json(text, redact, keeps=is_plain_word)
-
-
-def for_question(text: str) -> str:
-    """Escape every invisible character of a text, so that people see what they approve.
-
-    >>> print(for_question("pay\\u200bBob\\nnow"))
-    pay\\u200bBob\\nnow
-    """
-    visible = "".join(char if char.isprintable() else _escape(char) for char in text)
-    return re.sub(_INVISIBLE_LETTERS, lambda match: _escape(match[0]), visible)
+    return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def without_surrogates(text: str) -> str:
     """Replace the lone surrogates in a text, which cannot be encoded, with question marks."""
     return text.encode(errors="replace").decode()
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape", "surrogatepass").decode()

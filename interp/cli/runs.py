@@ -11,7 +11,6 @@ from attrs import evolve
 
 from gram import Json, counted
 
-from ..redaction import redact
 from ..stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
 from . import steering
 from .completing import complete_agent, complete_files
@@ -83,7 +82,7 @@ def list_runs(store: str, as_json: bool, limit: int | None, **filters: Any) -> N
             return
         shown = found if limit else found[:_MOST]
         for line in _table(shown):
-            show(redact(line))
+            show(line)
         if len(found) > len(shown):
             note(f"gram: there are more than {_MOST} runs; --limit shows more, filters fewer")
 
@@ -168,7 +167,7 @@ def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | 
     if as_json:
         show_json({**_row_json(row), **shown.timeline().to_json(), "status": row.status})
         return
-    show(redact(next(_table([row]))))
+    show(next(_table([row])))
     for line in lines(shown.timeline()):
         show(line)
 

@@ -10,7 +10,6 @@ from lenses_ext import Model
 from ..errors import ConfigurationError
 from ..machine import CallModel, Effect, Event, ModelReplied, Usage
 from ..models import price_of_reply, shown_price
-from ..redaction import redact
 
 
 class Spending:
@@ -45,7 +44,7 @@ class Spending:
         if len(known) == len(prices):
             return f", about ${shown_price(sum(known, Decimal(0)))}" if known else ""
         servers = dict.fromkeys(reply.server for _, reply in self._replies if reply.server)
-        return f", cost unknown at {' and '.join(map(redact, servers))}" if servers else ""
+        return f", cost unknown at {' and '.join(servers)}" if servers else ""
 
     def _prices(self) -> Iterator[Decimal | None]:
         for model, reply in self._replies:

@@ -12,8 +12,9 @@ from contextlib import suppress
 from itertools import cycle
 from typing import Any, Final, TextIO
 
-from ..redaction import redact_error
-from .output import for_question, without_surrogates
+from ..secrets import without_keys
+from ..visible_text import visible_text
+from .output import without_surrogates
 
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES: Final = "|/-\\"
@@ -139,7 +140,7 @@ class _Aside:
 
 
 def _shown(text: str) -> str:
-    return without_surrogates(for_question(redact_error(text)))
+    return without_surrogates(visible_text(without_keys(text)))
 
 
 def _fitting(text: str, room: int) -> str:

@@ -10,8 +10,8 @@ import click
 from gram import GramError, Json
 
 from ..json_text import read_json
-from ..redaction import redact
 from ..stores import StoredRun, open_store
+from .asking import columns
 from .completing import complete_files
 from .file_options import agent_option, json_option
 from .options import RunningOptions, options_of
@@ -21,7 +21,7 @@ from .replay import replay_options, show_again
 from .store_option import named_run, run_argument, shown_address, store_option
 
 if TYPE_CHECKING:
-    from ..machine import Ask, At
+    from ..machine import Ask, At, State
     from ..workers import Decision
 
 
@@ -112,6 +112,7 @@ def decide(
     --allow runs it again, --result says what it gave, gram runs cancel gives the run up. After the
     answers, gram runs resume goes on with the run.
     """
+    from ..machine import path_of_names, question_text
     from ..workers import decide_run
 
     with open_store(store, must_exist=True) as opened:
@@ -120,26 +121,31 @@ def decide(
         if given and all_of_them:
             raise click.UsageError("--all answers each call: leave out --allow, --deny, --result")
         if given or all_of_them:
-            waiting = decide_run(opened, run, given or all_of_them == "allow")
-        else:
-            waiting = opened.recorded(run).state.asks
+            decide_run(opened, run, given or all_of_them == "allow")
+        state = opened.recorded(run).state
         status = opened.row(run).status
+    waiting = state.asks
     if as_json:
-        show_json([_ask_json(ask) for ask in waiting])
+        show_json([_ask_json(state, ask) for ask in waiting])
         return
     for ask in waiting:
         may_have_run = "  (may have run already)" if ask.may_have_run else ""
-        call = f"{ask.name} {ask.arguments}"
-        show(redact(f"{'.'.join(map(str, ask.at))}  {call}{may_have_run}"))
+        place = path_of_names(state, ask.at)
+        call = question_text(ask.name, ask.args, place, width=columns())
+        name, *arguments = call.split("\n")
+        show("\n".join([f"{'.'.join(map(str, ask.at))}  {name}{may_have_run}", *arguments]))
     if not waiting and (given or all_of_them):
         note(f"gram: run {run} waits for no more approval; gram runs resume goes on with it")
     elif not waiting:
         note(f"gram: run {run} is {status}, and waits for no approval")
 
 
-def _ask_json(ask: Ask) -> dict[str, Json]:
+def _ask_json(state: State, ask: Ask) -> dict[str, Json]:
+    from ..machine import path_of_names
+
     return {
         "at": list(ask.at),
+        "place": list(path_of_names(state, ask.at)),
         "tool": ask.name,
         "arguments": ask.args,
         "may_have_run": ask.may_have_run,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import StoreError
-from ..redaction import redact_error
+from ..secrets import without_userinfo
 from .completing import complete_files
 
 if TYPE_CHECKING:
@@ -126,5 +126,6 @@ def expect_store(store: str | None, conversation: str | None, options: TalkOptio
 
 
 def shown_address(store: str) -> str:
-    """The address of a store without its password."""
-    return redact_error(store)
+    """The address of a store without user and password, also where they are parameters."""
+    bare = r"\b(?:user|password)\s*=\s*(?:'(?:\\.|[^'\\])*'|[^\s&]*)\s*&?"
+    return re.sub(bare, "", without_userinfo(store))

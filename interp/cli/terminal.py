@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from gram import counted
+from gram import Pattern, counted
 
 from ..errors import AgentError, ReplayError
 from ..execution import (
@@ -25,6 +26,7 @@ from ..execution import (
     ToolStarted,
 )
 from ..machine import (
+    AgentFrame,
     AgentResponse,
     Ask,
     At,
@@ -34,18 +36,19 @@ from ..machine import (
     call_text,
     frame_at,
     is_of_plain_agent,
+    path_of_names,
+    question_text,
     response,
     says_result,
 )
 from ..programs import names_of_models
-from ..redaction import RedactedStream, redact
 from ..reprs import shortened
 from ..running import Run
-from .asking import NoTerminal, ask_user
+from ..visible_text import visible_text
+from .asking import NoTerminal, ask_user, columns
 from .failures import Failure
 from .output import (
     Styled,
-    for_question,
     is_quiet,
     is_verbose,
     is_within_line,
@@ -59,13 +62,13 @@ from .spinner import Spinner
 if TYPE_CHECKING:
     from ..replaying import Replay
 
-_LONGEST_QUESTION = 1000  # characters; the user can ask to see the rest
+_LONGEST_ARGUMENT = 500  # characters in a question; the user can ask to see the rest
 _LONGEST_RESULT = 500
 _DENIED = "denied, not run"  # what the model is told of a call that the policy or the user refused
 _ANSWERS = """y  run this call
 n  do not run it, and tell the model so (Enter does the same)
-always  run this and all other calls of this tool by this agent, until the command ends
-never   run no call of this tool by this agent, until the command ends"""
+always  run this and all other calls of this tool from this place, until the command ends
+never   run no call of this tool from this place, until the command ends"""
 
 
 def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
@@ -141,9 +144,8 @@ class Terminal:
         self.calls: list[ToolInvocation] = []
         self._most = None if is_debugging or is_verbose() else _LONGEST_RESULT
         self._spinner = Spinner(is_wanted=not (is_debugging or is_quiet()))
-        self._always: dict[tuple[str, str], Answer] = {}
+        self._always: dict[tuple[object, ...], Answer] = {}
         self._run: Run | Replay | None = None
-        self._words = RedactedStream()
         self._is_within_line = False
         self._failure: OSError | None = None
         self.unrecorded: AgentError | None = None
@@ -177,7 +179,7 @@ class Terminal:
                 case TextDelta():
                     said = (said if each.at == said_at else "") + each.text
                     said_at = each.at
-                    self._print(self._words.feed(each.text), nl=False)
+                    self._print(each.text, nl=False)
                     self._is_within_line = True
                 case SaidBeforeCalls() if self._is_within_line:
                     self.end_line()
@@ -212,7 +214,7 @@ class Terminal:
                     if self._is_within_line:
                         self.end_line()
                     elif not said or is_of_plain_agent(said_at) or said != each.response.content:
-                        self._print(redact(each.response.content))
+                        self._print(each.response.content)
                     for problem in (unkept, self._failure, self.unrecorded):
                         if problem is not None:
                             raise problem
@@ -236,9 +238,8 @@ class Terminal:
         """End the line of the model's words, if one has begun, and the spinner's."""
         self._spinner.stop()
         if self._is_within_line:
-            rest = self._words.rest()
-            if rest or is_within_line() or not _is_at_terminal():
-                self._print(rest)
+            if is_within_line() or not _is_at_terminal():
+                self._print("")
             self._is_within_line = False
 
     def _print(self, text: str, *, nl: bool = True) -> None:
@@ -254,29 +255,31 @@ class Terminal:
         Without a terminal it is denied, or stays open if the run is recorded.
         """
         self.end_line()
-        asker = frame_at(self._run.state, ask.at).name if self._run else ""
-        whose = (asker, ask.name)
+        place: tuple[str, ...] = ()
+        by: Pattern | None = None
+        if self._run is not None:
+            frame = frame_at(self._run.state, ask.at)
+            place = path_of_names(self._run.state, ask.at)
+            by = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
+        whose = (place, by, ask.name)
         if not ask.may_have_run and (always := self._always.get(whose)) is not None:
             return always
-        is_inside = self._run is not None and not is_of_plain_agent(ask.at)
-        by = without_surrogates(for_question(f" for {asker}")) if is_inside else ""
         if ask.may_have_run:
             tell("this call had begun when the run ended: it may have run already")
-        call = without_surrogates(for_question(redact(call_text(ask.name, ask.args))))
-        hidden = len(call) - _LONGEST_QUESTION
+        shown = partial(question_text, ask.name, ask.args, place, width=columns())
+        question, whole = shown(most=_LONGEST_ARGUMENT), shown()
         while True:
-            shown, choices = call, "y/N/always/never"
-            if hidden > 0:
-                shown = f"{call[:_LONGEST_QUESTION]}… ({counted(hidden, 'more character')})"
-                choices += ", v to view it whole"
+            is_cut = question != whole
+            choices = "y/N/always/never" + (", v to view it whole" if is_cut else "")
             try:
-                answer = ask_user(f"Run {shown}{by}? [{choices}]: ")
+                answer = ask_user(without_surrogates(f"Run {question}\n[{choices}]: "))
             except KeyboardInterrupt:
                 tell("")  # what follows is not on the line of the question
                 raise
             except NoTerminal:
                 if self._is_kept:
                     return None
+                call = without_surrogates(visible_text(call_text(ask.name, ask.args)))
                 tell(f"{call}: denied, because there is no terminal to ask at")
                 return "nobody is there to approve it"
             match answer.strip().lower():
@@ -288,7 +291,7 @@ class Terminal:
                     return self._always.setdefault(whose, True)
                 case "never":
                     return self._always.setdefault(whose, "the user never allows this tool")
-                case "v" | "view" if hidden > 0:
-                    hidden = 0
+                case "v" | "view" if is_cut:
+                    question = whole
                 case _:
                     tell(_ANSWERS)

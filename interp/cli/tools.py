@@ -17,7 +17,6 @@ from lenses_ext import (
 )
 
 from ..programs import the_tools
-from ..redaction import redact
 from ..tools import ToolLibrary, explain_binding
 from .completing import complete_files, complete_tools
 from .diffs import show_diff
@@ -99,7 +98,7 @@ def command(
         rows.extend({"file": file, **row} for row in of_file)
         if not as_json:
             if several:
-                show([(redact(f"{file}:"), "place")])
+                show([(f"{file}:", "place")])
             _print(of_file)
         return {"code": NO if any(row.get("problem") for row in of_file) else 0}
 
@@ -162,7 +161,7 @@ def _print(rows: list[dict[str, Json]]) -> None:
     for row in rows:
         mark = [f"{'binds' if row['binds'] else 'does not bind':13}"] if "binds" in row else []
         signature = " ".join(row["signature"].split())
-        show(redact("  ".join([f"{row['name']:{width}}", *mark, signature])))
+        show("  ".join([f"{row['name']:{width}}", *mark, signature]))
         if row.get("problem"):
             for line in row["problem"].splitlines():
-                show(redact(f"{'':{width}}  {line}"))
+                show(f"{'':{width}}  {line}")

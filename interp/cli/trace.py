@@ -12,9 +12,9 @@ from gram import counted
 from ..json_text import read_json, write_json
 from ..machine import Usage, call_text
 from ..models import shown_price
-from ..redaction import redact, redactor
 from ..replaying import Entry, ShownRun, Timeline, follow, round_name
 from ..reprs import shortened
+from ..visible_text import visible_text
 from .completing import complete_files
 from .file_options import json_option
 from .inputs import read_record
@@ -139,19 +139,18 @@ def summary(found: Timeline) -> str:
         _cost(found),
         "" if found.seconds is None else f"{found.seconds:.2f} s",
     ]
-    return redact(" · ".join(filter(None, parts)))
+    return " · ".join(filter(None, parts))
 
 
 def _reason(stopped: str) -> str:
     """What stopped a run, on one line; hints are for whoever ran it."""
-    return _shortened(redact(stopped.partition("\n")[0].rstrip(":")))
+    return _shortened(stopped.partition("\n")[0].rstrip(":"))
 
 
 class _Lines:
-    """How the entries of a timeline are shown, without the keys that are known now."""
+    """How the entries of a timeline are shown."""
 
     def __init__(self, found: Timeline) -> None:
-        self._clean = redactor()
         widths = (len(self._position(each)) for each in found.in_order)
         self._width = max((each for each in widths if each <= _WIDEST), default=0) + 1
 
@@ -165,14 +164,14 @@ class _Lines:
         """The line of an entry: where, when, how long, and what."""
         began = "" if entry.started is None else f"+{entry.started:.2f}"
         took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
-        who = f"{self._clean(entry.who)}: " if by_whom and not entry.is_frame else ""
+        who = f"{entry.who}: " if by_whom and not entry.is_frame else ""
         place = (
             f"{self._position(entry):<{self._width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
         )
         return [(place, ""), *self._what(entry)]
 
     def _position(self, entry: Entry) -> str:
-        return self._clean(".".join(map(str, entry.at)))
+        return ".".join(map(str, entry.at))
 
     def _what(self, entry: Entry) -> list[tuple[str, str]]:
         match entry.kind:
@@ -181,14 +180,15 @@ class _Lines:
             case "change":
                 return [(f"resumed with {self._changes(entry.arguments or '{}')}", "")]
             case "each":
-                return [(f"{self._clean(entry.name)}: the list is empty", "")]
+                return [(f"{entry.name}: the list is empty", "")]
             case "stop":
                 return [("stopped: ", ""), (self._short(entry.error or ""), "failed")]
         if entry.is_frame:
             return self._frame(entry)
-        named = self._short(call_text(entry.name, self._clean(entry.arguments or "{}")))
+        named = self._short(call_text(entry.name, entry.arguments or "{}"))
         match entry.how:
             case "asked":
+                named = visible_text(named)
                 if entry.may_have_run:
                     return [(f"may have run already, asks whether to run again: {named}", "")]
                 return [(f"waits for approval of {named}", "")]
@@ -206,7 +206,7 @@ class _Lines:
         parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
         parts += filter(None, [_cost(entry)])
         name = round_name(entry) if entry.kind == "round" else entry.name
-        line = f"{self._clean(name)} ({', '.join(parts)})"
+        line = f"{name} ({', '.join(parts)})"
         if entry.is_open:
             return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
         if entry.how == "done":
@@ -242,7 +242,7 @@ class _Lines:
         return [(" ".join(filter(None, ("model:", said, calls, used, where))), ""), *cut]
 
     def _short(self, text: str, most: int = _LONGEST) -> str:
-        return _shortened(self._clean(text), most)
+        return _shortened(text, most)
 
 
 def _cost(found: Entry | Timeline) -> str:

@@ -13,7 +13,14 @@ from gram import GramError
 
 from ..errors import RunTakenError, ValidationError
 from ..machine import State, Status, interrupted_context
-from ..records import RecordedRun, RunFile, Session, is_recorded, load_run
+from ..records import (
+    RecordedRun,
+    RunFile,
+    Session,
+    has_nothing_begun,
+    is_recorded,
+    load_run,
+)
 from .options import RunningOptions
 from .output import tell
 from .output_files import TURN
@@ -39,7 +46,7 @@ class UnfinishedTurn:
     def __init__(self, path: str, session: Session) -> None:
         self.path = Path(path + TURN)
         self._name = Path(path).name
-        if not self.path.exists():
+        if not self.path.exists() or has_nothing_begun(self.path):
             return
         kept = None if is_recorded(self.path) else _loaded(self.path)
         if kept and not kept.steps:
@@ -120,6 +127,6 @@ def expect_session_of(run: RecordedRun, session: Session, path: Path) -> None:
     """
     if not is_of(run, session):
         raise ValidationError(
-            f"{path.name}: the conversation has gone on since this turn was left, and is not "
+            f"{path}: the conversation has gone on since this turn was left, and is not "
             "changed\n  hint: delete the file of the turn to give it up"
         )

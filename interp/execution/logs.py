@@ -1,7 +1,7 @@
-"""Logs what models and tools are sent and what they answer, with secrets redacted.
+"""Logs what models and tools are sent and what they answer, without keys.
 
 ``logging.getLogger("interp")`` is above both. Nothing is formatted unless somebody listens, and
-what is logged is redacted here, so no handler ever sees a key. A tool that raises is a warning,
+keys are replaced here, so no handler ever sees one. A tool that raises is a warning,
 with its traceback; everything else is for debugging.
 """
 
@@ -22,7 +22,7 @@ from ..machine import (
     ToolReturned,
 )
 from ..models import AnyModel
-from ..redaction import redact_error
+from ..secrets import without_keys
 
 _model = logging.getLogger("interp.model")
 _tools = logging.getLogger("interp.tools")
@@ -34,7 +34,7 @@ def log_effect(effect: Effect, model: AnyModel) -> None:
     if isinstance(effect, CallModel) and _model.isEnabledFor(logging.DEBUG):
         _model.debug("request to %s %s", effect.request.model, _shown(model.body(effect.request)))
     elif isinstance(effect, CallTool) and _tools.isEnabledFor(logging.DEBUG):
-        _tools.debug("call %s %s", effect.name, redact_error(effect.arguments))
+        _tools.debug("call %s %s", effect.name, without_keys(effect.arguments))
 
 
 def log_event(event: Event) -> None:
@@ -44,11 +44,11 @@ def log_event(event: Event) -> None:
         cut_off = ", cut off" if event.truncated else ""
         _model.debug("reply (%s%s) %s", usage, cut_off, _shown(_said(event.message)))
     elif isinstance(event, ToolReturned) and _tools.isEnabledFor(logging.DEBUG):
-        _tools.debug("result %s", redact_error(event.result))
+        _tools.debug("result %s", without_keys(event.result))
     elif isinstance(event, CallFailed) and _tools.isEnabledFor(logging.WARNING):
         raised = event.exception
         trace = "" if raised is None else "\n" + "".join(traceback.format_exception(raised))
-        _tools.warning("failed: %s", redact_error(_encodable(event.error + trace.rstrip())))
+        _tools.warning("failed: %s", without_keys(_encodable(event.error + trace.rstrip())))
 
 
 def _encodable(text: str) -> str:
@@ -68,4 +68,4 @@ def _said(message: Message) -> dict[str, object]:
 
 
 def _shown(value: object) -> str:
-    return redact_error(json.dumps(value, ensure_ascii=False, default=str))
+    return without_keys(json.dumps(value, ensure_ascii=False, default=str))

@@ -13,7 +13,6 @@ from ..machine import (
     Message,
     call_text,
 )
-from ..redaction import redact
 from ..reprs import shortened
 
 _MOST_MESSAGES = 100
@@ -37,7 +36,7 @@ def conversation_form(shown: ConversationContext | AgentResponse) -> dict[str, s
         rows.insert(0, _ROW.format("", f"… {counted(len(context) - len(rows), 'message')} before"))
     if isinstance(shown, AgentResponse) and shown.truncated:
         rows.append(_ROW.format("", "… cut off at the length limit"))
-    return {"text/plain": redact(repr(shown)), "text/html": f"<table>{''.join(rows)}</table>"}
+    return {"text/plain": repr(shown), "text/html": f"<table>{''.join(rows)}</table>"}
 
 
 def _row(message: Message) -> str:
@@ -51,4 +50,4 @@ def _row(message: Message) -> str:
 
 
 def _shown(text: str) -> str:
-    return escape(shortened(redact(text), _MOST_TEXT))
+    return escape(shortened(text, _MOST_TEXT))

@@ -28,13 +28,14 @@ from ..machine import (
     Step,
     ToolInvocation,
     call_text,
-    frame_at,
     frames_inside,
     is_of_plain_agent,
+    path_of_names,
     progress_text,
     response,
 )
 from ..reprs import short_repr
+from ..visible_text import visible_text
 
 
 @frozen
@@ -198,5 +199,9 @@ def finished(state: State) -> Finished:
 
 def _asked(state: State, ask: Ask) -> str:
     """A call that waits for approval, with who makes it if that is not the outermost agent."""
-    call = call_text(ask.name, ask.arguments)
-    return call if is_of_plain_agent(ask.at) else f"{call} for {frame_at(state, ask.at).name}"
+    call = visible_text(call_text(ask.name, ask.arguments))
+    return (
+        call
+        if is_of_plain_agent(ask.at)
+        else f"{call} for {'/'.join(path_of_names(state, ask.at))}"
+    )

@@ -45,7 +45,7 @@ from ..machine import (
     Usage,
     frames_inside,
 )
-from ..redaction import is_plain_word, redact, redact_error, redacted_json, redactor
+from ..secrets import without_keys
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
@@ -91,8 +91,7 @@ class Telemetry:
 
     Args:
         tracer_provider: where the spans go; None for the tracer provider of the process.
-        content: whether spans have what was said, and the arguments and results of tools. Keys are
-            redacted in them.
+        content: whether spans have what was said, and the arguments and results of tools.
 
     Raises:
         ConfigurationError: the extra ``gram-agents[telemetry]`` is not installed.
@@ -151,7 +150,7 @@ class Telemetry:
         if description := properties.get("description"):
             attributes[_AGENT_DESCRIPTION] = str(description)
         return self._tracer.start_span(
-            redact(f"invoke_agent {name}"), context=within, attributes=_without_keys(attributes)
+            f"invoke_agent {name}", context=within, attributes=attributes
         )
 
     def within(self, span: Span) -> Any:
@@ -166,10 +165,10 @@ class Telemetry:
         else:
             name, kind = f"execute_tool {effect.name}", self._trace.SpanKind.INTERNAL
         with self._tracer.start_as_current_span(
-            redact(name),
+            name,
             context=within,
             kind=kind,
-            attributes=_without_keys(self._asked(effect)),
+            attributes=self._asked(effect),
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
@@ -185,14 +184,14 @@ class Telemetry:
             case ModelReplied():
                 _set_usage(span, event.usage)
                 if event.served_model:
-                    span.set_attribute(_SERVED_MODEL, redact(event.served_model))
+                    span.set_attribute(_SERVED_MODEL, event.served_model)
                 _set_server(span, event.server)
                 if event.finish_reason:
-                    span.set_attribute(_FINISH_REASONS, [redact(event.finish_reason)])
+                    span.set_attribute(_FINISH_REASONS, [event.finish_reason])
                 if self._content:
                     span.set_attribute(_OUTPUT, _messages([event.message], event.finish_reason))
             case ToolReturned() if self._content:
-                span.set_attribute(_RESULT, redacted_json(event.result, redactor()))
+                span.set_attribute(_RESULT, event.result)
             case CallFailed():
                 self.failed(span, event.exception, event.error)
 
@@ -213,7 +212,7 @@ class Telemetry:
             kind: what kind of error it is, where there was no exception.
         """
         span.set_attribute(_ERROR, type(error).__qualname__ if error else kind)
-        words = redact_error(said or str(error)) if self._content else None
+        words = without_keys(said or str(error)) if self._content else None
         span.set_status(self._trace.StatusCode.ERROR, words)
 
     def _asked(self, effect: CallModel | CallTool) -> dict[str, Any]:
@@ -223,8 +222,7 @@ class Telemetry:
                 _TOOL: effect.name,
                 _TOOL_TYPE: "function",
             }
-            given = redacted_json(effect.arguments, redactor())
-            return found | ({_ARGUMENTS: given} if self._content else {})
+            return found | ({_ARGUMENTS: effect.arguments} if self._content else {})
         request = effect.request
         found = {
             _OPERATION: "chat",
@@ -349,20 +347,7 @@ def _messages(messages: Any, finish_reason: str = "") -> str:
 
 
 def _json(value: Json) -> str:
-    return redacted_json(write_json(value), redactor(), keeps=is_plain_word)
-
-
-def _without_keys(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a span without keys, which programs and servers may have anywhere."""
-    clean = redactor()
-    return {
-        name: clean(value)
-        if isinstance(value, str)
-        else [clean(each) if isinstance(each, str) else each for each in value]
-        if isinstance(value, list)
-        else value
-        for name, value in attributes.items()
-    }
+    return write_json(value)
 
 
 def _message(message: Message) -> dict[str, Json]:
@@ -381,8 +366,7 @@ def _message(message: Message) -> dict[str, Json]:
 
 
 def _arguments(text: str) -> Json:
-    clean = redacted_json(text, redactor())  # its names too, unlike those that are ours
     try:
-        return read_json(clean)
+        return read_json(text)
     except ValueError:
-        return clean
+        return text

@@ -43,6 +43,7 @@ from ..machine import (
 from ..models import AnyModel, LanguageModel, connect_model, one_of, read_reply
 from ..programs import models_of
 from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools, is_async
+from .door import DeltasWithoutKeys, event_without_keys
 from .logs import log_effect
 from .observations import TextDelta, ToolProgress
 
@@ -144,6 +145,9 @@ class LiveWorld:
     async def perform(self, effect: Effect, report: Report | None) -> Event:
         """Perform an effect; what blocks runs in a thread."""
         log_effect(effect, self.model)
+        return event_without_keys(await self._performed(effect, report))
+
+    async def _performed(self, effect: Effect, report: Report | None) -> Event:
         match effect:
             case CallModel():
                 with _failing_as("model", ModelError):
@@ -174,6 +178,7 @@ class LiveWorld:
         if report is None:
             return read_reply(await self.model.acomplete(request), request)
         words: list[str] = []
+        deltas = DeltasWithoutKeys()
         whole = None
         pieces = self.model.astream(request)
         try:
@@ -182,10 +187,13 @@ class LiveWorld:
                     whole = piece
                 elif piece:
                     words.append(piece)
-                    report(TextDelta(effect.at, piece))
+                    for delta in deltas.take(TextDelta(effect.at, piece)):
+                        report(delta)
         finally:
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
+        for delta in deltas.rest():
+            report(delta)
         return read_reply("".join(words) if whole is None else whole, request)
 
     async def _answer(self, ask: Ask) -> Answer:

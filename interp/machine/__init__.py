@@ -55,6 +55,7 @@ from .readings import (
     frames_inside,
     interrupted_context,
     is_of_plain_agent,
+    path_of_names,
     pending,
     response,
     says_result,
@@ -62,7 +63,7 @@ from .readings import (
 )
 from .requests import answer_schema_of
 from .run_context import RunContext
-from .shown_calls import call_text, progress_text
+from .shown_calls import call_text, progress_text, question_text
 from .state import State
 
 __all__ = [
@@ -129,8 +130,10 @@ __all__ = [
     "interrupted_context",
     "is_handover",
     "is_of_plain_agent",
+    "path_of_names",
     "pending",
     "progress_text",
+    "question_text",
     "response",
     "resume",
     "says_result",

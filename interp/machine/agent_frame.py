@@ -200,7 +200,8 @@ def resumed(run: RunContext, frame: AgentFrame, event: Resumed) -> AgentTaken:
             ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
             frame = frame.with_waiting(_index(part.at), ask)
         elif isinstance(part, Ask) and event.policy:
-            decision = decision_about(run, part, frame.agent)
+            tool = offers_of(run.program, frame.agent).by_name[part.name].spec
+            decision = decision_about(run, part, frame.agent, tool)
             if decision != "ask":
                 event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
                 run, frame, more = decided(run, frame, event_of_it)

@@ -21,7 +21,8 @@ from pyrsistent import PMap, pmap
 from gram import Pattern, Subject, expect
 
 from ..errors import ValidationError
-from ..json_text import Json, write_json
+from ..json_text import Json
+from .compared_arguments import fits_glob
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 
@@ -59,9 +60,12 @@ class ApprovalRule:
 
     Attributes:
         decision: what happens to the calls it fits: ``allow``, ``ask`` or ``deny``.
-        tool: a glob for the tool's name, ``*`` for any; ``agent/tool`` for the calls of one agent.
-        arguments: globs for arguments by name, all of which have to fit. A text is compared as it
-            is, any other value as compact JSON; an argument that is not there fits no glob.
+        tool: a glob for the tool's name, ``*`` for any; ``agent/tool`` for the calls of one agent
+            or workflow: names have no ``/``.
+        arguments: globs for arguments by name, all of which have to fit. Values are compared, not
+            how they are written: ``100`` fits 100.0 and 1e2. A glob sees a text as it is, a number
+            without exponent, and what has parts as compact JSON. An argument that is not there
+            fits no glob.
 
     Raises:
         ValidationError: a part is not what it should be.
@@ -71,11 +75,16 @@ class ApprovalRule:
     tool: str = field(default="*", validator=_glob)
     arguments: PMap[str, str] = field(factory=pmap, converter=_texts)
 
-    def fits(self, tool: str, args: Mapping[str, Json], by: str = "") -> bool:
-        """Whether the rule applies to a call, by an agent or workflow of that name."""
-        fits = fnmatchcase(tool, self.tool) or fnmatchcase(f"{by}/{tool}", self.tool)
-        return fits and all(
-            name in args and fnmatchcase(_as_text(args[name]), glob)
+    def fits(self, tool: str, args: Mapping[str, Json], by: str = "", schema: Json = None) -> bool:
+        """Whether the rule applies to a call, see `ApprovalPolicy.decide`."""
+        agent, slash, name = self.tool.partition("/")
+        if not slash:
+            agent, name = "*", self.tool
+        if not fnmatchcase(tool, name) or not fnmatchcase(by, agent):
+            return False
+        types = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
+        return all(
+            name in args and fits_glob(glob, args[name], types.get(name), schema)
             for name, glob in self.arguments.items()
         )
 
@@ -103,10 +112,20 @@ class ApprovalPolicy:
     rules: tuple[ApprovalRule, ...] = field(default=(), converter=_rules)
     otherwise: Decision = field(default="allow", validator=_known)
 
-    def decide(self, tool: str, args: Mapping[str, Json], by: str = "") -> Decision:
-        """What happens to a call, by an agent or workflow of that name."""
+    def decide(
+        self, tool: str, args: Mapping[str, Json], by: str = "", schema: Json = None
+    ) -> Decision:
+        """What happens to a call.
+
+        Args:
+            tool: the name of the tool.
+            args: its arguments.
+            by: the name of the agent or workflow that calls it.
+            schema: the JSON Schema of its parameters. Where it takes texts as numbers, moments
+                or UUIDs, texts are compared as these.
+        """
         for rule in self.rules:
-            if rule.fits(tool, args, by):
+            if rule.fits(tool, args, by, schema):
                 return rule.decision
         return self.otherwise
 
@@ -164,7 +183,3 @@ def _properties(pattern: Pattern, known: set[str]) -> dict[str, Any]:
             f"known: {', '.join(sorted(known))}"
         )
     return given
-
-
-def _as_text(value: Json) -> str:
-    return value if isinstance(value, str) else write_json(value)

@@ -79,7 +79,8 @@ def checked_call(
         return ToolInvocation(name, given, error=refused(name, error))
     if offer.use == "inside" and len(frame.place) > DEEPEST:
         return ToolInvocation(name, args, error=_TOO_DEEP)
-    decision = run.policy.decide(name, args, by=frame.agent.value.identity)
+    by, schema = frame.agent.value.identity, parameters_of(tool).schema
+    decision = run.policy.decide(name, args, by=by, schema=schema)
     if decision == "deny":
         return ToolInvocation(name, args, error=denied(FORBIDDEN))
     effect = CallTool if decision == "allow" else Ask
@@ -122,10 +123,10 @@ def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
 _check_result = memo(_result_check)
 
 
-def decision_about(run: RunContext, ask: Ask, by: Pattern) -> Decision:
-    """What the policy decides of a call that is asked about by an agent or workflow."""
-
-    return run.policy.decide(ask.name, ask.args, by=by.value.identity)
+def decision_about(run: RunContext, ask: Ask, by: Pattern, tool: Pattern) -> Decision:
+    """What the policy decides of a call of a tool that is asked about by an agent or workflow."""
+    schema = parameters_of(tool).schema
+    return run.policy.decide(ask.name, ask.args, by=by.value.identity, schema=schema)
 
 
 def denied(reason: str) -> str:

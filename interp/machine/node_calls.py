@@ -39,7 +39,8 @@ def begun_use(
         return Begin(place, used, given, kept)
     args = _arguments(used, given)
     tool = used.value.identity
-    decision = run.policy.decide(tool, args, by=frame.workflow.value.identity)
+    by, schema = frame.workflow.value.identity, parameters_of(tool_spec_of(used)).schema
+    decision = run.policy.decide(tool, args, by=by, schema=schema)
     if decision == "deny":
         raise ValidationError(denied(FORBIDDEN))
     effect = CallTool if decision == "allow" else Ask

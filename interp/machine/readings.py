@@ -11,7 +11,7 @@ from ..json_text import write_json
 from .agent_frame import told
 from .call_checks import INTERRUPTED
 from .effects import Ask, At, CallModel, CallTool, Effect
-from .frames import AgentFrame, Frame, Status, WorkflowFrame
+from .frames import AgentFrame, Called, Frame, Status, WorkflowFrame
 from .happened import FrameBegun
 from .messages import AgentResponse, ConversationContext, ToolInvocation
 from .requests import answer_of
@@ -75,6 +75,26 @@ def frame_at(state: State, at: At) -> Frame:
     while (inner := frame.inner(at)) is not None:
         frame = inner
     return frame
+
+
+def path_of_names(state: State, at: At) -> tuple[str, ...]:
+    """Who acts at a position, by its place in the program: names from the outermost on.
+
+    Turns, rounds and items of lists are no part of it. An agent inside is named as it was called, a
+    step as its node. Who speaks there under another name, such as after a handover, comes last.
+    """
+    frame = state.frame
+    names = [state.agent.value.identity]
+    while (inner := frame.inner(at)) is not None:
+        if isinstance(frame, WorkflowFrame):
+            node = frame.node_at(at)
+            assert node is not None, "the frame inside is that of a node"
+            names.append(node[0])
+        else:
+            called = (each for _, each in frame.waiting if isinstance(each, Called))
+            names.append(next(each.call.name for each in called if each.frame is inner))
+        frame = inner
+    return tuple(names) if frame.name == names[-1] else (*names, frame.name)
 
 
 def response(state: State) -> AgentResponse:

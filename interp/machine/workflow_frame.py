@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 from attrs import evolve
 from pyrsistent import pmap
 
-from lenses_ext import FlowArrow, FlowNode, Workflow, is_tool, workflow_of
+from lenses_ext import FlowArrow, FlowNode, Workflow, is_tool, tool_spec_of, workflow_of
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
@@ -136,7 +136,9 @@ def resumed(run: RunContext, frame: WorkflowFrame, event: Resumed) -> WorkflowTa
     new: list[New] = []
     for part in frame.parts:
         if isinstance(part, Ask) and event.policy:
-            decision = decision_about(run, part, frame.workflow)
+            name, _ = frame.node_at(part.at) or ("", 0)
+            tool = tool_spec_of(pattern_of(frame, name))
+            decision = decision_about(run, part, frame.workflow, tool)
             if decision != "ask" and frame.status is Status.AWAITING_STEPS:
                 event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
                 run, frame, more = decided(run, frame, event_of_it)

@@ -17,7 +17,6 @@ from .providers import (
     Dialect,
     Provider,
     find_provider,
-    hide_provider_keys,
     in_variable_name,
     is_address,
     provider_without_row,
@@ -55,7 +54,6 @@ def connect_model(
         except GramEncodeError as error:
             raise ConfigurationError(str(error)) from None
     if model.provider == OFFLINE.provider:
-        hide_provider_keys()
         from .rehearsal import Rehearsal
 
         if model != OFFLINE:

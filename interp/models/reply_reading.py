@@ -16,7 +16,7 @@ from ..errors import ModelError, ValidationError
 from ..json_text import Json, read_json, write_json
 from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from ..machine.contracts import read_arguments
-from ..redaction import redact_error
+from ..secrets import without_keys
 from .failures import CallNotMadeError, failed, quoted, reported_in
 from .typed_answers import with_its_answer
 
@@ -175,7 +175,7 @@ def _message(data: Mapping[str, Any], server: str | None) -> Message:
     """A message; whether it calls tools decides what it is, not its finish reason."""
     role = data.get("role")
     if role and not (isinstance(role, str) and role.lower() == "assistant"):
-        raise ModelError(redact_error(f"the model's reply has the role {role!r}, not 'assistant'"))
+        raise ModelError(without_keys(f"the model's reply has the role {role!r}, not 'assistant'"))
     content, refusal = text_of(data.get("content")), text_of(data.get("refusal"))
     calls = _calls(data, server)
     return Message(
@@ -225,7 +225,7 @@ def json_text(value: Json) -> str:
         return write_json(value)
     except (TypeError, ValueError, RecursionError) as error:
         problem = str(error)
-    raise ModelError(redact_error(f"the model's reply is not JSON: {problem}"))
+    raise ModelError(without_keys(f"the model's reply is not JSON: {problem}"))
 
 
 def _calls(data: Mapping[str, Any], server: str | None) -> tuple[ToolCall, ...]:

@@ -22,6 +22,7 @@ from attrs import field, frozen
 
 from ..errors import AgentError, ConfigurationError, ModelError
 from ..redaction import redact_error
+from ..secrets import without_userinfo
 from .connections import async_client_of, client_of
 from .failures import failed
 from .providers import ADDRESS_RULE, is_address
@@ -69,7 +70,7 @@ class Server:
             ConfigurationError: The address is not one, or the key cannot be sent.
         """
         if not is_address(base_url):
-            shown = redact_error(repr(base_url))
+            shown = repr(without_userinfo(base_url))
             raise ConfigurationError(f"{shown} is not a server address: it {ADDRESS_RULE}")
         parts = urlsplit(base_url)
         user, password = unquote(parts.username or ""), unquote(parts.password or "")

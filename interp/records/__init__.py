@@ -7,9 +7,8 @@ from .entry_writer import EntryWriter, event_lines, run_text
 from .first_entry import Head, head_of
 from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import Entry, RecordedRun, position_text
-from .redacting import redacted_pattern
 from .replayer import RecordedStep, Replayer
-from .run_file import PathLike, RunFile, is_recorded, load_run, source_of_run
+from .run_file import PathLike, RunFile, has_nothing_begun, is_recorded, load_run, source_of_run
 from .run_log import Folded, RunLog
 from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped, now
 from .run_reading import RunReading, read_run
@@ -38,6 +37,7 @@ __all__ = [
     "effect_lines",
     "event_lines",
     "expect_one_of",
+    "has_nothing_begun",
     "head_of",
     "is_recorded",
     "load_context",
@@ -46,7 +46,6 @@ __all__ = [
     "now",
     "position_text",
     "read_run",
-    "redacted_pattern",
     "run_text",
     "save_context",
     "session",

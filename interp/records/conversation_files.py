@@ -25,9 +25,7 @@ from gram import (
 
 from ..errors import ValidationError
 from ..machine import ConversationContext, empty_context
-from ..redaction import redactor
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
-from .redacting import redacted_record
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
@@ -86,9 +84,8 @@ def session(path: PathLike) -> Iterator[Session]:
 def save_context(path: PathLike, context: ConversationContext) -> None:
     """Write a conversation to a file; the old content of the file is replaced.
 
-    The replacement is atomic, so that a crash never loses the old content. Keys from the
-    environment are redacted (see `interp.redaction`). A new file can be read only by its owner
-    (mode 0600).
+    The replacement is atomic, so that a crash never loses the old content. A new file
+    can be read only by its owner (mode 0600).
 
     Raises:
         OSError: the file cannot be written.
@@ -114,7 +111,7 @@ def load_context(path: PathLike) -> ConversationContext:
 
 def _with_conversation(document: Document, context: ConversationContext) -> Document:
     """Replace the conversation of a document; if it has none, the new text is formatted."""
-    pattern = redacted_record(context_to_pattern(context), redactor())
+    pattern = context_to_pattern(context)
     if document.patterns:
         return document.replace([pattern])
     return parse(format_text(dumps(pattern)), document.filename)

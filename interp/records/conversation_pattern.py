@@ -28,9 +28,9 @@ from ..machine import (
 )
 from .nodes import Node
 from .pattern_parts import Reader, Written, expect_one_of, write_json_text, write_text
-from .redacting import ASSISTANT
 
 CONVERSATION = "Conversation"
+ASSISTANT = "Assistant"
 TOOL_CALL = "ToolCall"
 FUNCTION = "Function"
 

@@ -61,6 +61,12 @@ class _Content(NamedTuple):
     events: tuple[Event, ...]
 
 
+_HEAD: Final = f"[:{RUN} {{".encode()
+"""What the first entry begins with."""
+
+_NOTHING: Final = "  hint: `gram run --record` takes the file as a new one"
+
+
 class RunFile:
     """A file that a run is recorded in: a new one, or by `RunFile.of` one that was read.
 
@@ -259,7 +265,7 @@ def _made(path: Path) -> bool:
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        if path.is_file() and _has_not_begun(path.read_bytes()):
+        if has_nothing_begun(path):
             return False
         reason = "exists already; a run is recorded in a new file"
         raise FileExistsError(errno.EEXIST, reason, str(path)) from None
@@ -269,6 +275,15 @@ def _made(path: Path) -> bool:
 def _has_not_begun(content: bytes) -> bool:
     """Whether a file ends in the first entry of a run, or before it."""
     return b"\n" not in content and (content.startswith(_START) or _START.startswith(content))
+
+
+def has_nothing_begun(path: Path) -> bool:
+    """Whether a file is what a process left that was killed before the first entry was whole.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    return path.is_file() and _has_not_begun(path.read_bytes())
 
 
 def _at_its_end(path: str, flags: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Unpack
 
 from gram import expect
@@ -14,7 +14,7 @@ from ..execution import Driver, LiveWorld, Observation
 from ..machine import AgentResponse, Resumed, State
 from ..records import RunFile, RunLog
 from ..stores import new_run
-from ..tools import LibraryLike, ToolLibrary, library_of
+from ..tools import LibraryLike, Tool, ToolLibrary, library_of
 from .options import RunOptions, check_options, named_model
 
 
@@ -98,7 +98,7 @@ class Run:
         """
         return read_by_waiting(self._driver.drive(words=words))
 
-    def astream(self, *, words: bool = True) -> AsyncIterator[Observation]:
+    def astream(self, *, words: bool = True) -> AsyncGenerator[Observation, None]:
         """Go on in the event loop that runs, and show what happens as it happens; see `stream`."""
         return self._driver.drive(words=words)
 
@@ -106,12 +106,19 @@ class Run:
 def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver:
     """What drives a run by its options, from a State on; see `RunOptions`."""
     state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
-    world, tools = options.get("world"), library
+    world = options.get("world")
+    tools: Mapping[str, Tool] = library
     if world is None:
-        chosen = ("model", "base_url", "match", "approve", "on_tool_error")
-        given = {name: options[name] for name in chosen if options.get(name) is not None}
-        world = LiveWorld.of(state, library, **given)
-        tools = world.tools
+        world = live = LiveWorld.of(
+            state,
+            library,
+            model=options.get("model"),
+            base_url=options.get("base_url"),
+            match=options.get("match", "full"),
+            approve=options.get("approve"),
+            on_tool_error=options.get("on_tool_error", "tell"),
+        )
+        tools = live.tools
     change = Resumed(
         options.get("limits"),
         named_model(options.get("model")),

@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ConfigurationError, StoreError, ValidationError
-from ..redaction import hide, redact_error
+from ..secrets import hide, without_keys
 from .database import UNKEEPABLE, Execute, Rows, T
 from .forks import anew_after_fork
 
@@ -151,7 +151,7 @@ class PostgresDatabase:
         return self._connection
 
     def _told(self, error: psycopg.Error) -> StoreError:
-        return StoreError(f"{self.name}: {redact_error(str(error).strip())}")
+        return StoreError(f"{self.name}: {without_keys(str(error).strip())}")
 
 
 def _forgotten() -> tuple[type[psycopg.Error], ...]:

@@ -25,7 +25,6 @@ from ..records import (
     head_of,
     now,
 )
-from ..redaction import redact
 from ..tools import Tool
 from .claims import Claim
 from .conversations import Turn
@@ -270,8 +269,8 @@ def _turn(conversation: str | None, state: State) -> Turn | None:
 
 
 def _kept(text: str) -> str:
-    """A text as every database can keep it, without keys."""
-    return redact(text).encode(errors="backslashreplace").decode().replace("\0", "\\0")
+    """A text as every database can keep it."""
+    return text.encode(errors="backslashreplace").decode().replace("\0", "\\0")
 
 
 def status_of(state: State) -> RunStatus:

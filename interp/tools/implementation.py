@@ -47,7 +47,7 @@ class Tool:
 
     Raises:
         ArgumentError: an argument is of the wrong type.
-        ToolError: the name is empty, or a schema is not valid.
+        ToolError: the name is empty or has a slash, or a schema is not valid.
     """
 
     name: str
@@ -124,6 +124,11 @@ class Tool:
         """Whether it is a tool of `hello_world_tool_library`."""
         return getattr(self.function, "__module__", None) == f"{__package__}.hello_world"
 
+    @property
+    def is_of_server(self) -> bool:
+        """Whether a server lists it, so that it may say other things of it from day to day."""
+        return False
+
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         _require_name(name)
@@ -137,7 +142,9 @@ class Tool:
     def __call__(self, *values: Any, **arguments: Any) -> Any:
         """Call ``invoke`` with these arguments and return its result.
 
-        Positional arguments are matched to the parameters in the order of the schema.
+        Positional arguments are matched to the parameters in the order of the schema. An async
+        tool, as those of MCP servers and of OpenAPI documents are, returns an awaitable: write
+        ``await tool(…)``, or `invoke_tool(tool, {…})` to wait for the result.
 
         Raises:
             ArgumentError: there are too many, one is given twice, or one is missing.
@@ -180,7 +187,7 @@ def create_tool(
 
     Raises:
         ArgumentError: an argument is of the wrong type.
-        ToolError: the name is empty, or the schema is not valid.
+        ToolError: the name is empty or has a slash, or the schema is not valid.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     >>> create_tool("double", "Doubles a number", schema, lambda args: 2 * args["n"])(n=2)
@@ -220,6 +227,8 @@ def _require_name(name: str) -> None:
     expect(name, str, "name", by="Tool")
     if not name.strip():
         raise ToolError(f"a tool needs a name, found {name!r}")
+    if "/" in name:
+        raise ToolError(f"the name of a tool has no slash, found {name!r}: write _ or . instead")
 
 
 def _tool_of_parts(kind: type[Tool], *parts: Any) -> Tool:

@@ -3,7 +3,7 @@
 from .notebook_forms import run_form
 from .page import page
 from .plots import Interval, interval_plot
-from .run_drawing import with_counts, without_keys
+from .run_drawing import with_counts
 from .run_page import run_page
 from .tables import facts, table
 
@@ -16,5 +16,4 @@ __all__ = [
     "run_page",
     "table",
     "with_counts",
-    "without_keys",
 ]

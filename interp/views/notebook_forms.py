@@ -6,7 +6,6 @@ from gram import Content, Markup, element, expect
 
 from ..machine import call_text
 from ..records import RecordedRun
-from ..redaction import redact, redactor
 from ..replaying import Timeline, timeline
 from ..reprs import shortened
 
@@ -21,21 +20,20 @@ def run_form(run: RecordedRun | Timeline) -> dict[str, str]:
     """
     expect(run, (RecordedRun, Timeline), "run", by="run_form")
     found = run if isinstance(run, Timeline) else timeline(run, has_prices=False)
-    clean = redactor()
-    rows = [_row("you", clean(found.input), "")]
+    rows = [_row("you", found.input, "")]
     for entry in found.in_order[:_MOST_ENTRIES]:
-        what: Content = clean(entry.result or ", ".join(entry.calls))
+        what: Content = entry.result or ", ".join(entry.calls)
         if entry.kind == "tool" or entry.is_frame:
-            call = call_text(entry.name, clean(entry.arguments or "{}"))
-            came = clean(entry.result or entry.error or "")
+            call = call_text(entry.name, entry.arguments or "{}")
+            came = entry.result or entry.error or ""
             what = [element("code", shortened(call, _LONGEST)), " → ", shortened(came, _LONGEST)]
         elif isinstance(what, str):
-            what = shortened(what or clean(entry.error or entry.arguments or ""), _LONGEST)
+            what = shortened(what or entry.error or entry.arguments or "", _LONGEST)
         took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
         rows.append(_row(entry.kind, what, took if entry.how == "done" else entry.how))
     if len(found.in_order) > _MOST_ENTRIES:
         rows.append(_row("", f"… {len(found.in_order) - _MOST_ENTRIES} more", ""))
-    return {"text/plain": redact(repr(run)), "text/html": element("table", rows)}
+    return {"text/plain": repr(run), "text/html": element("table", rows)}
 
 
 def _row(who: str, what: Content, how: str) -> Markup:

@@ -10,7 +10,6 @@ from attrs import evolve
 from gram import expect
 from lenses_ext import Drawing
 
-from ..redaction import redactor
 from ..replaying import Timeline
 from .arrow_counts import arrow_counts
 
@@ -56,19 +55,6 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
         for edge in drawing.edges
     ]
     return evolve(drawing, nodes=tuple(nodes), edges=tuple(edges))
-
-
-def without_keys(drawing: Drawing) -> Drawing:
-    """A drawing whose texts have no known keys; it is made before they are escaped."""
-    clean = redactor()
-    nodes = (evolve(each, name=clean(each.name)) for each in drawing.nodes)
-    groups = (evolve(each, name=clean(each.name)) for each in drawing.groups)
-    edges = tuple(evolve(edge, label=clean(edge.label)) for edge in drawing.edges)
-    return Drawing(
-        tuple(evolve(each, details=tuple(map(clean, each.details))) for each in nodes),
-        edges,
-        tuple(evolve(each, details=tuple(map(clean, each.details))) for each in groups),
-    )
 
 
 def _sum(counts: Counter[tuple[str, str]], pairs: Iterable[tuple[str, str]]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 from attrs import frozen
 
@@ -14,11 +13,11 @@ from ..json_text import read_json
 from ..machine import Status, Usage, call_text
 from ..models import shown_price
 from ..records import RecordedRun
-from ..redaction import redactor
 from ..replaying import Entry, Timeline, round_name, timeline
 from ..reprs import shortened
+from ..visible_text import visible_text
 from .page import page
-from .run_drawing import with_counts, without_keys
+from .run_drawing import with_counts
 from .tables import facts
 
 _MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000
@@ -63,15 +62,15 @@ def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None
     expect(run, RecordedRun, "run", by="run_page")
     expect(title, str, "title", by="run_page")
     expect(found, (Timeline, type(None)), "found", by="run_page")
-    found, clean = found or timeline(run), redactor()
+    found = found or timeline(run)
     count = len(found.in_order) or 1
     longest = max(_LEAST_OF_ONE, min(_MOST_OF_ONE, _MOST_OF_ALL // count))
     ends = [(each.started or 0) + (each.seconds or 0) for each in found.in_order]
-    view = _View(clean, longest, max(ends, default=0))
+    view = _View(longest, max(ends, default=0))
     status = element("span", found.status.value, class_=_STATUS.get(found.status, "warn"))
     told: dict[str, Content] = {
         "status": status,
-        "model": clean(found.model),
+        "model": found.model,
         "requests": str(found.requests),
         "calls": str(found.calls),
         "input tokens": _count(found.usage.input_tokens),
@@ -79,10 +78,10 @@ def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None
         "cost": _dollars(found),
         "time": _seconds(found.seconds),
         "began": f"{found.started:%Y-%m-%d %H:%M:%S %Z}" if found.started else None,
-        "program": clean(found.program),
+        "program": found.program,
     }
     return page(
-        clean(title or found.agent) or "a run",
+        title or found.agent or "a run",
         facts({name: value for name, value in told.items() if value}),
         view.said("asked", found.input),
         view.said("answered", found.answer),
@@ -91,7 +90,7 @@ def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None
         _search(),
         element("ol", map(view.entry, found.entries), class_="timeline"),
         _drawn(run, found),
-        _program(clean(run.program)),
+        _program(run.program),
     )
 
 
@@ -113,7 +112,7 @@ def _drawn(run: RecordedRun, found: Timeline) -> Content:
     drawing = drawing_of(run.first.agent)
     if len(drawing.nodes) > _MOST_NODES:
         return None
-    counted = without_keys(with_counts(drawing, found))
+    counted = with_counts(drawing, found)
     return [
         element("h2", "What ran"),
         element("figure", to_svg(counted, standalone=False), class_="drawing", tabindex=0),
@@ -138,12 +137,10 @@ class _View:
     """How the entries of one run are shown.
 
     Attributes:
-        clean: replaces known keys, which is done before anything is cut or escaped.
         longest: the most characters of a text.
         end: when the last entry ended, in seconds after the run began.
     """
 
-    clean: Callable[[str], str]
     longest: int
     end: float
 
@@ -151,7 +148,7 @@ class _View:
         """Something said, below a word that says by whom."""
         if not text:
             return None
-        shown = element("div", self._cut(self.clean(text)), class_="says")
+        shown = element("div", self._cut(text), class_="says")
         return element("section", element("h2", word), shown, class_=f"said {style or ''}".strip())
 
     def entry(self, entry: Entry) -> Markup:
@@ -173,11 +170,11 @@ class _View:
 
     def _line(self, entry: Entry) -> Content:
         """What is seen of an entry before it is opened."""
-        named = self.clean(entry.name)
+        named = entry.name
         match entry.kind:
             case "model":
                 said = self._short(entry.result or entry.error or "")
-                calls = f"calls {self.clean(', '.join(entry.calls))}" if entry.calls else ""
+                calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
                 words = " · ".join(filter(None, (said, calls))) or named
             case "change":
                 words = f"resumed with {self._short(entry.arguments or '')}"
@@ -187,7 +184,8 @@ class _View:
                 words = self._short(entry.error or "stopped")
             case _:
                 name = round_name(entry) if entry.kind == "round" else entry.name
-                call = self._short(call_text(name, self.clean(entry.arguments or "{}")))
+                call = self._short(call_text(name, entry.arguments or "{}"))
+                call = visible_text(call) if entry.how == "asked" else call
                 came = entry.error if entry.error is not None else entry.result
                 outcome = None if came is None else (" → ", self._short(came))
                 return [element("code", call), element("span", outcome, class_="quiet")]
@@ -197,20 +195,20 @@ class _View:
         """What opens below the line of an entry."""
         usage = entry.usage or Usage()
         told = {
-            "position": self.clean(at),
-            "agent": self.clean(entry.who),
-            "model" if entry.kind == "model" else "name": self.clean(entry.name),
-            "answered by": self.clean(entry.served_model),
+            "position": at,
+            "agent": entry.who,
+            "model" if entry.kind == "model" else "name": entry.name,
+            "answered by": entry.served_model,
             "requests": _count(entry.requests),
             "calls": _count(entry.tool_calls),
             "input tokens": _count(usage.input_tokens),
             "output tokens": _count(usage.output_tokens),
             "cost": _dollars(entry),
-            "server": self.clean(entry.server),
-            "ended because": self.clean(entry.finish_reason),
+            "server": entry.server,
+            "ended because": entry.finish_reason,
             "began after": _seconds(entry.started),
             "asked for approval": {None: "", True: "allowed", False: "denied"}[entry.approval],
-            "sent again": self.clean("; ".join(entry.retries)),
+            "sent again": "; ".join(entry.retries),
         }
         result = "said" if entry.kind == "model" else "result"
         return [
@@ -223,7 +221,7 @@ class _View:
     def _block(self, word: str, text: str | None, style: str | None = None) -> Content:
         if not text:
             return None
-        shown = self._cut(self.clean(_plain(text)))
+        shown = self._cut(_plain(text))
         return [element("h3", word), element("pre", shown, tabindex=0, class_=style)]
 
     def _cut(self, text: str) -> str:
@@ -233,7 +231,7 @@ class _View:
         return f"{text[: self.longest]}\n… {counted(len(text) - self.longest, 'more character')}"
 
     def _short(self, text: str) -> str:
-        return shortened(" ".join(self.clean(text).split()), _LONGEST_LINE)
+        return shortened(" ".join(text.split()), _LONGEST_LINE)
 
     def _bar(self, entry: Entry) -> Content:
         """When an entry happened, as a bar below its line."""

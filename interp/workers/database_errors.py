@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..errors import StoreError, said_by
-from ..redaction import redact_error
+from ..secrets import without_keys
 
 if TYPE_CHECKING:
     import psycopg
@@ -48,7 +48,7 @@ def refusal(store: str, error: BaseException) -> StoreError:
     """
     found = _of_driver(error)
     meaning = "" if found is None else _STAYING.get(_class_of(found), "")
-    said = redact_error(str(found).strip() if found else said_by(error))
+    said = without_keys(str(found).strip() if found else said_by(error))
     return StoreError(f"{store}: {said}" + (f"\n  hint: {meaning}" if meaning else ""))
 
 

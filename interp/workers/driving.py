@@ -21,7 +21,7 @@ from ..errors import (
 from ..execution import Driver as RunDriver, LiveWorld
 from ..machine import CallModel, Usage, pending, start_again
 from ..records import RecordedRun, position_text
-from ..redaction import redact_error
+from ..secrets import without_keys
 from ..stores import RunRow, RunStatus, RunStore, StoredRun
 from ..tools import ToolLibrary
 from .database_errors import is_of_database
@@ -213,7 +213,7 @@ class Driver:
 def reason_of(error: Exception) -> str:
     """What a list shows of an error, as Postgres can keep it and without keys."""
     said = str(error) if isinstance(error, GramError) else said_by(error)
-    return redact_error(said).replace("\0", "\\0")
+    return without_keys(said).replace("\0", "\\0")
 
 
 def _is_of_here(error: Exception) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from ..concurrency import call_in_thread
 from ..errors import RunTakenError, StoreError, said_by
 from ..records import RecordedRun
-from ..redaction import redact_error
+from ..secrets import without_keys
 from ..stores import RunStore
 from .database_errors import is_of_database
 from .driving import reason_of
@@ -113,7 +113,7 @@ class Looks:
                     await _remove_jobs_of_dead(app)
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
                 failed(error)
-                LOGGER.warning("could not look for work: %s", redact_error(said_by(error)))
+                LOGGER.warning("could not look for work: %s", without_keys(said_by(error)))
 
     def look(self) -> bool:
         """Say that the worker lives, learn of queues, and find work; whether it looked for all."""

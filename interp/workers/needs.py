@@ -23,7 +23,7 @@ from ..machine import State
 from ..models import connect_model
 from ..programs import models_of, tools_to_bind
 from ..records import RecordedRun
-from ..redaction import redact_error
+from ..secrets import without_keys
 from ..tools import ToolLibrary, bind_agent_tools
 
 
@@ -95,7 +95,7 @@ def why_not_with(run: RecordedRun, library: ToolLibrary, match: Match) -> str | 
 
 def _in_one_line(error: ToolBindingError | ConfigurationError, run: RecordedRun) -> str:
     """An error without the place in the run, since it holds for all runs that need the same."""
-    reason = redact_error(str(error)).splitlines()[0]
+    reason = without_keys(str(error)).splitlines()[0]
     place = origin(run.first.agent)
     name = place.filename if place else None
     return re.sub(rf"^{re.escape(name)}:\d+:\d+: ", "", reason) if name else reason

@@ -39,7 +39,7 @@ from lenses_ext import parse
 
 from ..errors import ConfigurationError, ValidationError
 from ..machine import Given
-from ..redaction import redact_error
+from ..secrets import without_keys
 from ..stores import RunStore
 from .database_errors import is_of_database
 from .submission import KeptOptions, submit, to_submit
@@ -115,7 +115,7 @@ def submit_due(
             except GramError as error:
                 if is_of_database(error):
                     raise
-                LOGGER.warning("cannot submit run %s: %s", run, redact_error(str(error)))
+                LOGGER.warning("cannot submit run %s: %s", run, without_keys(str(error)))
 
 
 def read_schedules(path: str | Path) -> tuple[Schedule, ...]:

@@ -19,7 +19,7 @@ from attrs import field, frozen
 from gram import expect
 
 from ..errors import ConfigurationError, said_by
-from ..redaction import redact_error
+from ..secrets import without_keys
 from .tables import CLOCK, LONGEST_REQUEST, SEEN
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class SharedLimits:
                     )
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
                 LOGGER.warning(
-                    "could not say that a request ended: %s", redact_error(said_by(error))
+                    "could not say that a request ended: %s", without_keys(said_by(error))
                 )
                 await asyncio.sleep(_PAUSE)
             else:
@@ -207,5 +207,5 @@ class SharedLimits:
                     (name, min(seconds, LONGEST_WAIT)),
                 )
         except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-            said = redact_error(said_by(error))
+            said = without_keys(said_by(error))
             LOGGER.warning("could not tell the others to wait for %s: %s", name, said)

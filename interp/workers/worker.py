@@ -17,7 +17,7 @@ from lenses_ext import Match
 
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError, StoreError, said_by
-from ..redaction import redact_error
+from ..secrets import without_keys
 from ..stores import PostgresDatabase, RunRow, open_store
 from ..tools import LibraryLike, expect_match, library_of
 from .database_errors import refusal, stays
@@ -192,7 +192,7 @@ class Worker:
             self._end_if_refused(error)
             if self._refused is None:
                 LOGGER.warning(
-                    "an error stopped it, it starts again: %s", redact_error(said_by(error))
+                    "an error stopped it, it starts again: %s", without_keys(said_by(error))
                 )
         if self._refused is not None:
             raise refusal(self.store.name, self._refused) from self._refused
@@ -272,6 +272,7 @@ def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
 
     error = context.get("exception")
     if isinstance(error, ConnectorException):
-        LOGGER.info("the end of a job could not be written: %s", error.__cause__ or error)
+        said = without_keys(str(error.__cause__ or error))
+        LOGGER.info("the end of a job could not be written: %s", said)
     else:
         loop.default_exception_handler(context)

@@ -30,6 +30,7 @@ from ..signatures import (
     used_shapes,
 )
 from .answer import answer_elements
+from .parameters import with_signature
 
 INPUT = "input"
 """The parameter of an agent or workflow without a signature."""
@@ -147,6 +148,7 @@ def _set_signature(pattern: Pattern, signature: str | None) -> Pattern:
         first = next((place for place, each in enumerate(old) if not _is_type(each)), len(old))
         places = range(first, first)
     new = () if signature is None else _elements_of(text(signature))
+    new = with_signature(old[places.start : places.stop], new)
     return attrs.evolve(pattern, elements=(*old[: places.start], *new, *old[places.stop :]))
 
 

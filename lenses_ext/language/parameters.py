@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import attrs
@@ -58,6 +59,15 @@ def parameter(name: str) -> Lens[Pattern, Pattern]:
         return attrs.evolve(tool, elements=tuple(elements))
 
     return lens_of(f"parameter({name!r})", get, set_, "elements")
+
+
+def with_signature(old: Sequence[Pattern], new: Sequence[Pattern]) -> tuple[Pattern, ...]:
+    """New elements with a signature, which comes from where the old one came from."""
+    before, after = signature_of(old), signature_of(new)
+    if before is None or after is None:
+        return tuple(new)
+    changed = attrs.evolve(after, came_from=before.came_from)
+    return tuple(changed if each is after else each for each in new)
 
 
 def _name(node: Pattern) -> str:

@@ -28,6 +28,7 @@ from ..signatures import (
     signature_text,
     type_signature_to_json_schema,
 )
+from .parameters import with_signature
 from .vocabulary import Vocabulary
 
 
@@ -42,7 +43,8 @@ def _get_signature(tool: Pattern) -> str:
 def _set_signature(tool: Pattern, signature: str) -> Pattern:
     if text(signature) == signature_text(tool):
         return tool  # in the very form it has, which `signature_elements` might make plainer
-    return attrs.evolve(tool, elements=signature_elements(signature, open=True))
+    new = signature_elements(signature, open=True)
+    return attrs.evolve(tool, elements=with_signature(tool.elements, new))
 
 
 _read: Callable[[Pattern], TypeSignature] = memo(lambda tool: parse_type_signature(tool, open=True))

@@ -35,6 +35,7 @@ from .rules import (
     setting_value,
     settings_type,
     signature,
+    slash_in_name,
     tool_name,
     tools,
     unknown_setting,
@@ -46,6 +47,7 @@ _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-refere
 
 LANGUAGE_CHECKS: Final = (
     Check("missing-name", "error", all_named(missing_name)),
+    Check("slash-in-name", "error", all_named(slash_in_name), {"tool-name"}),
     *(
         Check(code, "error", properties(rule))
         for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))

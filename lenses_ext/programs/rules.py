@@ -70,6 +70,13 @@ def missing_name(pattern: Pattern) -> Iterator[Finding]:
         yield Finding(f"{_whose(pattern)} needs a name", hint=hint)
 
 
+def slash_in_name(pattern: Pattern) -> Iterator[Finding]:
+    """A name with a slash: rules of approval write ``agent/tool``."""
+    if "/" in pattern.value.identity:
+        message = f'the name "{pattern.value.identity}" has a slash, which separates names'
+        yield Finding(message, part="identity", hint="write _ or . instead")
+
+
 def missing(key: str) -> PropertyRule:
     """The rule that a property is there where it has to be."""
 

@@ -40,6 +40,7 @@ _MAX_LEVELS = 40
 """How deep members nest in each other; deeper schemas pass through whole."""
 
 _JUST_ANY = frozenset({ANY})
+_REFERENCES = {"$ref", "$dynamicRef", "$recursiveRef"}
 
 
 def json_schema_to_type_signature(
@@ -195,22 +196,19 @@ class _SchemaReader:
             if name and "\0" not in name and name not in RESERVED
         }
         self.name_of = {reference_to(name): name for name in self.definitions}
-        with_default = [each for _, each in subschemas(root) if "default" in each]
-        reasons = default_misfits(lambda: root, with_default)
-        self.misfits = {
-            id(each): reason for each, reason in zip(with_default, reasons, strict=True) if reason
-        }
+        self.misfits = _default_misfits(root, root)
 
     def forget_definitions(self) -> None:
         """Let references pass through: beside parameters their targets would be others.
 
-        For the same reason no default that may depend on them can be checked again.
+        For the same reason defaults are judged without the root, those with references not at all.
         """
-        if "$defs" in self.root:
-            for _, each in subschemas(self.root):
-                if "default" in each:
-                    self.misfits.setdefault(id(each), "refers to definitions of its own")
         self.definitions, self.name_of = {}, {}
+        self.misfits = _default_misfits(self.root, {}) | {
+            id(each): "refers to definitions of its own"
+            for _, each in subschemas(self.root)
+            if "default" in each and any(part.keys() & _REFERENCES for _, part in subschemas(each))
+        }
 
     def signature(self) -> TypeSignature:
         """The root as a signature."""
@@ -333,6 +331,13 @@ class _SchemaReader:
             keywords=Keywords.of(_pick(rest, rest.keys() - apart)),
             foreign=Keywords.of(_pick(rest, apart)),
         )
+
+
+def _default_misfits(schema: dict[str, Any], root: dict[str, Any]) -> dict[int, str]:
+    """Why defaults in a schema do not fit, by the identity of their schemas."""
+    having = [each for _, each in subschemas(schema) if "default" in each]
+    reasons = default_misfits(lambda: root, having)
+    return {id(each): reason for each, reason in zip(having, reasons, strict=True) if reason}
 
 
 def _pick(mapping: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
+import attrs
 from hypothesis import strategies as st
 from pyrsistent import PMap, PVector
 
@@ -275,7 +276,7 @@ class TreeEditor:
 
         def changed(tree: Pattern) -> Pattern:
             value = change(tree.value) if tree.value.identity == name else tree.value
-            return Pattern(value, map(changed, tree.elements))
+            return attrs.evolve(tree, value=value, elements=map(changed, tree.elements))
 
         return tuple(map(changed, trees))
 
@@ -307,8 +308,8 @@ class TreeEditor:
 
     def edited(self, tree: Pattern) -> Pattern:
         if self.random.random() < 0.5:
-            return Pattern(tree.value, self.edited_list(tree.elements))
-        return Pattern(self.subject_change()(tree.value), tree.elements)
+            return attrs.evolve(tree, elements=self.edited_list(tree.elements))
+        return attrs.evolve(tree, value=self.subject_change()(tree.value))
 
     def subject_change(self) -> Callable[[Subject], Subject]:
         kind = self.random.random()

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from interp import (
-    ConversationContext,
-    Message,
-    ScriptedModel,
-    ToolLibrary,
-    UserRole,
     ValidationError,
     detect_tool_call,
-    run,
-    tool,
 )
 from interp.json_text import JsonText, is_plain_json, read_json, write_json
-from lenses_ext import NotJson, check_json, parse
+from lenses_ext import NotJson, check_json
 from tests.interp import strategies
 from tests.interp.model_server import tool_calls
 
@@ -108,47 +99,3 @@ def test_a_checked_text_stays_as_it_is_and_is_equal_to_the_same_str() -> None:
     assert JsonText.read('{ "a": [1, 1.0, true] }') == text == '{"a":[1,1.0,true]}'
     assert type(pickle.loads(pickle.dumps(text))) is JsonText
     assert text.value is not text.value
-
-
-def test_a_tool_call_parses_and_writes_its_json_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arguments are parsed to be checked and for the tool, results where they are declared."""
-    counts = {"loads": 0, "dumps": 0}
-
-    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def count(coder: Any, value: Any, **others: Any) -> Any:
-            counts[name] += _marked(value)
-            return function(coder, value, **others)
-
-        return count
-
-    read = json.JSONDecoder.raw_decode  # which `decode` and `loads` call, too
-    monkeypatch.setattr(json.JSONDecoder, "raw_decode", counted("loads", read))
-    monkeypatch.setattr(json.JSONEncoder, "encode", counted("dumps", json.JSONEncoder.encode))
-
-    @tool
-    def look(word: str) -> dict[str, Any]:
-        """Looks."""
-        return {"found": ["marked result"]}
-
-    def agent(returns: str) -> Any:
-        return parse(
-            '[a:Agent {instruction: "x", model: "A/b"} | '
-            f'[look:Tool {{description: "Looks."}} | (word::String)==>(::{returns})]]'
-        ).patterns[0]
-
-    def counted_run(returns: str, word: str) -> dict[str, int]:
-        call = {"name": "look", "arguments": json.dumps({"word": word})}
-        model = ScriptedModel([{"content": "", "function_call": call}, "Done."])
-        counts.update(loads=0, dumps=0)
-        earlier = ConversationContext([Message(UserRole, "Hello.")])
-        response = run(agent(returns), "Go.", ToolLibrary.of([look]), earlier, model=model)
-        assert response.context[-2].content == '{"found":["marked result"]}'
-        return dict(counts)
-
-    assert counted_run("Any", "word") == {"loads": 0, "dumps": 1}
-    assert counted_run("Object", "word") == {"loads": 1, "dumps": 1}
-    assert counted_run("Any", "marked argument") == {"loads": 2, "dumps": 2}
-
-
-def _marked(value: Any) -> bool:
-    return "marked" in (value if isinstance(value, str) else repr(value))

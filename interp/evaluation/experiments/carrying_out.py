@@ -10,12 +10,9 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TypeAlias
 
-from attrs import evolve
-
 from gram import ArgumentError, counted, did_you_mean, expect, expect_all
 
 from ...errors import ConfigurationError, ValidationError
-from ...redaction import redact
 from ..cases import Case, Checks, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, read_arms, ready
 from .experiment import Experiment
@@ -96,7 +93,7 @@ def ab(
 
     @cache
     def made_ready() -> list[ReadyArm]:
-        return [ready(redact(name), arm, given) for name, arm in read_arms(arms, base).items()]
+        return [ready(name, arm, given) for name, arm in read_arms(arms, base).items()]
 
     measured = read_metrics(metrics, given, checks, lambda: declared_answer(made_ready()))
     decisive = _primary(primary, measured)
@@ -199,7 +196,6 @@ def _cases(given: PathLike | Iterable[Case]) -> tuple[Case, ...]:
         cases = expect_all(given, Case, "cases", by="ab")
     if not cases:
         raise ValidationError("there are no cases: a comparison needs at least one, better forty")
-    cases = tuple(evolve(each, name=redact(each.name)) for each in cases)
     for name in repeated_names(cases):
         raise ValidationError(f'two cases are named "{name}": results are kept by these names')
     return cases

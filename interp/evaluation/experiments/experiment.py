@@ -12,7 +12,6 @@ from gram import counted, expect, expect_all
 
 from ...json_text import Json
 from ...machine import Usage
-from ...redaction import redact
 from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
 from .metrics import MEASURES, score_of
 from .pair_tests import ALPHA, smallest_p
@@ -278,12 +277,12 @@ class Experiment:
             said.append(f"{len(self.trials)} of {counted(len(plan.keys), 'run')} done")
         for each in self.comparisons[: 1 if len(plan.arms) == 2 else 0]:
             said.append(f"{each.metric} {each.difference:+.3g}, p = {each.p_corrected:.3g}")
-        return redact(f"<Experiment {', '.join(said)}>")
+        return f"<Experiment {', '.join(said)}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from .report import fragment
 
-        return {"text/plain": redact(self.table()), "text/html": fragment(self)}
+        return {"text/plain": self.table(), "text/html": fragment(self)}
 
 
 def before_running(plan: Plan) -> Iterator[str]:

@@ -43,8 +43,7 @@ from gram import (
 
 from ...errors import ValidationError
 from ...machine import Usage
-from ...records import Reader, redacted_pattern, without_empty, write_text
-from ...redaction import is_plain_word, redactor
+from ...records import Reader, without_empty, write_text
 from ..cases import Case
 from .judging import slug
 from .plan import Plan, plan_from_patterns
@@ -123,7 +122,7 @@ class Folder:
         Raises:
             OSError: it cannot be written.
         """
-        entry = redacted_pattern(trial_to_pattern(trial, self.path), redactor(), is_plain_word)
+        entry = trial_to_pattern(trial, self.path)
         signed = _signed(entry, plan)
         rest = memoryview(_line(signed).encode() + b"\n")
         file = os.open(self.path / _RESULTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

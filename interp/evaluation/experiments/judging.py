@@ -15,7 +15,6 @@ from ...errors import AgentError, ConfigurationError
 from ...json_text import Json, write_json
 from ...machine import ApprovalPolicy, Effect, Event, Limits, Step
 from ...programs import the_agent
-from ...redaction import redact
 from ...running import RunOptions, begin, named_model
 from ...tools import LibraryLike, library_of
 from .comparing import Better
@@ -120,5 +119,5 @@ def judged_file(file: Path, name: str) -> Path:
 
 
 def slug(name: str) -> str:
-    """A name as a part of the name of a file; known keys are replaced."""
-    return "".join(each if each.isalnum() or each in "-_" else "-" for each in redact(name))[:24]
+    """A name as a part of the name of a file."""
+    return "".join(each if each.isalnum() or each in "-_" else "-" for each in name)[:24]

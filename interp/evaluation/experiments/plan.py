@@ -29,8 +29,7 @@ from lenses_ext import Model, dumps as dumps_program
 from ...errors import ValidationError
 from ...json_text import Json, write_json
 from ...machine import Limits
-from ...records import Reader, expect_one_of, redacted_pattern, without_empty, write_text
-from ...redaction import is_plain_word, redactor
+from ...records import Reader, expect_one_of, without_empty, write_text
 from ...tools import Tool
 from ..cases import Case, ExpectedCall
 from .arms import ReadyArm
@@ -166,9 +165,8 @@ def make_plan(
         *map(_metric_to_pattern, metrics),
         *map(_case_to_pattern, cases),
     )
-    redact = redactor()  # before the hash is taken, which is of what is written
     patterns = (Pattern(Subject("", {PLAN}, properties)), *parts)
-    return plan_from_patterns([redacted_pattern(each, redact, is_plain_word) for each in patterns])
+    return plan_from_patterns(patterns)
 
 
 def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -> Plan:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gram import Content, Markup, counted, element
 
-from ...redaction import redact, redactor
 from ...reprs import shortened
 from ...views import Interval, facts, interval_plot, page, table
 from .intervals import Interval as IntervalOf95
@@ -35,7 +34,7 @@ def report(experiment: Experiment, links: Links | None = None) -> str:
         experiment: the experiment.
         links: the pages that it links to.
     """
-    title = redact(" or ".join(experiment.plan.arms))
+    title = " or ".join(experiment.plan.arms)
     body = [*_body(experiment), *_differing(experiment, links or {}), *_plan(experiment)]
     return page(title, *body)
 
@@ -51,30 +50,30 @@ def fragment(experiment: Experiment) -> str:
 
 
 def _body(experiment: Experiment) -> Iterator[Content]:
-    plan, clean = experiment.plan, redactor()
+    plan = experiment.plan
     yield facts(
         {
             "cases": len(plan.cases),
             "repeats": plan.repeats,
             "runs": f"{len(experiment.trials)} of {len(plan.keys)}",
             "failed": len(experiment.failures),
-            "decided by": clean(plan.primary),
+            "decided by": plan.primary,
             "seed": str(plan.seed),
             "plan": plan.hash[:8],
         }
     )
-    yield element("p", clean(legend(experiment)), class_="quiet")
+    yield element("p", legend(experiment), class_="quiet")
     if experiment.comparisons:
         yield element("h2", "Comparisons")
         headers, *rows = comparison_rows(experiment)
-        for what, *cells, said in _without_keys(rows):
+        for what, *cells, said in rows:
             yield element("h3", f"{what}: {said}")
             yield facts(
                 {name: cell for name, cell in zip(headers[1:-1], cells, strict=True) if cell}
             )
         yield from _plots(experiment)
     yield element("h2", "Arms")
-    headers, *rows = _without_keys(arm_rows(experiment))
+    headers, *rows = arm_rows(experiment)
     yield table(headers, rows)
     for metric in plan.metrics:
         found = [each for each in experiment.estimates if each.metric == metric.name]
@@ -85,13 +84,13 @@ def _body(experiment: Experiment) -> Iterator[Content]:
         ]
         if bars:
             unit = " in %" if found[0].is_rate else ""
-            name = clean(marked(metric.name, plan.primary))
+            name = marked(metric.name, plan.primary)
             title = f"{name}{unit}: the arms, with intervals of 95 %"
             yield element("h3", title)
             yield interval_plot(bars, title=title)
     if experiment.notes:
         yield element("h2", "Notes")
-        yield element("ul", *(element("li", clean(each)) for each in experiment.notes))
+        yield element("ul", *(element("li", each) for each in experiment.notes))
 
 
 def _plots(experiment: Experiment) -> Iterator[Content]:
@@ -109,7 +108,7 @@ def _plots(experiment: Experiment) -> Iterator[Content]:
         ]
         if bars:
             unit = " in points" if found[0].is_rate else ""
-            name = redact(marked(metric.name, experiment.plan.primary))
+            name = marked(metric.name, experiment.plan.primary)
             title = f"{name}: differences{unit}"
             yield element("h3", title)
             yield interval_plot(bars, mark=0, title=title)
@@ -118,7 +117,7 @@ def _plots(experiment: Experiment) -> Iterator[Content]:
 def _bar(label: str, value: float, interval: IntervalOf95, *, is_rate: bool) -> Interval:
     """An interval as it is drawn; of rates, in percent."""
     by = 100 if is_rate else 1
-    return Interval(redact(label), by * value, by * interval.low, by * interval.high)
+    return Interval(label, by * value, by * interval.low, by * interval.high)
 
 
 def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
@@ -126,12 +125,12 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
     primary = experiment.plan.primary
     yield element("h2", "Runs that differ")
     if not groups:
-        yield element("p", f"The arms score the same in {redact(primary)}, in every run.")
+        yield element("p", f"The arms score the same in {primary}, in every run.")
         return
     for group in shown_groups(experiment):
         rows = [
             [
-                redact(each.arm),
+                each.arm,
                 element("div", _score(each, primary), class_="lines"),
                 element("div", _said(each.failure or each.content), class_="lines"),
                 _link(each, links),
@@ -143,14 +142,10 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
         yield element(
             "details",
             element("summary", f"{_said(case.name)}{again}: {_said(case.message)}"),
-            table(["arm", redact(primary), "answer", "run"], rows),
+            table(["arm", primary, "answer", "run"], rows),
         )
     if len(groups) > _MOST_DIFFERING:
         yield element("p", f"{counted(len(groups) - _MOST_DIFFERING, 'more case')} differ.")
-
-
-def _without_keys(rows: list[list[str]]) -> list[list[str]]:
-    return [[redact(cell) for cell in row] for row in rows]
 
 
 def _score(trial: Trial, metric: str) -> str:
@@ -164,20 +159,20 @@ def _score(trial: Trial, metric: str) -> str:
 
 
 def _said(text: str) -> str:
-    """The beginning of a text, without keys, so that half of one never stays."""
-    return shortened(redact(text), _LONGEST)
+    """The beginning of a text."""
+    return shortened(text, _LONGEST)
 
 
 def _link(trial: Trial, links: Links) -> Content:
     """The pages of a run, or the name of its record."""
     pages = links.get(trial.key)
     if not pages:
-        return redact(trial.file.name) if trial.file else ""
+        return trial.file.name if trial.file else ""
     linked = [element("a", word, href=target) for word, target in pages.items()]
     return [part for each in linked for part in (", ", each)][1:]
 
 
 def _plan(experiment: Experiment) -> Iterator[Markup]:
     yield element("h2", "Plan")
-    text = element("pre", redact(experiment.plan.text))
+    text = element("pre", experiment.plan.text)
     yield element("details", element("summary", "as it was written before the first run"), text)

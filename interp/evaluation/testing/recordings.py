@@ -20,7 +20,6 @@ from gram import write_atomically
 from ...errors import AgentError, ConfigurationError, ReplayError
 from ...machine import pending
 from ...records import RecordedRun, load_run
-from ...redaction import redact
 from ...replaying import recorded
 from ...running import BeginOptions
 
@@ -131,7 +130,7 @@ def file_name(name: str) -> str:
     >>> file_name("greets-Alice"), file_name("a/b")
     ('greets-Alice', 'a-b-c14cddc0')
     """
-    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", redact(name))).strip(".-")
+    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip(".-")
     kept = kept.encode()[:_MOST_BYTES].decode(errors="ignore")
     if kept and kept == name:
         return kept

@@ -109,6 +109,11 @@ class Parameters:
             if _null_means_default(below, self._schema)
         )
 
+    @property
+    def schema(self) -> Json:
+        """The JSON Schema of the parameters; not to be changed."""
+        return self._schema
+
     def checked(self, args: dict[str, Json]) -> dict[str, Json]:
         """Check arguments and fill in defaults; see `validate_tool_args`.
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
 from gram import did_you_mean
 from lenses_ext import Model
 
-from ...errors import ConfigurationError
-from ...redaction import Hidden, hide
 from .provider import Provider, in_variable_name
 from .provider_file import user_providers
 
@@ -42,27 +39,13 @@ OFFLINE = Model("Offline", "rehearsal")
 """The built-in model for rehearsals, which needs no key and no network."""
 
 
-_hidden: Hidden | None = None
-
-
 def known_providers() -> Mapping[str, Provider]:
     """All rows by name: the built-in ones and the user's, which take precedence.
-
-    Their keys are redacted from now on; see `interp.redaction`.
 
     Raises:
         ConfigurationError: The user's file cannot be used.
     """
-    global _hidden  # values are hidden as long as what `hide` returns is kept
-    rows = {**PROVIDERS, **user_providers()}
-    _hidden = hide(*(os.environ.get(row.key) for row in rows.values() if row.key))
-    return rows
-
-
-def hide_provider_keys() -> None:
-    """Redact the keys of all providers from now on; see `interp.redaction`."""
-    with suppress(ConfigurationError):  # reported where a provider is needed
-        known_providers()
+    return {**PROVIDERS, **user_providers()}
 
 
 def find_provider(model: Model) -> Provider | None:

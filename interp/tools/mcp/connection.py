@@ -12,10 +12,12 @@ import logging
 from concurrent.futures import Future
 from contextlib import ExitStack
 from math import isfinite
+from traceback import format_exc
 from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import ToolError, said_by
 from ...json_text import Json
+from ...secrets import without_keys
 from ..tool_context import ToolContext, current_context
 from .listing import listed_tools
 from .progress import McpProgress, OnProgress, progress_of
@@ -223,7 +225,7 @@ class Connection:
         try:
             self._on_progress(progress)
         except Exception:  # noqa: BLE001  # the caller's code may raise anything; the call goes on
-            _log.warning("on_progress of %s failed", self.server, exc_info=True)
+            _log.warning("on_progress of %s failed:\n%s", self.server, without_keys(format_exc()))
 
     async def _note(self, params: types.LoggingMessageNotificationParams) -> None:
         _log.debug("%s: %s", self.server, said(str(params.data)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import reduce
 from importlib.util import find_spec
@@ -21,6 +22,7 @@ from ...json_text import Json, write_json
 from ...machine.contracts import require_schema
 from ..implementation import Tool
 from ..library import ToolLibrary
+from .lookalikes import look_alikes
 from .progress import OnProgress
 from .server import McpServer, ServerLike, read_servers
 from .untrusted import said, visible
@@ -106,6 +108,11 @@ class McpTool(Tool):
         )
 
     @property
+    def is_of_server(self) -> bool:
+        """Yes: its server says what it is, and may say something else tomorrow."""
+        return True
+
+    @property
     def schema(self) -> dict[str, Json]:
         """The JSON Schema of the parameters, a fresh copy."""
         found: dict[str, Json] = self._written(self._listed.input_schema)
@@ -135,6 +142,8 @@ class McpTool(Tool):
         return (self.place or "").removeprefix('the MCP server "').removesuffix('"')
 
 
+_MOST_LOOK_ALIKES = 10  # that are named in a warning
+_log = logging.getLogger("interp.mcp")
 _UNWRITTEN = write_json(None)
 
 
@@ -198,12 +207,17 @@ class McpLibrary:
         return connections
 
 
-def library_of(connections: Iterable[Connection]) -> ToolLibrary:
+def library_of(connections: Sequence[Connection]) -> ToolLibrary:
     """The tools of servers.
 
     Raises:
         ConfigurationError: a tool has a schema that is none.
     """
+    found = look_alikes(name for each in connections for name in each.tools)
+    if found:
+        servers = " and ".join(str(each.server) for each in connections)
+        pairs = ", ".join(f'"{name}" like "{other}"' for name, other in found[:_MOST_LOOK_ALIKES])
+        _log.warning("tools of %s have names that look alike: %s", servers, pairs)
     libraries = [
         ToolLibrary({name: _tool(listed, each) for name, listed in each.tools.items()})
         for each in connections

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import ConfigurationError
-from .untrusted import said, visible
+from ...secrets import known_keys
+from ...visible_text import has_invisible
+from .untrusted import said, visible, visible_name
 
 if TYPE_CHECKING:
     from mcp import Client, types
@@ -37,7 +39,7 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
         except ValidationError as error:
             raise ConfigurationError(f"{server} {_broken(error)}") from None
-        for tool in page.tools:
+        for tool in map(_without_keys, page.tools):
             name = tool.name
             if name in found:
                 raise ConfigurationError(f'{server} lists the tool "{visible(name)}" twice')
@@ -53,12 +55,24 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
     raise ConfigurationError(f"{server} lists the same page of tools again and again")
 
 
+def _without_keys(tool: types.Tool) -> types.Tool:
+    """What a server lists comes in, too: programs are written of it, and models are told."""
+    keys = known_keys()
+    if keys is None:
+        return tool
+    listed = tool.model_dump_json(by_alias=True, exclude_unset=True)
+    clean = keys.without_in_json(listed)
+    return tool if clean == listed else type(tool).model_validate_json(clean)
+
+
 def _require_sane(tool: types.Tool, server: str) -> None:
     name = tool.name
-    if not name.strip() or len(name) > LONGEST_NAME or visible(name) != name or "\n" in name:
+    is_seen = name == name.strip() and not has_invisible(name)
+    if not name or len(name) > LONGEST_NAME or not is_seen or "/" in name:
+        shown = said(visible_name(name[: 2 * LONGEST_NAME]), LONGEST_NAME)
         raise ConfigurationError(
-            f'{server} lists a tool with the name "{said(name, LONGEST_NAME)}": names have 1 to '
-            f"{LONGEST_NAME} characters that are visible"
+            f'{server} lists a tool with the name "{shown}": names have 1 to '
+            f"{LONGEST_NAME} characters that are visible, and no slash"
         )
     if len(tool.description or "") > LONGEST_DESCRIPTION:
         raise ConfigurationError(

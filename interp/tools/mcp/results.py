@@ -8,6 +8,7 @@ from gram import counted
 
 from ...errors import ToolError
 from ...json_text import Json, write_json
+from ...secrets import without_keys
 from .untrusted import cut, said, visible
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ def result_of(answer: CallToolResult) -> Json:
         if length > MOST_ANSWERED:
             raise ToolError(f"the result has {length} characters of JSON, over {MOST_ANSWERED}")
         return answer.structured_content
-    return cut(_text(answer.content), MOST_ANSWERED)
+    text = _text(answer.content)
+    if len(text) <= MOST_ANSWERED:
+        return text
+    return cut(without_keys(text), MOST_ANSWERED)  # else half a key could be left
 
 
 def _text(content: list[ContentBlock]) -> str:

@@ -17,7 +17,7 @@ from gram import ArgumentError, decode, did_you_mean, expect, quote
 
 from ...errors import ConfigurationError
 from ...json_text import read_json
-from ...redaction import Hidden, hide, redact_error
+from ...secrets import Hidden, hide, without_keys
 from .untrusted import cut, visible
 
 ServerLike: TypeAlias = Union[str, Sequence[str], Path, Mapping[str, Any]]
@@ -25,7 +25,11 @@ ServerLike: TypeAlias = Union[str, Sequence[str], Path, Mapping[str, Any]]
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([^}]*?)(?::-([^}]*))?\}")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
+_SECRET: Final = re.compile(
+    r"keys?(?![a-z])|tokens?(?![a-z])|secret|passw|credential|auth(?!or)|cookie", re.IGNORECASE
+)
+_NO_SECRET: Final = re.compile(r"accept|content-|user-agent|origin|referer|host", re.IGNORECASE)
+"""How the names of headers begin that carry no key."""
 _SECRET_OPTION: Final = re.compile(
     r"--?(?:[\w-]*[-_])?(?:key|token|secret|password|passwd|credentials?|auth)", re.IGNORECASE
 )
@@ -100,7 +104,7 @@ def read_servers(
     if not words:
         raise ConfigurationError("an MCP server is a command or an address, and this is empty")
     entry = {"command": words[0], "args": words[1:]}
-    return (_of_entry(name or redact_error(shlex.join(words)), entry, assigned),)
+    return (_of_entry(name or shlex.join(words), entry, assigned),)
 
 
 def is_address(given: str) -> bool:
@@ -191,13 +195,12 @@ def _known_as(entry: Mapping[str, Any]) -> str:
     return (
         without_secrets(url)
         if isinstance(url, str)
-        else redact_error(" ".join(str(each) for each in words if each))
+        else " ".join(str(each) for each in words if each)
     )
 
 
 def _of_entry(name: str, entry: Mapping[str, Any], env: Mapping[str, str]) -> McpServer:
-    name = cut(visible(name), _LONGEST_NAME)
-    where = f'the MCP server "{name}"'
+    where = f'the MCP server "{cut(visible(name), _LONGEST_NAME)}"'
     if ("command" in entry) == ("url" in entry):
         raise ConfigurationError(f'{where} needs either "command" or "url"')
     if entry.get("type") == "sse" or entry.get("transport") == "sse":
@@ -207,7 +210,7 @@ def _of_entry(name: str, entry: Mapping[str, Any], env: Mapping[str, str]) -> Mc
     environment = _expanded(where, {**_texts(where, entry, "env"), **env})
     headers = _expanded(where, _texts(where, entry, "headers"))
     hidden = hide(*_secrets(where, entry, environment, headers))
-    name = redact_error(name)
+    name = cut(visible(without_keys(name)), _LONGEST_NAME)
     if "url" in entry:
         url = _expand(where, str(entry["url"]))
         if not is_address(url) or not _has_host(url):
@@ -273,9 +276,10 @@ def _secrets(
 ) -> Iterator[str]:
     """What must not be shown: headers, and values whose names or options are those of keys."""
     yield from (text for key, text in environment.items() if _SECRET.search(key))
-    for text in headers.values():
-        yield text
-        yield from text.split()[-1:]
+    for name, text in headers.items():
+        if not _NO_SECRET.match(name):
+            yield text
+            yield from text.split()[-1:]
     written = [text for text in (entry.get("url"), *_args(entry)) if isinstance(text, str)]
     for name in (match[1] for text in written for match in _VARIABLE.finditer(text)):
         if _SECRET.search(name):

@@ -7,7 +7,8 @@ from typing import Final
 
 from gram import counted
 
-from ...redaction import redact_error
+from ...secrets import without_keys
+from ...visible_text import has_invisible
 
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
@@ -28,9 +29,18 @@ def visible(text: str) -> str:
     return _INVISIBLE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text.replace("\r\n", "\n"))
 
 
+def visible_name(name: str) -> str:
+    """A name with all that is invisible in it as escapes, also what texts may have.
+
+    >>> visible_name("pay\u200b")
+    'pay\\\\u{200b}'
+    """
+    return "".join(f"\\u{{{ord(char):x}}}" if has_invisible(char) else char for char in name)
+
+
 def said(text: str, most: int = MOST_SAID) -> str:
     """What a server says, as a message shows it: visible, cut, and without keys."""
-    return cut(redact_error(visible(text[: 2 * most])).strip(), most, len(text))
+    return cut(visible(without_keys(text)[: 2 * most]).strip(), most, len(text))
 
 
 def cut(text: str, most: int, length: int | None = None) -> str:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from gram import visible
 
 from ...json_text import Json, read_json
-from ...redaction import redact
 
 ENCODINGS: Final = "gzip, deflate"
 """The compressions that requests ask for, and those that are read."""
@@ -96,7 +95,7 @@ def text_of(body: bytes, content_type: str) -> str:
     except ValueError:
         text, is_text = body.decode(encoding, "replace"), False
     if is_text or kind.startswith("text/") or any(each in kind for each in _TEXTS):
-        return redact(text)
+        return text
     return f"[{visible(kind) or 'no type'}: {len(body):,} bytes that are no text]"
 
 

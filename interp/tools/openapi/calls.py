@@ -21,13 +21,13 @@ from gram import counted, visible
 from ...errors import ToolError
 from ...json_text import Json
 from ...models import async_client_of, async_transport
-from ...redaction import redact, redact_error
+from ...secrets import without_keys, without_userinfo
 from .answers import Body, text_of, value_of
 from .bodies import MULTIPART, content_of, parts_of
 from .fetching import HEADERS, certificates
 from .keys import ApiKey
 from .operations import Operation
-from .styles import in_header, in_path, in_query
+from .styles import has_dots, in_header, in_path, in_query
 
 _BEGINNING: Final = 1000  # characters of a body that is not wanted
 _LONGEST_TARGET: Final = 200
@@ -89,7 +89,7 @@ class Caller:
             ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             said = f"{self.where}: {error or type(error).__name__}"
-            raise ToolError(redact_error(said)) from None
+            raise ToolError(said) from None
         return self._answer(response, body)
 
     # --- the request
@@ -110,6 +110,8 @@ class Caller:
                 headers[each.name] = in_header(each, value)
             else:
                 (query if each.place == "query" else cookies).extend(in_query(each, value))
+        if has_dots(path):  # parts that are fine by themselves, side by side
+            raise ToolError(f"{self.where}: its arguments make a . or .. in its path")
         for key in self.keys:  # last, so that no argument takes the place of a key
             if key.place == "header":
                 same = {name for name in headers if name.lower() == key.name.lower()}
@@ -147,15 +149,16 @@ class Caller:
     def _answer(self, response: httpx2.Response, body: Body) -> Json:
         status = visible(f"{response.status_code} {response.reason_phrase}".strip())
         if 300 <= response.status_code < 400:
-            target = visible(response.headers.get("location", "elsewhere")[:_LONGEST_TARGET])
+            target = without_keys(response.headers.get("location", "elsewhere"))
+            target = visible(without_userinfo(target)[:_LONGEST_TARGET])
             said = f"{self.where}: {status}: it redirects to {target}, which is not followed"
-            raise ToolError(redact_error(said))
+            raise ToolError(said)
         content_type = response.headers.get("content-type", "")
         if not response.is_success:
-            text = text_of(bytes(body.content[: self.max_bytes]), content_type)
+            text = without_keys(text_of(bytes(body.content[: self.max_bytes]), content_type))
             begun = visible(text[:_BEGINNING]) + ("…" if len(text) > _BEGINNING else "")
             said = ": ".join(each for each in (self.where, status, begun.strip()) if each)
-            raise ToolError(redact_error(said) + self._hint(response.status_code))
+            raise ToolError(said + self._hint(response.status_code))
         if body.is_too_long:
             most = counted(self.max_bytes, "byte")
             raise ToolError(f"{self.where}: the answer has more than {most}")
@@ -194,12 +197,12 @@ def _no_cookies() -> CookieJar:
     return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
 
 
-class _Redacting(logging.Filter):
-    """Hides keys: the client logs addresses, and some keys are part of them."""
+class _WithoutKeys(logging.Filter):
+    """Replaces keys: the client logs addresses, and some keys are part of them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = redact(record.getMessage()), ()
+        record.msg, record.args = without_keys(record.getMessage()), ()
         return True
 
 
-logging.getLogger("httpx2").addFilter(_Redacting())
+logging.getLogger("httpx2").addFilter(_WithoutKeys())

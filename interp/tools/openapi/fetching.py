@@ -15,7 +15,6 @@ import httpx2
 from gram import counted
 
 from ...errors import ConfigurationError
-from ...redaction import redact_error
 from .answers import ENCODINGS, Body
 
 HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": ENCODINGS}
@@ -47,7 +46,7 @@ def fetch(address: str, max_bytes: int) -> bytes:
             body.end()
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         said = str(error) or type(error).__name__
-        raise ConfigurationError(redact_error(f"{address}: {said}")) from None
+        raise ConfigurationError(f"{address}: {said}") from None
     return bytes(body.content)
 
 

@@ -1,4 +1,4 @@
-"""Keys of security schemes: read from environment variables, hidden wherever texts are shown."""
+"""Keys of security schemes, read from environment variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gram import did_you_mean, expect
 
 from ...errors import ConfigurationError
 from ...json_text import Json
-from ...redaction import Hidden, hide
+from ...secrets import Hidden, hide
 from .document import ApiDocument
 from .styles import TOKEN
 

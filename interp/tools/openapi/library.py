@@ -111,6 +111,11 @@ class ApiTool(Tool):
     """An operation of a document as a tool."""
 
     @property
+    def is_of_server(self) -> bool:
+        """Yes: its document says what it is, and may say something else tomorrow."""
+        return True
+
+    @property
     def source(self) -> str:
         """The name of the document's file, or its address without a query."""
         place = (self.place or "").partition(": $.paths")[0]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
-from urllib.parse import quote
+from unicodedata import normalize
+from urllib.parse import quote, unquote
 
 from attrs import frozen
 
@@ -28,6 +29,16 @@ TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 _RESERVED: Final = ":/?[]@!$'()*;"
 """Characters that ``allowReserved`` leaves as they are; those that separate parts are escaped."""
+
+_MOST_DECODINGS: Final = 8
+_SLASHES: Final = re.compile(r"[/\\]")
+_STRIPPED: Final = "".join(map(chr, range(33)))
+"""Blanks and control characters, which some servers drop."""
+
+_OVERLONG: Final = re.compile(
+    r"%(?:c0|e0%80|f0%80%80)%(?P<last>ae|af)|%u00(?P<code>2e|2f|5c)", re.I
+)
+"""Dots and slashes in encodings that are no UTF-8, but that old servers take."""
 
 _BETWEEN: Final = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
 _SHOWN: Final = {"%20": "a space", "%7C": "|"}
@@ -72,9 +83,36 @@ def in_path(parameter: ApiParameter, value: Json) -> str:
         if dots and isinstance(value, dict | list):
             _expect_none_in(parameter, ".", _parts(value))
         text = _joined(value, parameter.explode, "." if dots else ",", _escaped)
-    if text in ("", ".", ".."):
-        raise ToolError(f'"{parameter.key}" is part of a path and cannot be {text!r}')
+    if not text:
+        raise ToolError(f'"{parameter.key}" is part of a path and cannot be empty')
+    parts = _parts(value) if isinstance(value, dict | list) else [plain(value)]
+    if any(map(has_dots, (text, *parts))):
+        said = f'"{parameter.key}" is part of a path, and has a . or .. that leads elsewhere'
+        raise ToolError(said)
     return f".{text}" if parameter.style == "label" else text
+
+
+def has_dots(path: str) -> bool:
+    """Whether a part of a path is ``.`` or ``..`` to a server that decodes it, however often.
+
+    >>> has_dots("a/%252e%252E/b"), has_dots("..%5Cb"), has_dots("a..b/.c")
+    (True, True, False)
+    """
+    for _ in range(_MOST_DECODINGS):
+        plain = normalize("NFKC", _OVERLONG.sub(_of_overlong, path))
+        parts = (each.partition(";")[0].strip(_STRIPPED) for each in _SLASHES.split(plain))
+        if any(part in (".", "..") for part in parts):
+            return True
+        decoded = unquote(path)
+        if decoded == path:
+            return False
+        path = decoded
+    return True  # nobody writes this but to hide something
+
+
+def _of_overlong(found: re.Match[str]) -> str:
+    code = found["code"]
+    return chr(int(code, 16)) if code else {"ae": ".", "af": "/"}[found["last"].lower()]
 
 
 def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """What an edited document says of itself."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -10,7 +9,6 @@ from gram import (
     Measurement,
     Pattern,
     Range,
-    Source,
     Span,
     Spelling,
     Subject,
@@ -20,7 +18,6 @@ from gram import (
     origin,
     parse,
 )
-from gram.reading.parser import parse_trees
 
 TEXT = """\
 // about the file
@@ -80,22 +77,6 @@ def test_unchanged_patterns_are_shared_and_keep_their_origin() -> None:
     assert place is not None
     assert place.source is document.source
     assert place.lineno == 7
-
-
-def test_only_the_item_that_changed_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-
-    def reading(source: Source, **known: Any) -> tuple[Pattern, ...]:
-        read.append(source.text)
-        return parse_trees(source, **known)
-
-    document = parse("".join(f"(n{number} {{k: 1}})\n" for number in range(1000)))
-    wanted = list(document.patterns)
-    wanted[500] = Pattern(Subject("n500", (), {"k": 2}))
-    monkeypatch.setattr("gram.editing.replacement.parse_trees", reading)
-
-    assert document.replace(wanted).text == document.text.replace("(n500 {k: 1})", "(n500 {k: 2})")
-    assert read == ["(n500 {k: 2})"]
 
 
 def test_spans_and_paths_of_an_edited_document_are_of_its_own_text() -> None:

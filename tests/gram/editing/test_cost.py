@@ -1,16 +1,15 @@
 """What an edit costs in a big file, counted instead of timed."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import attrs
 import pytest
 
 from gram import Document, Pattern, Subject, loads, parse
-from gram.editing import partners
 from gram.errors import MAX_LEVELS
-from gram.reading import parser
+from tests.calls import calls_of
 
 Edit = Callable[[list[Pattern]], list[Pattern]]
 
@@ -59,47 +58,25 @@ EDITS: dict[str, Edit] = {
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
-def test_comparisons_grow_with_the_changes(edit: Edit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_grow_with_the_changes_and_no_faster(edit: Edit) -> None:
     """Each pattern is compared with a few others, not with all."""
-    compared = 0
-    likeness = partners.likeness
+    few, many = (replacing(agents(size), edit) for size in (50, 200))
 
-    def counted(*args: Any, **options: Any) -> float:
-        nonlocal compared
-        compared += 1
-        return likeness(*args, **options)
-
-    monkeypatch.setattr(partners, "likeness", counted)
-    counts = []
-    for size in (50, 100, 200):
-        compared = 0
-        document = agents(size)
-        document.replace(edit(list(document.patterns)))
-        counts.append(compared)
-
-    assert counts[2] <= 10 * 200
-    assert counts[2] <= 2.2 * counts[1] <= 5 * counts[0]
+    assert many < 6 * few
 
 
 @pytest.mark.parametrize("name", ["one is renamed", "one is added", "one is removed"])
-def test_an_edit_reads_only_what_is_near_the_change(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edit_of_one_reads_only_what_is_near_it(name: str) -> None:
     document = agents(200)
-    read = 0
-    matches = parser.matches
+    text = document.text
 
-    def counted(*args: Any) -> Iterator[Any]:
-        nonlocal read
-        for match in matches(*args):
-            read += 1
-            yield match
+    assert replacing(document, EDITS[name]) < calls_of(lambda: parse(text)) / 4
 
-    monkeypatch.setattr(parser, "matches", counted)
-    edited = document.replace(EDITS[name](list(document.patterns)))
 
-    assert edited.text != document.text
-    assert 0 < read < 5 * 40  # five agents at the most; one has about forty tokens
+def replacing(document: Document, edit: Edit) -> int:
+    """The calls that an edit makes."""
+    wanted = edit(list(document.patterns))
+    return calls_of(lambda: document.replace(wanted))
 
 
 def test_the_deepest_trees_are_edited_far_below_the_limit_of_python() -> None:

@@ -158,10 +158,10 @@ TRAPS = {
     "what is like another takes no text of it": (
         "[r | [a:L | (x // 1\n)]]", "[r | [a:L | x], [b:L | x]]",
         "[r | [a:L | (x // 1\n)], [b:L | x]]"),
-    "one renamed is not the new one before it": (
+    "of two that may be the one that is gone, neither is": (
         "[r | (a {k: 1}) // a\n]",
         "[r | (n {k: 2}), (b {k: 1})]",
-        "[r | (n {k: 2}), (b {k: 1}) // a\n]"),
+        "[r | (n {k: 2}), (b {k: 1})\n]"),
     "what moves to another list brings its comments": (
         "[r |\n  // above\n  (a {k: 1}), // after\n  b\n]\n[s]",
         "[r | b] [s | (a {k: 1})]",

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 
 from gram import (
+    GramEncodeError,
     Pattern,
     Span,
     carry_origin,
@@ -196,3 +197,40 @@ def test_the_syntax_of_a_pattern_is_that_of_its_document(text: str) -> None:
         assert construct is not None
         assert spans_of(construct).subject == document.spans(path).subject
         assert spans_of(construct).values == document.spans(path).values
+
+
+def test_a_changed_pattern_knows_where_it_came_from() -> None:
+    (old,) = loads("[a | b]")
+    place = old.came_from
+
+    renamed = attrs.evolve(old, value=attrs.evolve(old.value, identity="c"))
+    again = attrs.evolve(renamed, elements=())
+
+    assert place is not None
+    assert again.came_from is renamed.came_from is place
+    assert origin(renamed) is None
+    assert again == Pattern(again.value)
+    assert hash(again) == hash(Pattern(again.value))
+    assert repr(again) == repr(Pattern(again.value))
+    assert pickled(again).came_from is None
+
+
+@pytest.mark.parametrize("wrong", [1, "a", (), (1, 2, 3)])
+def test_a_pattern_comes_from_what_another_one_came_from(wrong: object) -> None:
+    with pytest.raises(GramEncodeError, match="came_from"):
+        Pattern(came_from=wrong)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_chain_of_edits_keeps_the_trees_of_its_ends_alone() -> None:
+    document = parse('[a:Agent {k: "one"} | [b | c]]')
+    between: list[weakref.ref[object]] = []
+
+    for number in range(5):
+        (old,) = document.patterns
+        value = attrs.evolve(old.value, properties={"k": str(number)})
+        document = document.replace([attrs.evolve(old, value=value)])
+        between += [weakref.ref(document), weakref.ref(document.patterns[0])]
+    del old
+    gc.collect()
+
+    assert [each() is None for each in between] == [True] * 8 + [False] * 2

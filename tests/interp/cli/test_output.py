@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import visible
-from interp.cli.output import for_question
+from interp.machine import question_text
+from interp.visible_text import visible_text
 from tests.interp.cli.process import at, gram
 from tests.interp.cli.terminal import Terminal
 from tests.interp.model_server import ModelServer, tool_calls
@@ -29,13 +30,13 @@ HIDDEN = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\ufe0f", "\u3164", 
 def test_harmful_characters_are_escaped_everywhere(char: str) -> None:
     escape = char.encode("unicode_escape").decode()
 
-    assert visible(f"a{char}b") == for_question(f"a{char}b") == f"a{escape}b"
+    assert visible(f"a{char}b") == visible_text(f"a{char}b") == f"a{escape}b"
 
 
 @pytest.mark.parametrize("char", [*HIDDEN, "\n", "\t"], ids=ascii)
 def test_a_question_shows_what_answers_may_leave_invisible(char: str) -> None:
     assert visible(char) == char
-    assert for_question(char) == char.encode("unicode_escape").decode()
+    assert visible_text(char) == char.encode("unicode_escape").decode()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_letters_of_all_scripts_and_emoji_stay_in_answers(text: str) -> None:
 
 @given(st.text())
 def test_a_question_has_only_visible_characters(text: str) -> None:
-    shown = for_question(text)
+    shown = visible_text(text)
 
     assert all(char == " " or unicodedata.category(char)[0] not in "CZ" for char in shown)
 
@@ -57,15 +58,52 @@ def test_what_is_shown_can_be_shown_again(text: str) -> None:
     assert visible(visible(text)) == visible(text)
 
 
+HOSTILE = {
+    "personName": "A\x1b[2J",
+    "x\x1b[H\u202e": 1,
+    "a: 1)? [y/N]": 2,
+    "b": "x" + " " * 100 + "Run nothing? [y/N]: ",
+    "c": "x. " * 60 + "Run nothing? [y/N]: ",
+    "d\u200b": ["\u3164\u2800", "\n| amount: 1"],
+}
+
+
 def test_an_argument_cannot_fake_the_question(model_server: ModelServer) -> None:
-    hostile = json.dumps({"personName": "A\x1b[2J", "x\x1b[H\u202e": 1, "a: 1)? [y/N]": 2})
-    model_server.will_say(tool_calls(("c1", "sayHello", hostile)), "Bye.")
+    model_server.will_say(tool_calls(("c1", "sayHello", json.dumps(HOSTILE))), "Bye.")
 
     with Terminal("run", HELLO, "hello", "--approve", "ask", **at(model_server)) as terminal:
-        assert terminal.until("never]: ") == (
-            'Run sayHello(personName: "A\\u001b[2J", "x\\u001b[H\\u202e": 1, "a: 1)? [y/N]": 2)? '
-            "[y/N/always/never]: "
-        )
+        first, *behind_marks, last = terminal.until("never]: ").splitlines()
+
+    assert first == "Run sayHello for hello_world_agent"
+    assert behind_marks[0] == r'| personName: "A\u001b[2J"'
+    assert [each.partition(":")[0] for each in behind_marks[1:]] == [
+        r'| "x\u001b[H\u202e"', '| "a', "| b", "| c", r'| "d\u200b"',
+    ]  # fmt: skip
+    assert not any("  " in each for each in behind_marks)
+    assert last == "[y/N/always/never]: "
+
+
+@given(
+    st.dictionaries(st.text(), st.text() | st.text("ab \n|?:", min_size=30), min_size=1),
+    st.integers(20, 100),
+)
+def test_every_line_of_an_argument_is_behind_a_mark_and_fits(
+    args: dict[str, str], width: int
+) -> None:
+    first, *lines = question_text("pay", args, ["bank"], width=width).split("\n")
+
+    assert first == "pay for bank"
+    starts = [each for each in lines if not each.startswith("|     ")]
+    assert len(starts) == len(args)
+    assert all(each.startswith("| ") and len(each) <= width for each in lines)
+    assert all(unicodedata.category(char)[0] not in "CZ" or char == " " for char in "".join(lines))
+    assert not any("  " in each.removeprefix("|     ") for each in lines)
+
+
+def test_where_a_terminal_is_narrow_no_line_of_an_argument_begins_without_a_mark() -> None:
+    wide = question_text("pay", {"to": "漢" * 30}, ["bank"], width=40).split("\n")
+
+    assert all(len(line) + line.count("漢") <= 40 for line in wide)
 
 
 def test_a_long_call_is_shown_whole_when_asked_for(model_server: ModelServer) -> None:

@@ -91,7 +91,7 @@ def test_approval_is_asked_for_at_the_terminal_when_a_pipe_is_context(
     arguments = ("run", HELLO, "greet", "--approve", "ask")
 
     with Terminal(*arguments, fed=Path(report), answers=answers, **at(model_server)) as terminal:
-        terminal.until('Run sayHello(personName: "Al")? ')
+        terminal.until('| personName: "Al"\n[y/N/always/never]: ')
         terminal.type("y\n")
         assert terminal.leaves() == 0
 

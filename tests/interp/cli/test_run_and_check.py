@@ -192,21 +192,12 @@ def test_approval_can_be_given_or_refused_for_all() -> None:
 def test_on_a_terminal_a_person_is_asked(tmp_path: Path, answer: str, expected: str) -> None:
     answers = tmp_path / "answers"
     with Terminal(*HELLO_ALICE, "ask", answers=answers) as terminal:
-        terminal.until('Run sayHello(personName: "Alice")? [y/N/always/never]: ')
+        terminal.until('| personName: "Alice"\n[y/N/always/never]: ')
         terminal.type(answer)
 
         assert terminal.leaves() == 0
 
     assert expected in answers.read_text()
-
-
-def test_a_person_is_asked_without_being_shown_a_key() -> None:
-    said = ("run", HELLO, "My name is Sk-secret-in-view, hello", "--offline", "--approve", "ask")
-    with Terminal(*said, OPENAI_API_KEY="Sk-secret-in-view") as terminal:
-        terminal.until('Run sayHello(personName: "[redacted]")? [y/N/always/never]: ')
-        terminal.type("n\n")
-
-        assert terminal.leaves() == 0
 
 
 def test_limits_are_set_on_the_command_line() -> None:

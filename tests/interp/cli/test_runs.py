@@ -57,7 +57,9 @@ def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> No
     run = row["id"]
     assert f"gram runs resume {run} --store" in waiting.stderr
 
-    assert runs(address, "decide", run).stdout == '0.0  sayHello {"personName":"Al"}\n'
+    assert runs(address, "decide", run).stdout == (
+        '0.0  sayHello for hello_world_agent\n| personName: "Al"\n'
+    )
     decided = runs(address, "decide", run, "--result", '0.0="Hello by hand"')
     assert "waits for no more approval; gram runs resume goes on" in decided.stderr
     done = runs(address, "resume", run, "--offline")

@@ -387,14 +387,14 @@ def test_a_known_key_appears_in_no_output_and_no_file(
     model_server: ModelServer, tmp_path: Path, command: str
 ) -> None:
     program = tmp_path / "p.gram"
-    program.write_text((EXAMPLES / "hello_world.gram").read_text().replace("Have", f"{KEY} Have"))
+    program.write_text((EXAMPLES / "hello_world.gram").read_text())
     session, state = tmp_path / "s.gram", tmp_path / "state"
     model_server.will_say(
         tool_calls(("c", "sayHello", {"personName": KEY})),
         f"Your key is {KEY}.",
         Answer({"error": {"message": f"Incorrect API key provided: {KEY}"}}, 401),
     )
-    said = [f"my key is {KEY}", f"again {KEY}"]
+    said = ["my key is mine", "again"]
 
     done = gram(
         command, str(program), *(said if command == "run" else []),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import subprocess
@@ -208,3 +209,53 @@ def sayHello(personName: str = "world") -> str:
     assert done.stdout == "Done.\n"
     assert done.stderr.count("in use by another gram process") == 2
     assert load_run(tmp_path / "copy").session == Path(session).name
+
+
+@pytest.mark.parametrize(
+    "named", ["{folder}/notes.txt", "../notes.txt", "notes.txt", ".", "x/../y"]
+)
+@pytest.mark.parametrize("name", ["hostile.gram", "other/hostile.gram", "s.gram.run.gram"])
+def test_what_a_run_file_says_names_no_file_that_is_written(
+    session: str, tmp_path: Path, model_server: ModelServer, named: str, name: str
+) -> None:
+    model_server.will_say(HI, BAD, "Hello, Al.")
+    gram("run", HELLO, "hi", "--session", session, **at(model_server))
+    turn = Path(f"{session}.run.gram")
+    text = turn.read_text()
+    assert 'session: "s.gram"' in text
+    entries = text.splitlines(keepends=True)
+    head = entries[0].replace('session: "s.gram"', f'session: "{named.format(folder=tmp_path)}"')
+    hostile = tmp_path / "inside" / name
+    hostile.parent.mkdir(parents=True)
+    hostile.write_text(
+        "".join([re.sub(', verify: "[^"]*"', "", each) for each in (head, *entries[1:])])
+    )
+    (tmp_path / "notes.txt").write_text("mine")
+    before = {each for each in tmp_path.rglob("*") if each != hostile}
+
+    done = gram("resume", str(hostile), **at(model_server))
+
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    added = {each for each in tmp_path.rglob("*") if each != hostile} - before
+    if name.endswith(".run.gram"):
+        assert done.returncode == 0
+        assert added == {hostile.parent / "s.gram"}
+    else:
+        assert done.returncode == 2
+        assert "hint: give the file its name again" in done.stderr
+        assert added == set()
+
+
+def test_a_turn_that_was_killed_before_its_first_entry_is_forgotten(
+    session: str, model_server: ModelServer
+) -> None:
+    turn = Path(f"{session}.run.gram")
+    turn.touch()
+    model_server.will_say("one")
+
+    resumed = gram("resume", str(turn), **at(model_server))
+    done = gram("run", HELLO, "first", "--session", session, **at(model_server))
+
+    assert resumed.returncode == 2
+    assert "nothing of a run had begun" in resumed.stderr
+    assert (done.returncode, done.stdout, turn.exists()) == (0, "one\n", False)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from pathlib import Path
 
-import click
 import pytest
 
-from interp import FunctionRole, Run, load_context
-from interp.cli.run import command as run_command
-from tests.interp.cli.process import at, gram
+from interp import FunctionRole, load_context
+from tests.interp.cli.process import COMMAND, at, gram, without_keys
 from tests.interp.cli.terminal import Terminal
 from tests.interp.model_server import (
     Answer,
@@ -20,7 +19,7 @@ from tests.interp.model_server import (
     streamed,
     tool_calls,
 )
-from tests.paths import EXAMPLES
+from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 HI = ("c", "sayHello", {"personName": "Al"})
@@ -144,7 +143,7 @@ def test_text_beside_a_call_is_shown_on_a_line_before_the_question(
     model_server.will_say(tool_calls(HI, content="Let me greet."), "done")
 
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
-        terminal.until("Let me greet.\nRun sayHello(")
+        terminal.until("Let me greet.\nRun sayHello for ")
         terminal.type("y\n")
         terminal.until("done")
 
@@ -218,22 +217,26 @@ def test_calls_that_an_interrupt_left_unanswered_are_saved_as_interrupted(
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
 
-def test_an_answer_that_had_come_when_the_run_was_interrupted_is_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_answer_is_saved_although_the_command_is_interrupted_while_it_prints(
+    model_server: ModelServer, tmp_path: Path
 ) -> None:
-    def show_nothing(_: object, run: Run, __: object) -> None:
-        run.finish()
-        raise KeyboardInterrupt
+    session, answer = tmp_path / "s.gram", "Hello. " * 50_000  # more than a pipe takes
+    model_server.will_say(answer)
+    command = [*COMMAND, "run", HELLO, "hello", "--session", str(session)]
 
-    monkeypatch.setattr("interp.cli.terminal.Terminal.show_answer", show_nothing)
-    session = tmp_path / "s.gram"
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env={**without_keys(), "PYTHONPATH": str(ROOT), **at(model_server)},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(6) == b"Hello."
+        process.send_signal(signal.SIGINT)
+        code = process.wait(timeout=60)
 
-    with pytest.raises(click.Abort):  # how it says that it was interrupted
-        run_command.main(
-            [HELLO, "hello", "--offline", "--session", str(session)], standalone_mode=False
-        )
-
-    assert load_context(session)[-1].content.startswith("Hello")
+    assert code == 130
+    assert load_context(session)[-1].content.strip() == answer.strip()
 
 
 def test_a_line_of_the_log_is_not_glued_to_the_words_before_it(model_server: ModelServer) -> None:
@@ -253,7 +256,7 @@ def test_what_was_typed_before_a_question_does_not_answer_it(model_server: Model
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
         terminal.until("nothing? [y/N]: ")
         terminal.type("y\n")
-        terminal.until("Run sayHello(")
+        terminal.until("Run sayHello for ")
         terminal.type("n\n")
         assert "the user does not allow it" in terminal.until("does not allow it")
 
@@ -265,7 +268,7 @@ def test_a_question_that_is_interrupted_ends_the_run_with_130(
     model_server.will_say(tool_calls(HI))
 
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
-        terminal.until("Run sayHello(")
+        terminal.until("Run sayHello for ")
         assert terminal.leaves_by(key) == 130
 
 
@@ -348,7 +351,7 @@ def asked(model_server: ModelServer, *calls: tuple[str, str, object]) -> Termina
     return Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server))
 
 
-QUESTION = 'Run sayHello(personName: "Al")? [y/N/always/never]: '
+QUESTION = 'Run sayHello for hello_world_agent\n| personName: "Al"\n[y/N/always/never]: '
 
 
 def test_always_is_asked_once(model_server: ModelServer) -> None:
@@ -383,13 +386,41 @@ def test_a_question_says_which_agent_inside_asks_and_always_is_about_one_agent(
     helps = tool_calls(("h", "helper", {"input": "x"}))
     model_server.will_say(tool_calls(HI), helps, tool_calls(HI), tool_calls(HI), "helped", "done")
     with Terminal("run", str(program), "hi", "--approve", "ask", **at(model_server)) as terminal:
-        terminal.until(QUESTION)
+        terminal.until(QUESTION.replace("hello_world_agent", "boss"))
         terminal.type("always\n")
-        terminal.until('Run helper(input: "x")? [y/N/always/never]: ')
+        terminal.until('Run helper for boss\n| input: "x"\n[y/N/always/never]: ')
         terminal.type("y\n")
-        terminal.until('Run sayHello(personName: "Al") for helper? [y/N/always/never]: ')
+        terminal.until(QUESTION.replace("hello_world_agent", "boss/helper"))
         terminal.type("always\n")
         rest = terminal.until("done\n")
+
+    assert "Run " not in rest
+
+
+def test_always_is_about_a_place_and_not_about_a_name(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    greets = Path(HELLO).read_text().partition("} |")[2].strip().removesuffix("]")
+    agent = '{description: "x", instruction: "x", model: "OpenAI/m"}'
+    program = tmp_path / "flow.gram"
+    program.write_text(
+        f"""[flow:Workflow {{description: "x"}} |
+          [left:Agent {agent} | [helper:Agent {agent} | {greets}]],
+          [right:Agent {agent} | [helper:Agent {agent} | {greets}]],
+          (left)-->(right)]"""
+    )
+    helps = tool_calls(("h", "helper", {"input": "x"}))
+    model_server.will_say(
+        helps, tool_calls(HI), tool_calls(HI), "helped", "left done",
+        helps, tool_calls(HI), "helped", "right done",
+    )  # fmt: skip
+    with Terminal("run", str(program), "hi", "--approve", "ask", **at(model_server)) as terminal:
+        for side in ("left", "right"):
+            terminal.until(f'Run helper for flow/{side}\n| input: "x"\n[y/N/always/never]: ')
+            terminal.type("y\n")
+            terminal.until(QUESTION.replace("hello_world_agent", f"flow/{side}/helper"))
+            terminal.type("always\n")
+        rest = terminal.until("right done")
 
     assert "Run " not in rest
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import re
 import subprocess
 import sys
@@ -191,6 +192,48 @@ def test_an_existing_file_is_refused_before_the_model_is_asked(file: Path) -> No
     assert (file.read_text(), model.requests) == ("(mine)", [])
 
 
+@pytest.mark.parametrize("left", ["", "[", "[:Run", "[:Run {", '[:Run {file: "a.gram", format: 2'])
+def test_a_file_that_was_left_before_its_first_entry_is_recorded_in(file: Path, left: str) -> None:
+    file.write_text(left)
+    with pytest.raises(ValidationError, match="nothing of a run had begun"):
+        resume_run(file, counting([]), model=ScriptedModel([]))
+
+    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
+
+    assert load_run(file).content == "done"
+
+
+@pytest.mark.parametrize("mine", ["(mine)", "[:Runner {", "[:Run {}]\n", "\n", " "])
+def test_no_file_of_somebody_else_is_recorded_in(file: Path, mine: str) -> None:
+    file.write_text(mine)
+
+    with pytest.raises(OSError, match="exists already"):
+        run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
+
+    assert file.read_text() == mine
+
+
+def test_no_link_is_followed_to_record_a_run(file: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.touch()
+    file.symlink_to(target)
+
+    with pytest.raises(OSError, match="exists already"):
+        run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
+
+    assert target.read_text() == ""
+
+
+def test_a_file_that_another_process_has_just_made_is_not_taken(file: Path) -> None:
+    file.touch()
+    with file.open("r+") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="another process records a run in it"):
+            run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
+
+    assert file.exists()
+
+
 def test_a_run_that_cannot_begin_leaves_no_file(file: Path) -> None:
     with pytest.raises(AgentError):
         run(AGENT, "go", model=ScriptedModel([]), record=file)
@@ -341,7 +384,7 @@ def test_a_file_of_the_first_format_is_read() -> None:
 
 
 def test_no_key_reaches_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = 'sk-"quoted`\\key'
+    key = 'sk-"quoted`\\key-01234'
     monkeypatch.setenv("SOME_API_KEY", key)
 
     @tool
@@ -350,14 +393,12 @@ def test_no_key_reaches_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) ->
         return f"{x} {key}"
 
     model = ScriptedModel([CALLS, f"it is {key}"])
-    told = run(
-        pattern_with_text_result(), f"my key {key}", ToolLibrary.of(add), model=model, record=file
-    )
+    told = run(pattern_with_text_result(), "my key", ToolLibrary.of(add), model=model, record=file)
 
     text = file.read_text()
-    assert key in told.content
+    assert told.content == "it is [redacted]"
     assert "quoted" not in text
-    assert text.count("[redacted]") >= 4
+    assert text.count("[redacted]") == 3
     assert load_run(file).state.context[-1].content == "it is [redacted]"
 
 

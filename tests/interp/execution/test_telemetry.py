@@ -30,9 +30,8 @@ from interp import (
     run,
     tool,
 )
-from interp.machine.messages import AssistantRole, Message, ToolCall
+from interp.machine.messages import AssistantRole, Message
 from interp.models.reply_reading import Reply
-from interp.redaction import hide
 from lenses_ext import parse
 from tests.interp.execution.test_recording import AGENT, CALLS, counting
 from tests.interp.model_server import completion, tool_calls
@@ -137,11 +136,8 @@ def test_what_a_tool_does_is_inside_its_span(spans: Spans) -> None:
     assert [ids[each.parent.span_id] for each in inside if each.parent] == ["execute_tool add"] * 4
 
 
-def test_content_is_left_out_unless_it_is_asked_for(
-    spans: Spans, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
-    said = "secret words and sk-0123456789"
+def test_content_is_left_out_unless_it_is_asked_for(spans: Spans) -> None:
+    said = "secret words"
     other = Spans()
     for kept, content in ((spans, False), (other, True)):
         telemetry = Telemetry(kept.provider, content=content)
@@ -152,13 +148,12 @@ def test_content_is_left_out_unless_it_is_asked_for(
     assert json.loads(str(attributes(last)["gen_ai.output.messages"])) == [
         {
             "role": "assistant",
-            "parts": [{"type": "text", "content": "secret words and [redacted]"}],
+            "parts": [{"type": "text", "content": "secret words"}],
         }
     ]
     asked = json.loads(str(attributes(last)["gen_ai.input.messages"]))
     assert [each["role"] for each in asked] == ["user", "assistant", "tool", "tool"]
     assert attributes(other.named("execute_tool add"))["gen_ai.tool.call.result"] == "1"
-    assert "sk-0123456789" not in str([attributes(each) for each in other.ended])
     assert "secret words" in str(attributes(agent))
 
 
@@ -314,32 +309,3 @@ def test_without_a_provider_spans_go_to_that_of_the_process() -> None:
 def test_what_is_no_telemetry_is_refused(spans: Spans) -> None:
     with pytest.raises(ArgumentError, match="telemetry must be a Telemetry"):
         run(AGENT, "go", counting([]), telemetry=spans.provider)  # type: ignore[arg-type]  # wrong on purpose
-
-
-@pytest.mark.parametrize("key", ["sk-7hfk/zQm2XvT", "1234567890"])
-def test_no_key_is_in_a_span_wherever_it_came_from(spans: Spans, key: str) -> None:
-    """Names, descriptions and settings of programs, and what servers say of themselves."""
-    hidden = hide(key)
-    agent = parse(f"""
-    [`a {key}`:Agent {{
-      description: "Has {key}.", instruction: "Use {key}.", model: "A/{key}",
-      settings: {{stop: ["{key}"]}}
-    }} |
-      [`add {key}`:Tool {{description: "Adds."}} | (x::Any)==>(::Any)]]
-    """)
-    telemetry = Telemetry(spans.provider, content=True)
-
-    @tool(name=f"add {key}", description="Adds.")
-    def add(x: object) -> object:
-        return {"n": 1234567890, "said": key}
-
-    call = ToolCall("1", f"add {key}", json.dumps({"x": [1234567890, key]}))
-    said = (Message(AssistantRole, "", [call]), Message(AssistantRole, key))
-    model = ScriptedModel([Reply(each, served_model=key, finish_reason=key) for each in said])
-    run(agent, key, ToolLibrary.of(add), model=model, telemetry=telemetry)
-
-    assert hidden.values == {key}
-    assert len(spans.ended) == 4
-    assert not [each for each in spans.ended if key in each.to_json()]
-    result = attributes(spans.named("execute_tool add [redacted]"))["gen_ai.tool.call.result"]
-    assert json.loads(str(result))["said"] == "[redacted]"

@@ -44,12 +44,11 @@ def test_reprs_are_short_and_say_what_counts() -> None:
     assert repr(response).endswith(", … 2 more calls, truncated>")
 
 
-def test_a_notebook_never_takes_a_conversation_as_html(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
+def test_a_notebook_never_takes_a_conversation_as_html() -> None:
     call = ToolCall("1", "greet", '{"name": "<b>"}')
     context = ConversationContext(
         [
-            Message(UserRole, "<script> sk-0123456789"),
+            Message(UserRole, "<script> there"),
             Message(AssistantRole, "I call", [call]),
             Message(FunctionRole("<i>"), "done"),
         ]
@@ -58,6 +57,6 @@ def test_a_notebook_never_takes_a_conversation_as_html(monkeypatch: pytest.Monke
     for shown in (context, AgentResponse("done", (), context, truncated=True)):
         form = shown._repr_mimebundle_()
         assert form["text/plain"] == repr(shown)
-        assert "&lt;script&gt; [redacted]" in form["text/html"]
+        assert "&lt;script&gt; there" in form["text/html"]
         assert "greet(name: &quot;&lt;b&gt;&quot;)" in form["text/html"]
-        assert not {"<script>", "<b>", "<i>", "sk-0123456789"} & set(form["text/html"].split())
+        assert not {"<script>", "<b>", "<i>"} & set(form["text/html"].split())

@@ -6,10 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from types import FrameType
 from typing import Any
 
-from attrs import evolve
 from hypothesis import given, strategies as st
 
 from gram import Pattern
@@ -24,7 +22,7 @@ from interp import (
     run,
 )
 from interp.models.providers.provider import Dialect
-from interp.models.request_json import encode_message, request_body, request_content
+from interp.models.request_json import request_body, request_content
 from lenses_ext import Settings, agent_tool_specs, put
 from tests.interp.model_server import (
     ModelServer,
@@ -203,24 +201,6 @@ def test_the_bytes_of_a_request_are_the_json_of_its_body(
     assert streamed.pop("stream") is True
     assert streamed.pop("stream_options") == {"include_usage": True}
     assert streamed == json.loads(whole)
-
-
-def test_each_message_is_encoded_once() -> None:
-    messages = [Message(UserRole, f"number {each}") for each in range(100)]
-    request = Request(Model("A", "b"), "x", ConversationContext(messages))
-    encoded: list[str] = []
-
-    def watch(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code is encode_message.__code__:
-            encoded.append("once")
-
-    for last in ("the last", "one more"):
-        request = evolve(request, messages=request.messages.append(Message(UserRole, last)))
-        sys.setprofile(watch)
-        request_content(request)
-        sys.setprofile(None)
-
-    assert len(encoded) == 102
 
 
 def test_a_body_can_be_changed_by_its_caller() -> None:

@@ -101,12 +101,3 @@ def test_a_file_that_is_not_gram_is_a_decode_error(tmp_path: Path) -> None:
 
     with pytest.raises(GramDecodeError, match=r"c\.gram:1:19"):
         load_context(path)
-
-
-def test_a_known_key_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
-    path = tmp_path / "c.gram"
-
-    save_context(path, ConversationContext([Message(UserRole, "my key is sk-very-secret!")]))
-
-    assert load_context(path)[0].content == "my key is [redacted]!"

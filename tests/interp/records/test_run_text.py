@@ -34,7 +34,6 @@ from interp import (
     Usage,
     UserRole,
     ValidationError,
-    ask_all,
     start,
     step,
     tool,
@@ -152,7 +151,10 @@ TALK = ConversationContext([Message(UserRole, "hi"), Message(AssistantRole, "hel
         (
             AGENT,
             "hello",
-            {"policy": ApprovalPolicy(otherwise="ask"), "limits": Limits(tokens=None)},
+            {
+                "policy": ApprovalPolicy(otherwise="ask"),
+                "limits": Limits(tokens=7, run_seconds=None),
+            },
         ),
         (SIGNED, {"x": 1}, {}),
         (ONE, {"x": 1}, {"context": TALK}),

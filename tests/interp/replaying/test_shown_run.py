@@ -1,11 +1,8 @@
-"""Showing a recorded run folds each of its events once, whatever is shown of it."""
+"""Showing a recorded run, whole or while it goes on, whatever is shown of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -15,70 +12,52 @@ from interp import load_run, timeline
 from interp.cli import gram
 from interp.records import source_of_run
 from interp.replaying import ShownRun, follow
-from tests.interp.records.test_replayer import COUNTER, long_run
-
-Counting = Callable[[], int]
-CALLS = 60  # each is two events, and the answer is one
-
-
-@pytest.fixture
-def folds(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    """How many events were folded."""
-    count = 0
-    fold = import_module("interp.machine.fold")
-    stepped = fold._stepped
-
-    def counting(*args: Any) -> Any:
-        nonlocal count
-        count += 1
-        return stepped(*args)
-
-    monkeypatch.setattr(fold, "_stepped", counting)
-    return lambda: count
+from tests.calls import calls_of
+from tests.interp.records.test_steps import COUNTER, long_run
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    long_run(tmp_path, CALLS)
+    long_run(tmp_path, 20)
     return tmp_path / "long.run.gram"
 
 
 @pytest.mark.parametrize(
-    ("command", "most"),
+    "command",
     [
-        ("trace {file}", 1),
-        ("trace {file} --json", 1),
-        ("trace {file} --html {out}", 1),
-        ("trace {file} --follow", 1),
-        ("graph {program} --run {file}", 1),
-        ("replay {file}", 1),
-        ("replay {file} --program {program}", 2),  # which is a run of its own
+        "trace {file}",
+        "trace {file} --json",
+        "trace {file} --html {out}",
+        "trace {file} --follow",
+        "graph {program} --run {file}",
+        "replay {file}",
+        "replay {file} --program {program}",
     ],
 )
-def test_a_command_folds_each_event_once(
-    command: str, most: int, file: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_calls_of_a_command_grow_with_the_run_and_no_faster(command: str, tmp_path: Path) -> None:
     program = tmp_path / "program.gram"
     program.write_text(dumps(COUNTER), encoding="utf-8")
-    words = command.format(file=file, program=program, out=tmp_path / "out.html").split()
-    folds = request.getfixturevalue("folds")
 
+    def calls(length: int) -> int:
+        folder = tmp_path / str(length)
+        folder.mkdir()
+        long_run(folder, length)
+        file = folder / "long.run.gram"
+        words = command.format(file=file, program=program, out=folder / "out.html").split()
+        return calls_of(lambda: succeeds(words))
+
+    calls(2)  # what is made once is made before
+    few, many = calls(15), calls(60)
+
+    assert many < 6 * few
+
+
+def succeeds(words: list[str]) -> None:
     result = CliRunner().invoke(gram, words)
-
     assert result.exit_code == 0, result.output
-    assert folds() <= most * (2 * CALLS + 1) + 3  # the run of a program may ask again at its end
 
 
-def test_the_timeline_of_a_run_that_was_read_folds_nothing(file: Path, folds: Counting) -> None:
-    found = load_run(file)
-    read = folds()
-    timeline(found)
-
-    assert read == len(found.steps) == 2 * CALLS + 1
-    assert folds() == read
-
-
-def test_a_run_that_is_followed_is_not_folded_again(file: Path, folds: Counting) -> None:
+def test_a_run_that_is_followed_is_shown_as_far_as_it_is(file: Path) -> None:
     lines = file.read_bytes().splitlines(keepends=True)
     half = len(lines) // 2
     file.write_bytes(b"".join(lines[:half]))
@@ -89,8 +68,7 @@ def test_a_run_that_is_followed_is_not_folded_again(file: Path, folds: Counting)
         more.write(b"".join(lines[half:]))
     second = next(looks)
 
-    assert first.requests < second.requests == CALLS + 1
-    assert folds() == 2 * CALLS + 1
+    assert first.requests < second.requests
     assert second == timeline(load_run(file))
 
 

@@ -17,13 +17,13 @@ from interp import (
     StoreError,
     begin,
     open_store,
-    redaction,
     resume_run,
     run,
     start,
 )
 from interp.machine import Request
 from interp.machine.messages import Message, UserRole
+from interp.secrets import hide
 from interp.stores import StoredRun
 from tests.interp.counting import AGENT, CALLS, counting
 
@@ -136,8 +136,8 @@ def test_an_answer_that_its_owner_did_not_come_to_add_is_added_on_resuming(
 
 
 def test_keys_are_not_kept(store: RunStore) -> None:
-    hidden = redaction.hide("sk-very-secret-1")
-    model = ScriptedModel(["I know sk-very-secret-1"])
+    hidden = hide("sk-very-secret-12345")
+    model = ScriptedModel(["I know sk-very-secret-12345"])
     run(AGENT, "hi", LIBRARY, model=model, store=store, conversation="al")
 
     assert said(store) == ["hi", "I know [redacted]"]

@@ -20,8 +20,8 @@ from lenses_ext import (
     remove_places,
 )
 from lenses_ext.places.paths import PathError, read_path, write_path
+from tests.calls import calls_of
 from tests.gram.strategies import texts
-from tests.lenses_ext.counting import calls_of
 
 PATTERNS = loads(
     """

@@ -40,7 +40,7 @@ from lenses_ext import (
     validate_tool_spec_pattern,
     view,
 )
-from tests.lenses_ext.counting import calls_of
+from tests.calls import calls_of
 from tests.lenses_ext.strategies import (
     TOOL_NAMES,
     agents,

@@ -17,7 +17,7 @@ from lenses_ext import (
     validate_agent_pattern,
     validate_program,
 )
-from tests.lenses_ext.counting import calls_of
+from tests.calls import calls_of
 from tests.lenses_ext.strategies import programs
 
 HEAD = 'Agent {instruction: "x", model: "p/m"}'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TypeAlias
-from unittest.mock import patch
 
 import attrs
 import pytest
@@ -19,7 +18,6 @@ from lenses_ext import (
     validate_program,
     validate_tool_spec_pattern,
 )
-from lenses_ext.programs import validation
 from tests.lenses_ext.strategies import agent_forests, like_agents, programs
 
 Expected: TypeAlias = tuple[str, str, str, str, FaultPath, str | None]
@@ -308,8 +306,19 @@ def test_judging_an_edit_where_it_can_matter_misses_no_error(
 
     found = new_errors(before, after)
 
-    with patch.object(validation, "_untouched", return_value=()):
-        assert new_errors(before, after) == found
+    assert new_errors(before, parse(after.text)) == found  # which shares no pattern with it
+
+
+def test_an_error_elsewhere_that_an_edit_causes_is_found() -> None:
+    before = parse(
+        '[greet:Tool {description: "Greets."} | (name::Text)==>(::String)]\n'
+        '[a:Agent {instruction: "x", model: "A/b"} | greet]\n'
+        '[b:Agent {instruction: "x", model: "A/b"}]\n'
+    )
+
+    after = before.replace(before.patterns[1:])
+
+    assert [fault.code for fault in new_errors(before, after)] == ["undefined-reference"]
 
 
 def test_an_edit_is_judged_where_its_name_is_mentioned() -> None:

@@ -22,8 +22,8 @@ from lenses_ext import (
     write_type_signature,
 )
 from lenses_ext.schemas.canonical_form import canonical
+from tests.calls import calls_of
 from tests.gram.strategies import forests, patterns, texts
-from tests.lenses_ext.counting import calls_of
 from tests.lenses_ext.strategies import json_values, signature_texts
 
 

@@ -4,7 +4,7 @@ import copy
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from tree_sitter import Language, Parser
 from tree_sitter_gram import language
 
@@ -85,7 +85,18 @@ def test_a_signature_made_by_hand_means_the_same_once_written(signature: TypeSig
     assert tree_sitter_accepts(text)
 
 
+REFERS = {"$ref": "#/properties/b", "default": 1}
+
+
 @given(parameter_schemas(), json_schemas())
+@example(  # a reference leads elsewhere beside parameters
+    {"type": "object", "properties": {"b": {"type": "string"}}},
+    {"type": "object", "properties": {"a": REFERS, "b": {"type": "integer"}}},
+)
+@example(  # what leads nowhere keeps no other default from being judged
+    {}, {"type": "object", "properties": {"a": {"not": {}, "default": 1}, "b": {"$ref": "#/c"}}}
+)
+@example({}, {"type": "object", "properties": {"a": {"not": True, "default": [], "": None}}})
 def test_the_schema_of_a_result_comes_back_and_leaves_the_parameters_alone(
     schema: dict[str, Any], result: Any
 ) -> None:

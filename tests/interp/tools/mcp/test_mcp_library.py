@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 
 from interp import (
+    ApprovalNeeded,
     AssistantRole,
     ConfigurationError,
+    LimitError,
     Limits,
     McpProgress,
     Message,
@@ -34,11 +36,13 @@ from interp import (
     create_agent_pattern,
     invoke_tool,
     mcp_library,
+    resume_run,
     run,
     stream,
     tool_spec_from_function,
 )
-from interp.redaction import redact
+from interp.secrets import without_keys
+from interp.tools.mcp.lookalikes import look_alikes
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
 
@@ -158,6 +162,22 @@ def test_a_call_is_never_repeated_by_itself_unless_the_server_says_that_it_may_b
     library: ToolLibrary,
 ) -> None:
     assert {name for name, tool in library.items() if not tool.once} == {"look", "put"}
+
+
+def test_what_a_server_says_later_does_not_repeat_a_call_of_a_recorded_run(tmp_path: Path) -> None:
+    command = bad("says-it-may-be-repeated-later", str(tmp_path / "mark"))
+    file, short = tmp_path / "run.gram", Limits(run_seconds=0.5)
+    with mcp_library(command, "bad") as library:
+        agent = agent_with(library, "pay")
+        with pytest.raises(LimitError):
+            run(agent, "go", library, model=calling("pay"), record=file, limits=short)
+
+    with mcp_library(command, "bad") as library:
+        assert not library["pay"].once
+        with pytest.raises(ApprovalNeeded):
+            resume_run(file, library, model=ScriptedModel([]), limits=Limits())
+
+    assert (tmp_path / "mark.paid").read_text() == "paid\n"
 
 
 def test_a_tool_that_fails_is_told_to_the_model(library: ToolLibrary) -> None:
@@ -332,6 +352,64 @@ def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> No
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("pay\u200b", "pay\\u{200b}"),
+        ("pa\u200dy", "pa\\u{200d}y"),
+        ("\u2060pay", "\\u{2060}pay"),
+        ("pay\u00ad", "pay\\u{ad}"),
+        ("pay\ufe0f", "pay\\u{fe0f}"),
+        ("pay\u3164", "pay\\u{3164}"),
+        ("pay\u2800", "pay\\u{2800}"),
+        ("pay\u00a0now", "pay\\u{a0}now"),
+        ("pay\tnow", "pay\\u{9}now"),
+        ("pay\U000e0041", "pay\\u{e0041}"),
+        ("pay ", "pay"),
+        ("pay  now", "pay  now"),
+        ("files/read", "files/read"),
+        ("", '""'),
+    ],
+    ids=ascii,
+)
+def test_a_name_that_hides_something_is_refused(name: str, shown: str) -> None:
+    command = bad("other-name", json.dumps(name))
+
+    with pytest.raises(ConfigurationError) as raised, mcp_library(command, "bad"):
+        pass
+
+    assert "lists a tool with the name" in str(raised.value)
+    assert shown in str(raised.value)
+
+
+def test_names_that_look_alike_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    with mcp_library(bad("look-alikes"), "bad") as library:
+        assert len(library) == 4
+
+    (warning,) = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert warning == (
+        'tools of the MCP server "bad" have names that look alike: '
+        '"p\u0430y" like "pay", "Pay" like "pay"'
+    )
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["send", "SEND"], ["send", "ｓｅｎｄ"], ["send", "ѕеnd"], ["mode1", "model"],
+        ["io", "i0"], ["modern", "modem"], ["a-b", "a\u2010b"], ["kiss", "κιss"],
+        ["café", "cafe\u0301"], ["hot", "հօt"], ["Il", "lI"],
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_names_look_alike_by_case_width_and_confusable_letters(names: list[str]) -> None:
+    assert look_alikes(names) == [(names[1], names[0])]
+
+
+def test_names_that_differ_do_not_look_alike() -> None:
+    assert look_alikes(["read_file", "write_file", "read_files", "оплатить", "платить"]) == []
+
+
 def test_servers_of_one_library_start_at_the_same_time(tmp_path: Path) -> None:
     marks = [str(tmp_path / "one"), str(tmp_path / "two")]
     servers = {
@@ -455,7 +533,7 @@ def test_a_command_gets_the_variables_that_are_named_and_their_keys_are_hidden(
 
         assert invoke_tool(tool, {"name": "SERVICE_TOKEN"}) == "abcdefgh12345678"
         assert invoke_tool(tool, {"name": "NOT_NAMED"}) == "not set"
-        assert redact("it is abcdefgh12345678") == "it is [redacted]"
+        assert without_keys("it is abcdefgh12345678") == "it is [redacted]"
 
 
 def test_a_key_that_a_server_writes_back_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

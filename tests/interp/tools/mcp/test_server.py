@@ -10,7 +10,7 @@ import pytest
 
 from gram import ArgumentError
 from interp import ConfigurationError
-from interp.redaction import redact
+from interp.secrets import without_keys
 from interp.tools.mcp import read_servers, servers_named
 
 
@@ -68,26 +68,30 @@ def test_a_file_names_servers_as_other_programs_do(
 @pytest.mark.parametrize(
     "given",
     [
-        "uvx server --api-key s3cr3tvalue",
-        "uvx server --token=s3cr3tvalue",
+        "uvx server --api-key s3cr3tvalue-0123",
+        "uvx server --token=s3cr3tvalue-0123",
         "uvx server --config ${MY_TOKEN}",
-        "PASSWORD=s3cr3tvalue uvx server",
-        "https://me:s3cr3tvalue@example.com/mcp",
-        "https://example.com/mcp?api_key=s3cr3tvalue",
+        "PASSWORD=s3cr3tvalue-0123 uvx server",
+        "https://me:s3cr3tvalue-0123@example.com/mcp",
+        "https://example.com/mcp?api_key=s3cr3tvalue-0123",
         "https://example.com/${MY_TOKEN}/mcp",
-        {"url": "https://example.com/mcp", "headers": {"X-Any": "s3cr3tvalue"}},
-        {"mcpServers": {"s3cr3tvalue": {"command": "x", "args": ["--key", "s3cr3tvalue"]}}},
+        {"url": "https://example.com/mcp", "headers": {"X-Any": "s3cr3tvalue-0123"}},
+        {
+            "mcpServers": {
+                "s3cr3tvalue-0123": {"command": "x", "args": ["--key", "s3cr3tvalue-0123"]}
+            }
+        },
     ],
 )
 def test_keys_of_a_server_are_hidden_wherever_they_are_written(
     given: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MY_TOKEN", "s3cr3tvalue")
+    monkeypatch.setenv("MY_TOKEN", "s3cr3tvalue-0123")
 
     server = one(given)
 
-    assert redact("it is s3cr3tvalue") == "it is [redacted]"
-    assert "s3cr3tvalue" not in f"{server} {server!r}"
+    assert without_keys("it is s3cr3tvalue-0123") == "it is [redacted]"
+    assert "s3cr3tvalue-0123" not in f"{server} {server!r}"
 
 
 @pytest.mark.parametrize(

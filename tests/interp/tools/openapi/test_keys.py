@@ -11,7 +11,7 @@ from interp import ConfigurationError, ToolError, openapi_library
 from interp.tools import invoke_tool
 from tests.interp.tools.openapi.test_openapi_library import document
 
-KEY = "me:a-pass+word/17"
+KEY = "me:a-long-pass+word/17"
 
 
 def called(server: Any, scheme: dict[str, Any], **given: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def test_a_key_that_a_server_repeats_is_hidden_in_every_form(
 ) -> None:
     monkeypatch.setenv("PETS", KEY)
     encoded = b64encode(KEY.encode()).decode()
-    server.answers["/v1/pets"] = (400, {}, f"bad: {encoded} {KEY} a-pass+word/17".encode())
+    server.answers["/v1/pets"] = (400, {}, f"bad: {encoded} {KEY} a-long-pass+word/17".encode())
 
     with pytest.raises(ToolError) as error:
         called(server, {"type": "http", "scheme": "basic"}, keys={"query_key": "PETS"})

@@ -119,16 +119,6 @@ def test_a_form_is_sent_as_one(server: Any) -> None:
     assert said["body"] == "a=x%20y&b=2"
 
 
-def test_a_key_in_an_answer_is_hidden(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PETS", KEY)
-    library = openapi_library(document(server.url), keys={"query_key": "PETS"})
-
-    said = invoke_tool(library["list"], {})
-
-    assert server.asked[0]["path"] == f"/v1/pets?key={KEY}"
-    assert said["path"] == "/v1/pets?key=[redacted]"
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -217,6 +207,42 @@ def test_what_would_leave_its_place_is_not_sent(server: Any, arguments: Any, sai
         invoke_tool(library["pets_update"], {"body": {"name": None}, **arguments})
 
     assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("path", "arguments"),
+    [
+        ("/a/{x}{y}", {"x": "%2", "y": "e%2e"}),
+        ("/a/.{x}", {"x": "%2F"}),
+        ("/a/{x}.", {"x": ".;"}),
+        ("/a/../{x}{y}", {"x": "1", "y": "2"}),
+    ],
+)
+def test_parts_of_a_path_lead_nowhere_else_together(
+    server: Any, path: str, arguments: dict[str, str]
+) -> None:
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in arguments
+    ]
+    get = {"operationId": "get", "parameters": parameters, "responses": {}}
+    about = {"title": "t", "version": "1"}
+    api = {"openapi": "3.1.0", "info": about, "servers": [{"url": server.url}]}
+    library = openapi_library({**api, "paths": {path: {"get": get}}})
+
+    with pytest.raises(ToolError, match=r"\.\."):
+        invoke_tool(library["get"], arguments)
+
+    assert server.asked == []
+
+
+def test_a_tool_that_is_called_by_hand_is_awaited(server: Any) -> None:
+    library = openapi_library(document(server.url), operations=["list"])
+
+    async def called() -> Any:
+        return await library["list"]()
+
+    assert asyncio.run(called())["method"] == "GET"
 
 
 def test_only_hosts_that_are_allowed_are_called() -> None:

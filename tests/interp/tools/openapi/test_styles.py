@@ -49,6 +49,32 @@ def read_parts(parts: list[str], like: Any, explode: bool) -> Any:
     return plain if isinstance(like, list) else plain[0]
 
 
+@pytest.mark.parametrize("style", ["simple", "label", "matrix", "json"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "..", ".", "../admin", "a/../b", "a/./b", "..\\b", "a/..", "%2e%2e", "%2E.", "%252e%252e",
+        "%25252e%25252e/x", "..%2fx", "..%252f", "a%2f%2e%2e%2fb", "%%32e%%32e", "..;/x", "..;a=1",
+        "%c0%ae%c0%ae/x", "%C0%AE./x", "%e0%80%ae./x", "..%c0%af", "%u002e%u002e/x",
+        "．．/x", "\u2024\u2024/", "\u2025/x", "..／x", "..＼x", "..\0/x", ".. /x", " ../x",
+        "../\t",
+        "%" + "25" * 50 + "2e/x", ["a", "../b"], {"a": "x/../b"},
+    ],
+)  # fmt: skip
+def test_no_part_of_a_path_leads_elsewhere_however_it_is_encoded(style: str, value: Any) -> None:
+    with pytest.raises(ToolError, match=r"has a \. or \.\. that leads elsewhere"):
+        in_path(parameter("path", style, explode=False), value)
+
+
+@pytest.mark.parametrize(
+    "value", ["a..b", "...", ".gitignore", "v1.0", "a.", "..a", "100%", "50%25", "x;y", "a/b.c"]
+)
+def test_dots_in_names_are_sent(value: str) -> None:
+    text = in_path(parameter("path", "simple", explode=False), value)
+
+    assert unquote(text) == value
+
+
 @given(values_of(texts), st.sampled_from(["simple", "label", "matrix"]), st.booleans())
 def test_a_path_says_what_was_given(value: Any, style: str, explode: bool) -> None:
     text = written(in_path, parameter("path", style, explode), value)

@@ -1,0 +1,345 @@
+"""Which pattern of the text each new pattern came from, as `Pattern.came_from` tells.
+
+Of several patterns that came from one the equal one is it, else the one in its list, else the
+first. The others are new, or the pattern of their name that was in their list.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from ..reading import Construct, construct_of, syntax
+from ..source import Source, Span
+from ..trees import Pattern, read_from, walk_nodes
+from .comma_list import ElementList
+
+KeepsForm = Callable[[Construct, "Part"], bool]
+"""Whether a construct can spell a pattern and stay what it is, as a path does for another path."""
+
+
+class Part:
+    """A pattern at its place in the old or in the new document.
+
+    Attributes:
+        pattern: the pattern.
+        is_old: whether it is of the old document.
+        parent: the pattern whose element it is, or None at the top.
+        index: its place among the elements of the parent.
+        lists: the lists that it is paired in; None below a pattern without a partner.
+        partner: the pattern of the other document that it is: the new one has the old one's text.
+        place: the pattern of the other document whose place in its list is the same; comments
+            around the old one stay there.
+        is_whole: whether it is equal to its partner, and nothing inside belongs elsewhere.
+        keeps_elements: whether its elements are equal to those of its partner, and nothing inside
+            belongs elsewhere; then they are not paired.
+        is_open: whether its elements and those of its partner are paired.
+        old_list: its elements with the comments around each, once they were asked for.
+        has_partners: whether a pattern below it has a partner.
+    """
+
+    __slots__ = (
+        "_construct",
+        "_parts",
+        "has_partners",
+        "index",
+        "is_old",
+        "is_open",
+        "is_whole",
+        "keeps_elements",
+        "lists",
+        "old_list",
+        "parent",
+        "partner",
+        "pattern",
+        "place",
+    )
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        index: int,
+        parent: Part | None = None,
+        *,
+        is_old: bool = False,
+        construct: Construct | None = None,
+    ) -> None:
+        self.pattern, self.index, self.parent = pattern, index, parent
+        self.is_old, self._construct = is_old, construct
+        self.lists: Lists | None = None
+        self.partner: Part | None = None
+        self.place: Part | None = None
+        self.old_list: ElementList | None = None
+        self.is_whole = self.keeps_elements = self.is_open = self.has_partners = False
+        self._parts: list[Part] | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """Its elements."""
+        if self._parts is None:
+            if not self.is_old or self.opener == "[":
+                elements = enumerate(self.pattern.elements)
+                self._parts = [Part(each, at, self, is_old=self.is_old) for at, each in elements]
+            else:  # nodes that two hops share are one construct
+                constructs = enumerate(self.construct.elements if self.construct else ())
+                self._parts = [
+                    Part(each.pattern, at, self, is_old=True, construct=each)
+                    for at, each in constructs
+                ]
+        return self._parts
+
+    @property
+    def construct(self) -> Construct | None:
+        """Its text, for one of the old document; it is read when it is asked for."""
+        if self._construct is None and self.is_old:
+            self._construct = construct_of(self.pattern)
+        return self._construct
+
+    @property
+    def span(self) -> Span:
+        """Where its text is, for one of the old document."""
+        return _place_of(self.pattern)[1]
+
+    @property
+    def opener(self) -> str:
+        """The first character of its text, for one of the old document: what construct it is."""
+        text, (start, _) = _place_of(self.pattern)
+        return text[start]
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether it has the partner and the place of the one old pattern in one list."""
+        old = self.partner
+        return (
+            old is not None
+            and old is self.place
+            and old.lists is self.lists
+            and old.index == self.index
+        )
+
+    @property
+    def around(self) -> Iterator[Part]:
+        """The patterns around it, innermost first."""
+        part = self.parent
+        while part is not None:
+            yield part
+            part = part.parent
+
+    @property
+    def path(self) -> tuple[Pattern, ...]:
+        """The patterns around it, outermost first, and its own."""
+        return (*(part.pattern for part in reversed([*self.around])), self.pattern)
+
+    @property
+    def inside(self) -> Iterator[Part]:
+        """The outermost patterns below it that have a partner."""
+        for part in self.parts if self.has_partners else ():
+            if part.partner is None:
+                yield from part.inside
+            else:
+                yield part
+
+
+def _place_of(pattern: Pattern) -> tuple[str, Span]:
+    place = read_from(pattern)
+    assert place is not None, "the pattern was read"
+    source, start, end = place
+    return source.text, Span(start, end)
+
+
+class Lists:
+    """The elements of two partners, old and new."""
+
+    def __init__(self, old: list[Part], new: list[Part]) -> None:
+        self.old, self.new = old, new
+        for part in (*old, *new):
+            part.lists = self
+
+
+def pair(
+    source: Source, old: Iterable[Pattern], new: Iterable[Pattern], keeps_form: KeepsForm
+) -> list[Part]:
+    """The patterns of the new document, each with the one of the old document that it was.
+
+    Args:
+        source: the old text.
+        old: the top-level patterns of the old document.
+        new: the top-level patterns of the new one.
+        keeps_form: decides for a pattern and its partner whether the parts are left unpaired.
+    """
+    old_parts = [Part(pattern, index, is_old=True) for index, pattern in enumerate(old)]
+    new_parts = [Part(pattern, index) for index, pattern in enumerate(new)]
+    claims = _Claims(source, old_parts, new_parts)
+    links = _Links(claims, keeps_form)
+    links.open(old_parts, new_parts)
+    links.place_wrappers()
+    return new_parts
+
+
+class _Claims:
+    """Which new pattern has the text of which old one.
+
+    Attributes:
+        of: the old pattern of a new one.
+        crossed: the old patterns that have parts inside whose text goes elsewhere, or that are in
+            another pattern than what is inside of them now.
+    """
+
+    def __init__(self, source: Source, old: list[Part], new: list[Part]) -> None:
+        self.of: dict[Part, Part] = {}
+        self.crossed: set[Part] = set()
+        self._source, self._old = source, old
+        self._starts: dict[Part | None, list[int]] = {}
+        candidates = self._candidates(new)
+        self._choose(candidates)
+        self._copies = {each for parts in candidates.values() for each in parts} - self.of.keys()
+
+    def pair_copies(self, old: list[Part], new: list[Part]) -> None:
+        """Give the copies in a list of what is elsewhere the old patterns of their names."""
+        copies = [part for part in new if part in self._copies]
+        if copies:
+            taken = set(self.of.values())
+            free = {each.pattern.value.identity: each for each in old if each not in taken}
+            for part in copies:
+                if part.pattern.value.identity and part.pattern.value.identity in free:
+                    self.of[part] = free.pop(part.pattern.value.identity)
+
+    def _candidates(self, new: list[Part]) -> dict[Part, list[Part]]:
+        """The new patterns that came from each old one, in the order of the new text."""
+        found: dict[Part, list[Part]] = {}
+        pending = new[::-1]
+        while pending:
+            part = pending.pop()
+            old = self._origin(part.pattern)
+            if old is not None:
+                found.setdefault(old, []).append(part)
+            if old is None or not _is_whole(old, part):
+                pending.extend(reversed(part.parts))
+        return found
+
+    def _origin(self, pattern: Pattern) -> Part | None:
+        """The pattern of the old document that a new one came from."""
+        if pattern.came_from is None or pattern.came_from[0] is not self._source:
+            return None
+        _, start, end = pattern.came_from
+        around: Part | None = None
+        below = self._old
+        while below:
+            if around not in self._starts:
+                self._starts[around] = [part.span.start for part in below]
+            index = bisect_right(self._starts[around], start) - 1
+            found = below[max(index, 0)]
+            if found.span == (start, end):
+                return found
+            if not found.span.start <= start <= end <= found.span.end:
+                return None
+            around, below = found, found.parts
+        return None
+
+    def _choose(self, candidates: dict[Part, list[Part]]) -> None:
+        """Give each old pattern to one new one, outer patterns before inner ones."""
+        won: dict[Part, Part] = {}
+        whole_until = 0
+
+        def rank(old: Part, new: Part) -> tuple[bool, bool]:
+            around = self.of.get(new.parent) if new.parent else None
+            return not _is_whole(old, new), around is not old.parent
+
+        for old in sorted(candidates, key=lambda part: (part.span.start, -part.span.end)):
+            if old.span.end <= whole_until:
+                continue
+            new = min(candidates[old], key=partial(rank, old))
+            self.of[new], won[old] = old, new
+            if _is_whole(old, new):
+                whole_until = old.span.end
+        for new, old in self.of.items():
+            around_old, around_new = set(old.around), set(new.around)
+            crossing = {each for each in around_old if won.get(each, new) not in {*around_new, new}}
+            crossing |= {self.of.get(each, old) for each in around_new} - around_old - {old}
+            self.crossed |= crossing
+
+
+def _is_whole(old: Part, new: Part) -> bool:
+    """Whether a new pattern is equal to an old one and its text can be copied.
+
+    Annotations, which come at the top only, are taken apart elsewhere.
+    """
+    return old.pattern == new.pattern and (new.parent is None or old.opener != "@")
+
+
+class _Links:
+    """Makes partners of the patterns, as far down as their text is rewritten."""
+
+    def __init__(self, claims: _Claims, keeps_form: KeepsForm) -> None:
+        self._claims, self._keeps_form = claims, keeps_form
+        self._lists: list[Lists] = []
+
+    def open(self, old: list[Part], new: list[Part]) -> None:
+        """Pair the elements of two partners."""
+        self._lists.append(Lists(old, new))
+        self._claims.pair_copies(old, new)
+        for part in new:
+            self._link(part)
+
+    def place_wrappers(self) -> None:
+        """Give the places of patterns that are wrapped or unwrapped to those that come there."""
+        for part in (part for lists in self._lists for part in lists.new):
+            self._place_wrapper(part) if part.partner is None else self._place_unwrapped(part)
+
+    def _link(self, new: Part) -> None:
+        old = self._claims.of.get(new)
+        if old is None:
+            for part in new.parts:
+                self._link(part)
+            return
+        old.partner, new.partner = new, old
+        old.place, new.place = new, old
+        for part in (*old.around, *new.around):
+            part.has_partners = True
+        is_free = old not in self._claims.crossed
+        if _is_whole(old, new):
+            old.is_whole = new.is_whole = True
+        elif is_free and old.opener == "[" and old.pattern.elements == new.pattern.elements:
+            old.keeps_elements = new.keeps_elements = True
+        elif not (is_free and old.construct and self._keeps_form(old.construct, new)):
+            old.is_open = new.is_open = True
+            self.open(old.parts, new.parts)
+
+    def _put_in_place(self, old: Part, new: Part) -> None:
+        old.place, new.place = new, old
+
+    def _place_wrapper(self, new: Part) -> None:
+        """Give a new pattern around an old one of the same list the place of the old one."""
+        inner = new
+        while inner.partner is None and (len(inner.parts) == 1 or _is_path_of(inner.parts)):
+            inner = inner.parts[0]
+        if inner.partner is None and walk_nodes(inner.pattern) is not None:
+            inner = next((part for part in inner.parts if part.partner), inner)
+        old = inner.partner
+        if old is not None and old.lists is new.lists and old.place is inner:
+            inner.place = None
+            self._put_in_place(old, new)
+
+    def _place_unwrapped(self, new: Part) -> None:
+        """Give an old pattern whose wrapper is gone the place of the wrapper."""
+        around = new.partner
+        assert around is not None
+        if new.place and new.place.lists is new.lists:
+            return
+        while around.lists is not new.lists:
+            if around.parent is None:
+                return
+            is_path = isinstance(around.parent.construct, syntax.Path)
+            if len(around.parent.parts) > 1 and not is_path:
+                return
+            around = around.parent
+        if around.partner is None and around.place is None:
+            self._put_in_place(around, new)
+
+
+def _is_path_of(parts: Sequence[Part]) -> bool:
+    """Whether two new nodes are joined to a path; a node in brackets would stay one."""
+    texts = [part.partner.construct for part in parts if part.partner]
+    atoms = not any(part.pattern.elements for part in parts)
+    return len(parts) == 2 and atoms and not any(isinstance(t, syntax.Bracket) for t in texts)

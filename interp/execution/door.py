@@ -1,0 +1,99 @@
+"""The door: what comes into a run has no keys from here on, so nothing after it replaces any.
+
+Everything that models, tools and people give passes it before it is folded: `event_without_keys`
+for what an effect is answered with, `DeltasWithoutKeys` for the words that a model streams,
+`progress_without_keys` for what a tool reports. What has no key stays as it is, byte for byte.
+
+That holds for what a provider wants back with a reply (its *echo*), too: where a key is in it, the
+key is replaced, although the provider may then refuse it. Opaque data, which is encrypted or
+signed, has no key in it.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from ..machine import (
+    At,
+    CallFailed,
+    Decided,
+    Event,
+    Message,
+    ModelReplied,
+    ToolCall,
+    ToolReturned,
+)
+from ..secrets import Keys, StreamWithoutKeys, known_keys, without_keys
+from .observations import TextDelta, ToolProgress
+
+
+def event_without_keys(event: Event) -> Event:
+    """An event without keys; the exception of a failed call stays what the tool raised."""
+    keys = known_keys()
+    if keys is None:
+        return event
+    match event:
+        case ModelReplied():
+            return evolve(
+                event,
+                message=_message(event.message, keys),
+                finish_reason=keys.without(event.finish_reason),
+                served_model=keys.without(event.served_model),
+                server=keys.without(event.server),
+            )
+        case ToolReturned():
+            return evolve(event, result=keys.without_in_json(event.result))
+        case CallFailed():
+            return evolve(event, error=keys.without(event.error))
+        case Decided():
+            return evolve(event, reason=keys.without(event.reason))
+    return event  # it comes from the caller
+
+
+def _message(message: Message, keys: Keys) -> Message:
+    return evolve(
+        message,
+        content=keys.without_in_json(message.content),  # an answer of a type stays JSON
+        tool_calls=tuple(_call(each, keys) for each in message.tool_calls),
+        echo=_echo(message.echo, keys),
+    )
+
+
+def _call(call: ToolCall, keys: Keys) -> ToolCall:
+    return ToolCall(
+        keys.without(call.id),
+        keys.without(call.name),
+        keys.without_in_json(call.arguments),
+        _echo(call.echo, keys),
+    )
+
+
+def _echo(echo: str | None, keys: Keys) -> str | None:
+    return None if echo is None else keys.without_in_json(echo)
+
+
+def progress_without_keys(progress: ToolProgress) -> ToolProgress:
+    """How far a call is, without keys in what its tool says beside it."""
+    return evolve(progress, message=without_keys(progress.message))
+
+
+class DeltasWithoutKeys:
+    """Replaces keys in streamed words; what may be the beginning of one is held back.
+
+    The words at one position joined are those of the whole text without keys.
+    """
+
+    def __init__(self) -> None:
+        self._streams: dict[At, StreamWithoutKeys] = {}
+
+    def take(self, delta: TextDelta) -> list[TextDelta]:
+        """What can be shown now; nothing if all of it is held back."""
+        stream = self._streams.setdefault(delta.at, StreamWithoutKeys())
+        text = stream.feed(delta.text)
+        return [TextDelta(delta.at, text)] if text else []
+
+    def rest(self) -> list[TextDelta]:
+        """What was held back, once the replies are whole."""
+        found = [TextDelta(at, stream.rest()) for at, stream in self._streams.items()]
+        self._streams.clear()
+        return [each for each in found if each.text]

@@ -1,0 +1,251 @@
+"""Which keys a run uses, and how they are replaced in what comes in.
+
+A key is a text of `SHORTEST` characters or more that is the value of an environment variable named
+``…_API_KEY``, or that a provider or a tool uses and has given to `hide`. Keys are replaced where
+replies, results, errors and progress come in (`interp.execution.door`), and in our own errors and
+logs. Programs, messages of the user and what the user's code prints are never changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final
+from weakref import WeakSet
+
+from attrs import frozen
+
+from gram import counted
+
+REDACTED: Final = "[redacted]"
+
+SHORTEST: Final = 16
+"""A shorter value is no key: servers on localhost get some that are ordinary words."""
+
+
+class Hidden:
+    """Keys that are known as long as this object is kept."""
+
+    def __init__(self, values: Iterable[str | None]) -> None:
+        self.values = frozenset(each for each in values if each and len(each) >= SHORTEST)
+
+    def __repr__(self) -> str:
+        return "Hidden()"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return hide, tuple(self.values)
+
+
+_hidden: WeakSet[Hidden] = WeakSet()
+
+
+def hide(*values: str | None) -> Hidden:
+    """Make keys known, in every form in which they are sent; None and short ones are left out."""
+    hidden = Hidden(values)
+    _hidden.add(hidden)
+    return hidden
+
+
+def without_keys(text: str) -> str:
+    """A text without known keys, however JSON inside it spells them.
+
+    >>> without_keys("Authorization: Bearer abcdefgh1234")
+    'Authorization: Bearer abcdefgh1234'
+    """
+    keys = known_keys()
+    return keys.without(text) if keys else text
+
+
+def known_keys() -> Keys | None:
+    """The keys that are known now; None if there are none."""
+    values = (os.environ[each].strip() for each in os.environ if each.upper().endswith("_API_KEY"))
+    in_environment = frozenset(each for each in values if len(each) >= SHORTEST)
+    found = in_environment.union(*(each.values for each in list(_hidden)))
+    return _keys_of(found) if found else None
+
+
+class StreamWithoutKeys:
+    """Replaces keys in a text that comes in pieces; what may be the beginning of one is held back.
+
+    The results joined are `without_keys` of the whole text.
+    """
+
+    def __init__(self) -> None:
+        self._keys = known_keys()
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Add a piece of the text; returns what can be shown now."""
+        if self._keys is None:
+            return piece
+        text, done, shown = self._held + piece, 0, ""
+        while True:
+            undecided = self._keys.beginning_in(text, done)
+            found = self._keys.find(text, done)
+            if not found or found.start() >= undecided:
+                break
+            shown += text[done : found.start()] + REDACTED
+            done = found.end()
+        self._held = text[undecided:]
+        return shown + text[done:undecided]
+
+    def rest(self) -> str:
+        """What is held back, at the end of the text."""
+        held, self._held = self._held, ""
+        return self._keys.without(held) if self._keys else held
+
+
+def without_userinfo(address: str) -> str:
+    """An address without user and password.
+
+    >>> without_userinfo("https://me:pass@host/v1?a=1")
+    'https://host/v1?a=1'
+    """
+    return _USERINFO.sub(r"\1", address)
+
+
+_USERINFO: Final = re.compile(
+    r"^(?:((?:[A-Za-z][A-Za-z0-9+.\-]*:)?//)"
+    r"(?:[^/?#]*@|[^/?#:@]+:(?!\d*(?:[/?#]|$)).*@)"  # also where a password has a slash
+    r"|[^/?#@]*:[^/?#@]*@)",  # also where the scheme is missing
+    re.DOTALL,
+)
+
+
+# --- replacing
+
+
+@frozen
+class Keys:
+    """Keys, ready to be replaced in texts."""
+
+    _plain: tuple[str, ...]
+    _pattern: re.Pattern[str]
+    _spellings: tuple[tuple[re.Pattern[str], ...], ...]
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self._plain), 'key')}>"
+
+    def without(self, text: str) -> str:
+        """A text without the keys, however JSON inside it spells them."""
+        may_be_spelled = "\\u" in text or (self._has_marks and "\\" in text)
+        if not may_be_spelled and not any(key in text for key in self._plain):
+            return text  # soon known, since most texts have none
+        return self._pattern.sub(REDACTED, text)
+
+    def without_in_json(self, text: str) -> str:
+        """A text without the keys that is JSON if it was JSON; names are replaced as well.
+
+        JSON is compared decoded. A text that has no key stays as it is.
+        """
+        clean = self.without(text)
+        if clean == text:
+            return text
+        from .json_text import parse_json, write_json  # imported late: most texts have no keys
+
+        try:
+            value = parse_json(text)
+            wanted = self._without_in_value(value)
+            return text if wanted == value else _as_written(clean, wanted) or write_json(wanted)
+        except (ValueError, RecursionError):
+            return clean
+
+    def _without_in_value(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self.without(value)
+            case list():
+                return [self._without_in_value(each) for each in value]
+            case dict():
+                found: dict[str, Any] = {}
+                for name, each in value.items():
+                    clean = self.without(name)
+                    if clean != name and clean in found.keys() | value.keys():
+                        clean = f"{clean} {len(found)}"  # else one would replace the other
+                    found[clean] = self._without_in_value(each)
+                return found
+        text = json.dumps(value)
+        clean = self.without(text)
+        return value if clean == text else clean
+
+    def find(self, text: str, start: int) -> re.Match[str] | None:
+        """The first key in a text from some place on."""
+        return self._pattern.search(text, start)
+
+    def beginning_in(self, text: str, start: int) -> int:
+        """Where the end of a text begins that may be the beginning of a key."""
+        longest = len(self._plain[0]) * _LONGEST_SPELLING
+        for at in range(max(start, len(text) - longest), len(text)):
+            if any(_may_begin(text, at, each) for each in self._spellings):
+                return at
+        return len(text)
+
+    @property
+    def _has_marks(self) -> bool:
+        return any(mark in key for key in self._plain for mark in _MARKS)
+
+
+def _as_written(text: str, wanted: Any) -> str:
+    """A text if it is JSON of the wanted value; else an empty one."""
+    from .json_text import parse_json
+
+    try:
+        return text if parse_json(text) == wanted else ""
+    except ValueError:
+        return ""
+
+
+def _may_begin(text: str, at: int, spelling: tuple[re.Pattern[str], ...]) -> bool:
+    """Whether a text from some place to its end may be the beginning of a key, or a whole one."""
+    before = at
+    for character in spelling:
+        found = character.match(text, at)
+        if found is None:
+            is_cut = _ESCAPE_BEGUN.match(text, before) or _ESCAPE_BEGUN.match(text, at)
+            return at == len(text) or is_cut is not None
+        before, at = at, found.end()
+    return at == len(text) or _ESCAPE_BEGUN.match(text, before) is not None
+
+
+# --- spellings
+
+_BACKSLASHES: Final = r"\\{1,8}+"
+"""As many as JSON inside JSON inside JSON has before one character."""
+_ESCAPE_BEGUN: Final = re.compile(rf"(?:{_BACKSLASHES}(?:u[0-9a-fA-F]{{0,4}})?)+\Z")
+_LONGEST_SPELLING: Final = 2 * len("\\\\\\\\\\\\\\\\u0000")
+_MARKS: Final = "\"'/\\"
+"""What is written behind a backslash."""
+
+
+@lru_cache(maxsize=1)
+def _keys_of(values: frozenset[str]) -> Keys:
+    plain = tuple(sorted(values, key=lambda key: (-len(key), key)))  # the longest first
+    spellings = [_spellings(key) for key in plain]
+    return Keys(
+        plain,
+        re.compile("|".join(map("".join, spellings))),
+        tuple(tuple(map(re.compile, each)) for each in spellings),
+    )
+
+
+def _spellings(key: str) -> list[str]:
+    """For each character of a key, how JSON may spell it at any depth; backslashes are one."""
+    characters = re.sub(r"\\+", r"\\", key)
+    return [
+        _spelled(each, after_backslash=before == "\\")
+        for before, each in zip(" " + characters, characters, strict=False)
+    ]
+
+
+def _spelled(character: str, *, after_backslash: bool) -> str:
+    """A regular expression for a character as it is, and as an escape."""
+    if character == "\\":
+        return rf"(?:{_BACKSLASHES}(?:u005[cC])?)+"
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    codes = [f"u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4)]
+    first = "" if after_backslash else _BACKSLASHES  # those before it have been taken
+    before = r"\\{0,8}+" if character in _MARKS else ""
+    return rf"(?:{before}{re.escape(character)}|{first}{_BACKSLASHES.join(codes)})"

@@ -1,0 +1,39 @@
+"""Text as people have to see it who decide by it: with nothing hidden in it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_BLANK_LETTERS: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U00013441\U00013442\U0001d159\U000e0100-\U000e01ef\U00016fe4]"
+)
+"""Characters that Unicode calls printable although they are invisible: grapheme joiners, fillers,
+variation selectors and blank letters."""
+
+_RUN_OF_SPACES: Final = re.compile("  +")
+
+
+def visible_text(text: str) -> str:
+    """The text with its invisible characters as escapes, and with a mark for each space of a run.
+
+    >>> print(visible_text("pay\\u200bBob\\nnow,   please"))
+    pay\\u200bBob\\nnow,␣␣␣please
+    """
+    shown = "".join(char if char.isprintable() else _escape(char) for char in text)
+    shown = _BLANK_LETTERS.sub(lambda match: _escape(match[0]), shown)
+    return _RUN_OF_SPACES.sub(lambda match: "␣" * len(match[0]), shown)
+
+
+def has_invisible(text: str) -> bool:
+    """Whether a text has characters that nobody sees; a single space is seen.
+
+    >>> has_invisible("pay\\u200b"), has_invisible("pay now")
+    (True, False)
+    """
+    return visible_text(text) != text
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode()

@@ -1,0 +1,289 @@
+"""The door: nothing that comes into a run brings a key with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import loads_one
+from interp import (
+    AgentError,
+    AssistantRole,
+    CallFailed,
+    ConfigurationError,
+    Decided,
+    Event,
+    Message,
+    ModelError,
+    ModelReplied,
+    OpenAIModel,
+    ScriptedModel,
+    TextDelta,
+    ToolCall,
+    ToolContext,
+    ToolLibrary,
+    ToolProgress,
+    ToolReturned,
+    ask_all,
+    astream,
+    begin,
+    run,
+    stream,
+    tool,
+)
+from interp.execution.door import DeltasWithoutKeys, event_without_keys
+from interp.machine import Resumed, TimeUp
+from tests.interp.model_server import Answer, ModelServer, tool_calls
+
+KEY = 'sk-0123"456/789abcdef'
+AGENT = loads_one("""
+[agent:Agent {instruction: "Help customers of lm-studio.", model: "OpenAI/m"} |
+  [look:Tool {description: "Adds a customer."} | (x::Any)==>(::Any)]]
+""")
+
+TALKER = loads_one('[talker:Agent {instruction: "Talk.", model: "OpenAI/m"}]')
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("SOME_API_KEY", KEY)
+    monkeypatch.setenv("OTHER_API_KEY", "customer")
+    return KEY
+
+
+def escaped(text: str) -> str:
+    """A text inside JSON, with every character escaped."""
+    return "".join(f"\\u{ord(each):04X}" for each in text)
+
+
+EVENTS: list[Event] = [
+    ModelReplied(
+        (0,),
+        Message(
+            AssistantRole,
+            f"it is {KEY}",
+            (
+                ToolCall(
+                    KEY,
+                    KEY,
+                    f'{{"{escaped(KEY)}": ["{escaped(KEY)}"]}}',
+                    f'{{"a":{json.dumps(KEY)}}}',
+                ),
+            ),
+            echo=f'{{"thought": "{escaped(KEY)}"}}',
+        ),
+        finish_reason=KEY,
+        served_model=f"m-{KEY}",
+        server=f"http://host/{KEY}",
+    ),
+    ToolReturned((0, 0), json.dumps({KEY: [KEY, json.dumps(KEY)]})),
+    ToolReturned((0, 0), f'"{escaped(KEY)}"'),
+    CallFailed((0, 0), f"ValueError: {KEY}", ValueError(KEY)),
+    Decided((0, 0), False, f"not with {KEY}"),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_no_part_of_an_event_has_a_key(event: Any) -> None:
+    clean = event_without_keys(event)
+
+    shown = pickle.dumps(clean).decode(errors="replace").lower()
+    for spelled in (KEY, json.dumps(KEY)[1:-1], json.dumps(json.dumps(KEY))[3:-3], escaped(KEY)):
+        assert spelled.lower() not in shown
+    assert "[redacted]" in shown
+    assert clean.at == event.at
+
+
+def test_json_of_an_event_is_still_json() -> None:
+    replied = event_without_keys(EVENTS[0])
+    assert isinstance(replied, ModelReplied)
+    (call,) = replied.message.tool_calls
+
+    assert json.loads(call.arguments) == {"[redacted]": ["[redacted]"]}
+    assert json.loads(call.echo or "") == {"a": "[redacted]"}
+    assert json.loads(replied.message.echo or "") == {"thought": "[redacted]"}
+
+
+def test_an_event_without_a_key_stays_as_it_is() -> None:
+    message = Message(AssistantRole, "the customer", (ToolCall("1", "look", '{ "x": 1.50 }'),))
+    for event in (
+        ModelReplied((0,), message, server="http://customer"),
+        ToolReturned((0, 0), '{"customer": "lm-studio"}'),
+        CallFailed((0, 0), "no customer\x00", ValueError()),
+        Decided((0, 0), True),
+        TimeUp(),
+        Resumed(),
+    ):
+        assert event_without_keys(event) == event
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([(0,), (1, 0)]), st.sampled_from([KEY, KEY[:7], KEY[7:], "a ", "\\"])
+        )
+    )
+)
+def test_streamed_words_are_those_of_the_whole_text(pieces: list[tuple[Any, str]]) -> None:
+    os.environ["SOME_API_KEY"] = KEY
+    door = DeltasWithoutKeys()
+    found = [each for at, text in pieces for each in door.take(TextDelta(at, text))] + door.rest()
+
+    for at in {at for at, _ in pieces}:
+        whole = "".join(text for each, text in pieces if each == at)
+        reply = ModelReplied(at, Message(AssistantRole, whole))
+        clean = event_without_keys(reply)
+        assert isinstance(clean, ModelReplied)
+        assert "".join(each.text for each in found if each.at == at) == clean.message.content
+    assert all(each.text for each in found)
+
+
+# --- in runs
+
+
+@tool(name="look")
+def looking(x: object) -> object:
+    """Adds a customer."""
+    return x
+
+
+def answers(said: str) -> list[Any]:
+    call = {"role": "assistant", **tool_calls(("1", "look", {"x": said}), content=f"I use {said}.")}
+    return [{"choices": [{"message": call}]}, f"The key is {said}, customer!"]
+
+
+def test_nothing_of_a_run_has_a_key_that_came_in(tmp_path: Path) -> None:
+    given: list[Any] = []
+
+    @tool
+    def look(x: object, context: ToolContext) -> object:
+        """Adds a customer."""
+        given.append(x)
+        context.report_progress(1, 2, f"at {KEY}")
+        return {"key": KEY, KEY: "customer"}
+
+    path = tmp_path / "a.run.gram"
+    model = ScriptedModel(answers(KEY))
+    seen = list(stream(AGENT, "I am a customer", ToolLibrary.of(look), model=model, record=path))
+
+    recorded = path.read_text(encoding="utf-8")
+    for shown in (repr(seen), recorded, repr(model.requests), repr(given)):
+        assert KEY[:12] not in shown
+        assert escaped(KEY) not in shown
+    assert "".join(
+        each.text for each in seen if isinstance(each, TextDelta) and each.at == (1,)
+    ) == ("The key is [redacted], customer!")
+    assert [each.message for each in seen if isinstance(each, ToolProgress)] == ["at [redacted]"]
+    assert given == ["[redacted]"]
+    assert "Adds a customer." in recorded
+    assert "Help customers of lm-studio." in recorded
+
+
+def test_words_that_are_streamed_without_blocking_have_no_key() -> None:
+    async def words() -> str:
+        run = astream(TALKER, "hi", model=ScriptedModel([f"it is {KEY}"]))
+        return "".join([each.text async for each in run if isinstance(each, TextDelta)])
+
+    assert asyncio.run(words()) == "it is [redacted]"
+
+
+def test_what_the_user_says_and_writes_is_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.run.gram"
+    model = ScriptedModel(["fine"])
+    begun = begin(TALKER, f"my key is {KEY}", model=model, record=path)
+    begun.finish()
+
+    assert model.requests[0].messages[0].content == f"my key is {KEY}"
+    assert begun.state.context[0].content == f"my key is {KEY}"
+
+
+def test_a_tool_that_raises_is_told_of_and_logged_without_the_key(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    @tool
+    def look(x: object) -> object:
+        """Adds a customer."""
+        raise ValueError(f"no such key: {KEY}")
+
+    model = ScriptedModel(answers("x"))
+    done = run(AGENT, "hi", ToolLibrary.of(look), model=model)
+
+    assert done.tools_used[0].error == "ValueError: no such key: [redacted]" or "[redacted]" in str(
+        done.tools_used[0].error
+    )
+    assert KEY not in str(done.tools_used[0].error)
+    assert KEY not in caplog.text
+    assert "[redacted]" in caplog.text
+
+
+def test_what_an_approver_says_has_no_key() -> None:
+    model = ScriptedModel(answers("x"))
+    library = ToolLibrary.of(looking)
+    done = run(AGENT, "hi", library, model=model, policy=ask_all, approve=lambda _: f"no {KEY}!")
+
+    assert "no [redacted]!" in str(done.tools_used[0].error)
+
+
+def test_the_requests_that_are_logged_have_no_key(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "interp"):
+        run(TALKER, f"it is {KEY}", model=ScriptedModel([f"it is {KEY}"]))
+
+    assert KEY[:12] not in caplog.text
+    assert caplog.text.count("it is [redacted]") == 2
+
+
+# --- errors
+
+
+def test_an_error_shows_no_key_and_no_character_that_hides_others() -> None:
+    error = AgentError(f"refused\n{KEY}\x1b[2J\u202egnp.exe\u200f\u2066")
+
+    assert str(error) == "refused\n[redacted]\\x1b[2J\\u202egnp.exe\\u200f\\u2066"
+    assert KEY not in repr(error)
+    assert str(AgentError("it is http://user:password@host")) == "it is http://user:password@host"
+
+
+@pytest.mark.parametrize("status", [401, 400, 500])
+def test_a_server_that_repeats_the_key_is_quoted_without_it(
+    model_server: ModelServer, status: int
+) -> None:
+    body = {"error": {"message": f"Incorrect: {KEY}{' x' * 400}", "code": KEY}}
+    model_server.will_say(*[Answer(body, status, {"x-request-id": f"r-{KEY}"})] * 3)
+
+    with pytest.raises(AgentError) as raised:
+        run(TALKER, "hi", base_url=model_server.url)
+
+    assert "Incorrect: [redacted]" in str(raised.value)
+    assert KEY not in f"{raised.value!r} {vars(raised.value)}"
+
+
+def test_a_key_that_was_handed_over_is_known(model_server: ModelServer) -> None:
+    model = OpenAIModel(model_server.url, "handed-over-0123456789")
+    model_server.will_say("it is handed-over-0123456789")
+
+    assert run(TALKER, "hi", model=model).content == "it is [redacted]"
+
+
+def test_an_address_is_told_without_user_and_password() -> None:
+    model = OpenAIModel("http://me:a-long-pass-word-1@127.0.0.1:9/v1", "k", attempts=1)
+
+    with pytest.raises(ModelError) as raised:
+        run(TALKER, "hi", model=model)
+
+    assert "http://127.0.0.1:9/v1" in str(raised.value)
+    assert "pass-word" not in f"{raised.value!r} {model!r}"
+
+
+def test_an_address_that_is_none_is_told_without_user_and_password() -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        OpenAIModel("ftp://me:secret@host/v1", "k")
+
+    assert "'ftp://host/v1' is not a server address" in str(raised.value)

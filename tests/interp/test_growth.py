@@ -1,0 +1,61 @@
+"""What checks and edits of programs cost: four times the program, about four times the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gram import Document
+from interp.models.program_checks import check_program
+from lenses_ext import agent_model, each_agent, edit, find_places, new_errors, parse
+from tests.calls import calls_of
+
+Use = Callable[[Document], object]
+
+
+def agents(count: int) -> Document:
+    return parse(
+        "".join(
+            f'[agent{n}:Agent {{instruction: "Say hello.", model: "OpenAI/m{n}"}} |\n'
+            f'  [say{n}:ToolSpecification {{description: "Says hello."}} |\n'
+            f"    (name{n}::Text)==>(::String)]]\n"
+            for n in range(count)
+        )
+    )
+
+
+def with_faults(document: Document) -> Document:
+    return parse(document.text.replace("OpenAI/", ""))
+
+
+def with_one_changed(document: Document) -> Document:
+    changed = parse(document.text.replace('"OpenAI/m7"', '"A/b"', 1)).patterns[7]
+    return document.replace([*document.patterns[:7], changed, *document.patterns[8:]])
+
+
+USES: dict[str, Use] = {
+    "a check": check_program,
+    "a check that finds faults": lambda document: check_program(with_faults(document)),
+    "an edit of one": with_one_changed,
+    "an edit of all": lambda document: edit(document, each_agent & agent_model, "A/b"),
+    "the faults that an edit adds": lambda document: new_errors(document, with_faults(document)),
+    "places": lambda document: find_places(document.patterns, "*.model"),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
+def test_work_grows_with_the_program_and_no_faster(use: Use) -> None:
+    use(agents(10))  # what is made once is made before
+    few, many = (agents(count) for count in (40, 160))
+
+    assert calls_of(lambda: use(many)) < 6 * calls_of(lambda: use(few))
+
+
+def test_judging_an_edit_of_one_agent_is_a_part_of_judging_the_program() -> None:
+    document = agents(160)
+    edited = with_one_changed(document)
+
+    whole = calls_of(lambda: check_program(document))
+
+    assert calls_of(lambda: new_errors(document, edited)) < whole / 2

@@ -1,0 +1,261 @@
+"""Comments stay with what they were written for, whatever edits come in a row."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import reduce
+from itertools import combinations
+from random import Random
+from typing import TypeAlias
+
+import attrs
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from gram import (
+    Document,
+    Pattern,
+    Subject,
+    TreePath,
+    from_json,
+    loads_one,
+    replace_at,
+    to_json,
+    walk,
+)
+from lenses_ext import (
+    Model,
+    agent_description,
+    agent_instruction,
+    agent_model,
+    agent_name,
+    agent_tool_specs,
+    each_agent,
+    edit,
+    edit_with,
+    find_places,
+    parse,
+    put,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_type_signature,
+    view,
+)
+
+Patterns: TypeAlias = tuple[Pattern, ...]
+
+
+class Story:
+    """A program with comments at each agent and tool, and edits of it in a row.
+
+    Each agent and tool has a number, which is not edited and which its comments mention.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self.random, self.count = random, 0
+        items = [self.agent() for _ in range(random.randint(1, 3))]
+        items += [self.tool("") for _ in range(random.randint(0, 2))]
+        self.text = "// file\n\n" + "\n".join(items)
+        self.read = self.count
+
+    def number(self) -> int:
+        self.count += 1
+        return self.count
+
+    def agent(self) -> str:
+        n = self.number()
+        head = f'// above {n}\n[a{n}:Agent {{ // opening {n}\n  n: {n}, model: "A/m", // in {n}\n'
+        head += f'  // before {n}\n  instruction: "Greet."\n}}'
+        tools = [self.tool("  ") for _ in range(self.random.randint(0, 3))]
+        if not tools:
+            return f"{head}] // after {n}"
+        commas = [re.sub(r" (// after \S+)\Z", r", \1", tool) for tool in tools[:-1]]
+        return "\n".join([f"{head} |", *commas, tools[-1], f"] // after {n}"])
+
+    def tool(self, indent: str) -> str:
+        n = self.number()
+        return (
+            f"{indent}// above {n}\n"
+            f'{indent}[t{n}:Tool {{n: {n}, description: "x"}} | // opening {n}\n'
+            f"{indent}  (x{n}::Text)==>(::String) // in {n}\n"
+            f"{indent}] // after {n}"
+        )
+
+    def comments(self, n: int) -> set[str]:
+        is_tool = f"[t{n}:" in self.text
+        words = ["above", "opening", "in", "after", *(["before"] if not is_tool else [])]
+        return {f"// {word} {n}" for word in words}
+
+    # --- edits
+
+    def edit(self, document: Document) -> Document:
+        """The document after one change, made in one of four ways."""
+        patterns = document.patterns
+        change = self.random.choice([self.by_lens, self.by_lens, self.by_path, self.in_python])
+        through_json = self.random.random() < 0.3
+        return document.replace(self.in_json(patterns) if through_json else change(patterns))
+
+    def one(self, patterns: Patterns, label: str) -> tuple[TreePath, Pattern] | None:
+        """An agent or a tool, with its path."""
+        found = [(path, each) for path, each in walk(patterns) if label in each.value.labels]
+        return self.random.choice(found) if found else None
+
+    def new_tool(self) -> Pattern:
+        n = self.number()
+        return loads_one(f'[t{n}:Tool {{n: {n}, description: "x"}} | (x{n}::Text)-->(::Text)]')
+
+    def by_lens(self, patterns: Patterns) -> Patterns:
+        agents: list[Callable[[Pattern], Pattern]] = [
+            lambda a: put(agent_name, f"a{self.number()}", a),
+            lambda a: put(agent_model, Model("A", f"m{self.number()}"), a),
+            lambda a: put(agent_instruction, f"i{self.number()}", a),
+            lambda a: put(agent_description, f"d{self.number()}", a),
+            lambda a: put(agent_tool_specs, (*view(agent_tool_specs, a), self.new_tool()), a),
+            lambda a: put(agent_tool_specs, view(agent_tool_specs, a)[1:], a),
+            lambda a: put(agent_tool_specs, view(agent_tool_specs, a)[::-1], a),
+        ]
+        tools: list[Callable[[Pattern], Pattern]] = [
+            lambda t: put(tool_spec_name, f"t{self.number()}", t),
+            lambda t: put(tool_spec_description, f"d{self.number()}", t),
+            lambda t: put(tool_spec_type_signature, f"(y{self.number()}::Text)==>(::Text)", t),
+        ]
+        label, changes = self.random.choice([("Agent", agents), ("Tool", tools)])
+        found = self.one(patterns, label)
+        if found is None:
+            return patterns
+        path, old = found
+        return replace_at(patterns, path, [self.random.choice(changes)(old)])
+
+    def by_path(self, patterns: Patterns) -> Patterns:
+        found = self.one(patterns, "Agent")
+        if found is None:
+            return patterns
+        word = self.random.choice(["model", "instruction", "description", "tools.*.description"])
+        try:
+            places = find_places(patterns, f"{found[1].value.identity}.{word}")
+        except LookupError:
+            return patterns
+        value = f"A/{self.number()}"
+        return reduce(lambda trees, place: place.set(trees, value), places, patterns)
+
+    def in_python(self, patterns: Patterns) -> Patterns:
+        found = self.one(patterns, self.random.choice(["Agent", "Tool"]))
+        if found is None:
+            return patterns
+        path, old = found
+        kind = self.random.choice(["delete", "wrap", "unwrap", "move", "rename"])
+        if kind == "wrap":
+            return replace_at(patterns, path, [Pattern(Subject(f"w{self.number()}"), [old])])
+        if kind == "rename":
+            subject = attrs.evolve(old.value, identity=f"r{self.number()}")
+            return replace_at(patterns, path, [attrs.evolve(old, value=subject)])
+        if kind == "unwrap":
+            wrappers = [each for each in walk(patterns) if each[1].value.identity.startswith("w")]
+            if not wrappers:
+                return patterns
+            path, wrapper = self.random.choice(wrappers)
+            return replace_at(patterns, path, wrapper.elements)
+        without = replace_at(patterns, path, [])
+        if kind == "delete":
+            return without
+        at = self.random.randint(0, len(without))
+        return (*without[:at], old, *without[at:])
+
+    def in_json(self, patterns: Patterns) -> Patterns:
+        """All of it read from JSON, with one change."""
+        data = json.loads(json.dumps(to_json(patterns)))
+        lists = [data]
+        for around in lists:
+            lists += [each["elements"] for each in around if each["elements"]]
+        around = self.random.choice([each for each in lists if self.is_numbered(each)] or [data])
+        if not around:
+            return from_json(data)
+        index = self.random.randrange(len(around))
+        kind = self.random.choice(["nothing", "rename", "set", "delete", "insert", "move"])
+        if kind == "insert":
+            around.insert(index, to_json(self.new_tool()))
+        elif kind == "delete":
+            del around[index]
+        elif kind == "move":
+            around.insert(self.random.randrange(len(around)), around.pop(index))
+        elif kind == "rename":
+            around[index]["subject"]["identity"] = f"j{self.number()}"
+        elif kind == "set":
+            around[index]["subject"]["properties"]["description"] = f"d{self.number()}"
+        return from_json(data)
+
+    def is_numbered(self, around: list[dict[str, dict[str, dict[str, object]]]]) -> bool:
+        return all("n" in each["subject"]["properties"] for each in around)
+
+    def check(self, document: Document) -> None:
+        """Raise unless the comments of what is left are there, where it is, and no others."""
+        left = {
+            n: path
+            for path, each in walk(document.patterns)
+            if isinstance(n := each.value.properties.get("n"), int) and n <= self.read
+        }
+        found = re.findall(r"// \w+ \d+", document.text)
+        kept = {comment for n in left for comment in self.comments(n)}
+        assert len(found) == len(set(found))
+        assert kept <= {*found, "// above 1"}
+        # what stands in the place of a pattern that held nothing else stays among its comments
+        assert all(re.match("// (above|after)", comment) for comment in {*found} - kept)
+        for n, path in left.items():
+            span = document.spans(path).pattern
+            inside = document.text[span.start : span.end]
+            assert f"// in {n}\n" in inside
+            assert f"// opening {n}\n" in inside
+
+
+@settings(max_examples=150)
+@given(st.randoms(use_true_random=True), st.integers(1, 20))
+def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, length: int) -> None:
+    story = Story(random)
+    document = parse(story.text)
+
+    for _ in range(length):
+        document = story.edit(document)
+        story.check(document)
+
+    assert document.rescued == ()
+
+
+PROGRAM = """\
+// Who greets.
+[greeter:Agent { // opening
+  model: 'OpenAI/m', // for now
+  // be nice
+  instruction: "Greet." // end
+} | // tools
+  // to greet
+  [greet:Tool {description: "Greets."} | // opened
+    (name::Text)==>(::String) // signature
+  ] // last
+] // closed
+"""
+
+EDITS: dict[str, Callable[[Document], Document]] = {
+    "rename": lambda d: edit(d, each_agent & agent_name, "hello"),
+    "model": lambda d: edit(d, each_agent & agent_model, Model("Ollama", "x")),
+    "instruction": lambda d: edit(d, each_agent & agent_instruction, "Do else"),
+    "description": lambda d: edit(d, each_agent & agent_description, "Does it"),
+    "added tool": lambda d: edit_with(
+        d,
+        each_agent & agent_tool_specs,
+        lambda tools: (*tools, loads_one('[t:Tool {description: "x"} | ()-->(:Text)]')),
+    ),
+    "renamed tool": lambda d: edit_with(
+        d,
+        each_agent & agent_tool_specs,
+        lambda tools: (put(tool_spec_name, "hi", tools[0]), *tools[1:]),
+    ),
+}
+
+
+@pytest.mark.parametrize("names", [*combinations(EDITS, 3), tuple(EDITS)], ids=" ".join)
+def test_edits_of_one_agent_keep_its_comments(names: tuple[str, ...]) -> None:
+    edited = reduce(lambda document, name: EDITS[name](document), names, parse(PROGRAM))
+
+    assert sorted(re.findall("//.*", edited.text)) == sorted(re.findall("//.*", PROGRAM))
