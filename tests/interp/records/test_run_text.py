@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gram import GramError, Pattern, loads_one, parse
+from gram import GramError, Pattern, format_text, loads_one, parse
 from interp import (
     ApprovalPolicy,
     ApprovalRule,
@@ -41,7 +41,7 @@ from interp import (
 from interp.machine import CallBegun, Event
 from interp.programs import the_agent
 from interp.records import read_run, run_text
-from lenses_ext import agent_instruction
+from lenses_ext import agent_instruction, over
 from tests.interp.machine.test_any_order import read, workflows
 from tests.interp.replaying.test_nesting import recorded
 
@@ -158,7 +158,7 @@ TALK = ConversationContext([Message(UserRole, "hi"), Message(AssistantRole, "hel
         ),
         (SIGNED, {"x": 1}, {}),
         (ONE, {"x": 1}, {"context": TALK}),
-        (agent_instruction.set(AGENT, "Help \0 well."), "hello", {}),
+        (over(agent_instruction, lambda _: "Help well.\n", AGENT), "hello", {}),
         (the_agent(TEAM, "desk", by="test"), "hello", {}),
         (the_agent(TEAM, "flow", by="test"), {"text": "a", "many": [1, {"b": None}]}, {}),
         (the_agent(TEAM, "maybe", by="test"), {}, {}),
@@ -196,7 +196,7 @@ def test_the_tools_of_a_run_are_in_its_text() -> None:
         ('input: "hello"', 'input: ""', "the run cannot be begun: the user's message is empty"),
         ('agent: "helper"', 'agent: "other"', "what was run is not a valid program"),
         ('model: \\"A/b\\"', 'model: \\"b\\"', "what was run is not a valid program"),
-        ("iterations: 10", "iterations: -1", "limits: iterations"),
+        ("iterations: 10", "iterations: -1", "limits: the limit iterations"),
         ("iterations: 10", "colour: 1", "limits: "),
         ('run: "r"', 'run: "r", extra: 1', "Run has no property extra"),
         ("(:Library)", "(:Library), (:Library)", "a Run has a Library"),
@@ -265,7 +265,7 @@ def test_layout_and_comments_do_not_count() -> None:
     lines = whole()
     lines[1:1] = ["// looked at\n", "\n"]
 
-    found = read_run("".join(lines).replace(" | ", " |\n  "))
+    found = read_run(format_text("".join(lines)))
 
     assert found.state == read_run("".join(whole())).state
     found.check()
