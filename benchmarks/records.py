@@ -30,7 +30,8 @@ from interp import (
     start,
     tool,
 )
-from interp.records import Folded, RunFile
+from interp.execution import Folded
+from interp.records import RunFile
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |

@@ -40,7 +40,7 @@ from interp import (
     run,
     start,
 )
-from interp.records import Begun, Folded
+from interp.execution import Begun, Folded
 from interp.stores import StoredRun
 from tests.interp.postgres import serving_postgres
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from gram import GramError, visible
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from gram import Fault
 
     from .machine import State
-    from .tools import Tool
 
 
 class AgentError(GramError):
@@ -23,20 +22,17 @@ class AgentError(GramError):
 
     Attributes:
         state: the state of the run, which can be resumed; None if no run had begun.
-        tools: the tools of the run, as far as they are known.
+        write_log: writes the ``log``, which most people who get an error do not ask for.
     """
 
     state: State | None = None
-    tools: tuple[Tool, ...] = ()
+
+    write_log: Callable[[], str] | None = None
 
     @property
     def log(self) -> str | None:
         """The run as gram, which can be kept, sent and gone on with; None if no run had begun."""
-        if self.state is None:
-            return None
-        from .records import run_text  # imported late: most errors are only shown
-
-        return run_text(self.state, self.tools)
+        return None if self.write_log is None else self.write_log()
 
     def __str__(self) -> str:
         return visible(without_keys(self.message))

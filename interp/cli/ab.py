@@ -208,9 +208,7 @@ def _shown_again(files: tuple[str, ...]) -> Experiment:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), files[0])
     if len(files) != 1 or not Path(files[0]).is_dir():
         raise click.UsageError("name the cases with --cases FILE, or the folder of an experiment")
-    from ..evaluation.experiments import (
-        load_experiment,  # imported late: completion needs the options alone
-    )
+    from ..evaluation.experiments import load_experiment
 
     return load_experiment(files[0])
 

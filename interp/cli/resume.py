@@ -9,8 +9,9 @@ import click
 
 from gram import GramError
 
+from ..execution import RunLog
 from ..machine import AgentResponse, Status, interrupted_context
-from ..records import RecordedRun, RunFile, RunLog, Session, session
+from ..records import RecordedRun, RunFile, Session, session
 from ..replaying import Replay
 from ..running import Run
 from .completing import complete_files

@@ -16,25 +16,35 @@ from .observations import (
     observations,
     under_way,
 )
+from .run_log import Folded, RunLog
+from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped, now
 from .scheduling import startable
 from .telemetry import Telemetry
 from .watchers import Observer, Watcher
 from .world import Answer, Approver, LiveWorld, ModelChoice, OnToolError, Report, World
 
 __all__ = [
+    "CANCELLED",
     "AgentFinished",
     "AgentStarted",
     "Answer",
     "Approver",
+    "Begun",
     "Driver",
+    "Failed",
     "Finished",
+    "Folded",
     "LiveWorld",
     "ModelChoice",
+    "Note",
     "Observation",
     "Observer",
     "OnToolError",
     "Report",
+    "Retried",
+    "RunLog",
     "SaidBeforeCalls",
+    "Stopped",
     "Telemetry",
     "TextDelta",
     "ToolFinished",
@@ -44,6 +54,7 @@ __all__ = [
     "World",
     "conversation_form",
     "finished",
+    "now",
     "observations",
     "startable",
     "under_way",

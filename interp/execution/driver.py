@@ -46,6 +46,7 @@ from ..machine import (
     waits_for,
 )
 from ..tools import Tool, ToolContext, providing
+from .door import progress_without_keys
 from .observations import (
     Finished,
     Observation,
@@ -59,7 +60,7 @@ from .observations import (
 from .recorder import Recorder
 
 if TYPE_CHECKING:
-    from ..records import RunLog
+    from .run_log import RunLog
     from .telemetry import RunSpans, Telemetry
 
 from .scheduling import startable
@@ -98,6 +99,7 @@ class Driver:
 
     Attributes:
         state: the last complete State.
+        tools: the implementations of the program's tools.
 
     Raises:
         OSError, StoreError: the log exists, or cannot be written.
@@ -121,7 +123,7 @@ class Driver:
         if isinstance(world, LiveWorld) and at_once == 1:
             self._world = evolve(world, plainly=self._one_by_one)
         self._is_of_user = not type(world).__module__.startswith("interp.")
-        self._tools = tools
+        self.tools = tools
         self._change = change
         self._failure: BaseException | None = None
         self._telemetry = telemetry
@@ -245,7 +247,7 @@ class Driver:
                     raise self._failure
                 yield Clock(self.state.limits.run_seconds)
         except AgentError as error:
-            error.state, error.tools = self.state, tuple(self._tools.values())
+            error.state = self.state
             raise
 
     def _resumed(self) -> Resumed | None:
@@ -268,11 +270,11 @@ class Driver:
         return startable(waiting, going, at_once=self._at_once, is_alone=self._is_alone)
 
     def _is_alone(self, call: CallTool) -> bool:
-        tool = self._tools.get(call.name)
+        tool = self.tools.get(call.name)
         return tool is not None and tool.alone
 
     def _may_run_only_once(self, call: CallTool) -> bool:
-        tool = self._tools.get(call.name)
+        tool = self.tools.get(call.name)
         return tool is not None and tool.once
 
     def _is_wanted(self, effect: Effect, *, may_begin: bool = True) -> bool:
@@ -328,7 +330,7 @@ class Driver:
 
         def watch(done: float, total: float | None, message: str) -> None:
             assert report is not None, "it is given to somebody who shows it"
-            report(ToolProgress(at, name, done, total, message))
+            report(progress_without_keys(ToolProgress(at, name, done, total, message)))
 
         key = "/".join([self.state.run_id, *map(str, at)])
         frame = frame_at(self.state, at)

@@ -13,9 +13,10 @@ from ..concurrency import call_in_thread, to_its_end
 from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
 from ..machine import Ask, CallModel, CallTool, Effect, Event, State, Status
 from ..models import noticing_retries
-from ..records import Begun, Failed, Folded, Note, Retried, RunLog, Stopped
 from ..redaction import redact_error
 from ..tools import Tool
+from .run_log import Folded, RunLog
+from .run_notes import Begun, Failed, Note, Retried, Stopped
 
 T = TypeVar("T")
 

@@ -9,30 +9,20 @@ from .pattern_parts import Reader, expect_one_of, without_empty, write_text
 from .recorded_run import Entry, RecordedRun, position_text
 from .replayer import RecordedStep, Replayer
 from .run_file import PathLike, RunFile, has_nothing_begun, is_recorded, load_run, source_of_run
-from .run_log import Folded, RunLog
-from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped, now
 from .run_reading import RunReading, read_run
 
 __all__ = [
-    "CANCELLED",
-    "Begun",
     "Entry",
     "EntryWriter",
-    "Failed",
-    "Folded",
     "Head",
-    "Note",
     "PathLike",
     "Reader",
     "RecordedRun",
     "RecordedStep",
     "Replayer",
-    "Retried",
     "RunFile",
-    "RunLog",
     "RunReading",
     "Session",
-    "Stopped",
     "context_from_pattern",
     "effect_lines",
     "event_lines",
@@ -43,7 +33,6 @@ __all__ = [
     "load_context",
     "load_run",
     "message_node",
-    "now",
     "position_text",
     "read_run",
     "run_text",

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from gram import Pattern
 
+from ..execution import Folded, Note
 from ..machine import CallModel, State
 from ..tools import Tool
 from .event_pattern import event_node
@@ -14,8 +15,6 @@ from .fingerprints import Fingerprints
 from .first_entry import head_of
 from .note_pattern import note_node
 from .replayer import Replayer
-from .run_log import Folded
-from .run_notes import Note
 
 
 class EntryWriter:

@@ -15,9 +15,9 @@ from typing import get_args
 
 from gram import Pattern
 
+from ..execution import Begun, Failed, Note, Retried, Stopped
 from .nodes import Node
 from .pattern_parts import Reader, write_text
-from .run_notes import Begun, Failed, Note, Retried, Stopped
 
 NOTES = {kind.__name__: kind for kind in get_args(Note)}
 """The notes, by their labels."""

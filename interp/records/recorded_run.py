@@ -13,6 +13,7 @@ from attrs import field, frozen
 from gram import Pattern, Source, expect
 
 from ..errors import ReplayError
+from ..execution import Begun, Note
 from ..machine import (
     AssistantRole,
     At,
@@ -31,7 +32,6 @@ from ..machine import (
 from ..tools import Tool
 from .fingerprints import Fingerprints
 from .replayer import RecordedStep
-from .run_notes import Begun, Note
 
 LIBRARY: Final = "Library"
 BUILT_IN: Final = "built_in"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
+from ..execution import Folded
 from ..machine import (
     At,
     CallBegun,
@@ -16,7 +17,6 @@ from ..machine import (
     pending,
     step,
 )
-from .run_log import Folded
 
 
 @frozen

@@ -33,6 +33,7 @@ from typing import ClassVar, Final, NamedTuple, TypeAlias, Union
 from gram import GramError, Source, decode, expect, read_in_pieces, resolved
 
 from ..errors import ProtocolError, ValidationError
+from ..execution import Folded, Note, now
 from ..machine import At, Event, State
 from ..tools import Tool
 from .entry_writer import EntryWriter, run_text
@@ -41,8 +42,6 @@ from .first_entry import RUN, run_from_head
 from .note_pattern import label_of_note
 from .recorded_run import RecordedRun
 from .replayer import Replayer
-from .run_log import Folded
-from .run_notes import Note, now
 from .run_reading import read_run
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
@@ -59,12 +58,6 @@ class _Content(NamedTuple):
     text: str
     first: State
     events: tuple[Event, ...]
-
-
-_HEAD: Final = f"[:{RUN} {{".encode()
-"""What the first entry begins with."""
-
-_NOTHING: Final = "  hint: `gram run --record` takes the file as a new one"
 
 
 class RunFile:
@@ -145,15 +138,18 @@ class RunFile:
             OSError: the file cannot be written, another process records in it, or has recorded
                 another run or other events.
         """
-        if self._file is not None:
-            self._file.close()  # an interrupt may have left it open
-        with open(self.path, "r+b", buffering=0, opener=_at_its_end) as file:
-            _lock(file, self.path)
-            try:
+        self._let_go()  # where an interrupt came before that was done
+        try:
+            with open(self.path, "r+b", buffering=0, opener=_at_its_end) as file:
                 self._file = file
+                _lock(file, self.path)
                 yield self._brought_to(standing()) if standing else ()
-            finally:
-                file.close()  # so that it is closed if an interrupt comes here, or at the end above
+        finally:
+            self._let_go()  # where an interrupt comes at the end of the block
+
+    def _let_go(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event, see `RunLog.append`, after those that could not be written before.
@@ -232,7 +228,8 @@ class RunFile:
 
     def _write(self, text: str) -> None:
         file = self._file
-        assert file is not None, "it is held"
+        if file is None or file.closed:
+            raise OSError(errno.EBADF, "the file was let go", str(self.path))
         content, written = text.encode(), 0
         try:
             _cut_off(file)

@@ -9,8 +9,9 @@ from time import monotonic, sleep
 
 from gram import Source, expect, resolved
 
+from ..execution import Stopped
 from ..machine import Status
-from ..records import PathLike, RecordedRun, Stopped, is_recorded, load_run, source_of_run
+from ..records import PathLike, RecordedRun, is_recorded, load_run, source_of_run
 from ..stores import RunStore, StoreLike, opened
 from .entries import Timeline
 from .shown_run import ShownRun

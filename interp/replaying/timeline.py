@@ -13,6 +13,7 @@ from gram import dumps, expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError
+from ..execution import Begun, Failed, Note, Retried
 from ..json_text import write_json
 from ..machine import (
     NOT_WAITED_FOR,
@@ -47,7 +48,7 @@ from ..machine import (
 )
 from ..models import price_of_reply
 from ..programs import names_of_models
-from ..records import Begun, Failed, Note, RecordedRun, RecordedStep, Retried
+from ..records import RecordedRun, RecordedStep
 from .entries import Entry, How, Kind, Position, Timeline
 from .nesting import nested, totals
 

@@ -10,9 +10,18 @@ from gram import ArgumentError, GramEncodeError, did_you_mean, expect
 from lenses_ext import Match, Model
 
 from ..errors import ConfigurationError
-from ..execution import Approver, ModelChoice, Observer, OnToolError, Telemetry, Watcher, World
+from ..execution import (
+    Approver,
+    ModelChoice,
+    Observer,
+    OnToolError,
+    RunLog,
+    Telemetry,
+    Watcher,
+    World,
+)
 from ..machine import ApprovalPolicy, Limits
-from ..records import PathLike, RunLog
+from ..records import PathLike
 
 if TYPE_CHECKING:
     from ..stores import StoreLike

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import aclosing
+from functools import partial
 from typing import Unpack
 
 from gram import expect
 
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
-from ..execution import Driver, LiveWorld, Observation
+from ..execution import Driver, LiveWorld, Observation, RunLog
 from ..machine import AgentResponse, Resumed, State
-from ..records import RunFile, RunLog
+from ..records import RunFile, run_text
 from ..stores import new_run
 from ..tools import LibraryLike, Tool, ToolLibrary, library_of
 from .options import RunOptions, check_options, named_model
@@ -81,26 +83,40 @@ class Run:
         try:
             return waited_for(self._driver.finish())
         except AgentError as error:
-            raise _without_frames(error) from error.__cause__
+            raise self._with_log(error).with_traceback(None) from error.__cause__
 
     async def afinish(self) -> AgentResponse:
         """Go on to the end in the event loop that runs; see `finish`."""
         try:
             return await self._driver.finish()
         except AgentError as error:
-            raise _without_frames(error) from error.__cause__
+            raise self._with_log(error).with_traceback(None) from error.__cause__
 
-    def stream(self, *, words: bool = True) -> Iterator[Observation]:
+    def stream(self, *, words: bool = True) -> Generator[Observation, None, None]:
         """Go on to the end, and show what happens as it happens; see `finish`.
 
         Args:
             words: whether to show the words of the model; without, its replies come whole.
         """
-        return read_by_waiting(self._driver.drive(words=words))
+        try:
+            yield from read_by_waiting(self._driver.drive(words=words))
+        except AgentError as error:
+            self._with_log(error)
+            raise
 
-    def astream(self, *, words: bool = True) -> AsyncGenerator[Observation, None]:
+    async def astream(self, *, words: bool = True) -> AsyncGenerator[Observation, None]:
         """Go on in the event loop that runs, and show what happens as it happens; see `stream`."""
-        return self._driver.drive(words=words)
+        async with aclosing(self._driver.drive(words=words)) as seen:
+            try:
+                async for each in seen:
+                    yield each
+            except AgentError as error:
+                self._with_log(error)
+                raise
+
+    def _with_log(self, error: AgentError) -> AgentError:
+        error.write_log = partial(run_text, self.state, tuple(self._driver.tools.values()))
+        return error
 
 
 def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver:
@@ -145,8 +161,3 @@ def _log_of(options: RunOptions, state: State) -> RunLog | None:
     if store is not None and record is None:
         return new_run(store, state.run_id)
     return RunFile(record) if isinstance(record, (str, os.PathLike)) else record
-
-
-def _without_frames(error: AgentError) -> AgentError:
-    """An error without its traceback so far: up to 70 lines, none of whoever called the run."""
-    return error.with_traceback(None)

@@ -12,7 +12,7 @@ from lenses_ext import ProgramLike
 
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
-from ..execution import Observation
+from ..execution import Observation, RunLog
 from ..machine import (
     AgentResponse,
     ConversationContext,
@@ -21,7 +21,7 @@ from ..machine import (
     Status,
     response,
 )
-from ..records import RunFile, RunLog, read_run
+from ..records import RunFile, read_run
 from ..stores import StoreLike, run_of
 from ..tools import LibraryLike, library_of
 from .beginning import begin_for

@@ -12,19 +12,9 @@ from attrs import evolve
 from gram import expect
 
 from ..errors import AgentError, StoreError
+from ..execution import CANCELLED, Folded, Note, Stopped, now
 from ..machine import At, Event, State, Status, Usage
-from ..records import (
-    CANCELLED,
-    EntryWriter,
-    Folded,
-    Head,
-    Note,
-    RecordedRun,
-    Stopped,
-    event_lines,
-    head_of,
-    now,
-)
+from ..records import EntryWriter, Head, RecordedRun, event_lines, head_of
 from ..tools import Tool
 from .claims import Claim
 from .conversations import Turn

@@ -5,8 +5,9 @@ from __future__ import annotations
 from gram import expect
 
 from ..errors import StoreError
+from ..execution import CANCELLED, Stopped
 from ..machine import Usage
-from ..records import CANCELLED, EntryWriter, Stopped
+from ..records import EntryWriter
 from ..stores import ENDED, RunStore
 from .notifying import tell_workers
 

@@ -10,9 +10,9 @@ from attrs import frozen
 from gram import did_you_mean, expect
 
 from ..errors import ValidationError
+from ..execution import Folded
 from ..json_text import Json, write_json
 from ..machine import Ask, At, Decided, Event, State, ToolReturned, step
-from ..records import Folded
 from ..stores import RunStore, StoredRun
 from .notifying import tell_workers
 

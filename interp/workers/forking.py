@@ -9,9 +9,10 @@ from typing import TypeAlias
 from gram import GramError, expect
 from lenses_ext import ProgramLike
 
+from ..execution import Begun, Folded, now
 from ..machine import At, Decided, Effect, State, pending, start_again, step
 from ..programs import the_agent
-from ..records import Begun, EntryWriter, Folded, RecordedRun, head_of, now
+from ..records import EntryWriter, RecordedRun, head_of
 from ..stores import RunFacts, RunStore, StoredRun
 
 _Taken: TypeAlias = tuple[Folded, float | None]

@@ -9,7 +9,8 @@ from pathlib import Path
 from gram import decode, expect
 
 from ..errors import RunExistsError, ValidationError
-from ..records import Head, PathLike, Stopped, read_run
+from ..execution import Stopped
+from ..records import Head, PathLike, read_run
 from ..stores import RunFacts, RunStore, StoredRun
 
 

@@ -39,7 +39,8 @@ from interp import (
     run,
     tool,
 )
-from interp.records import Begun, Failed, Retried, RunFile, Stopped
+from interp.execution import Begun, Failed, Retried, Stopped
+from interp.records import RunFile
 from tests.interp.counting import counting
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import ROOT

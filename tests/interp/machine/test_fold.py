@@ -39,6 +39,7 @@ from interp import (
     Usage,
     UserRole,
     ValidationError,
+    fold,
     pending,
     response,
     resume,

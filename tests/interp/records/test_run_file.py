@@ -25,8 +25,9 @@ from interp import (
     start,
     step,
 )
+from interp.execution import Begun, Folded
 from interp.machine import CallBegun, Event
-from interp.records import Begun, Folded, RunFile, run_text
+from interp.records import RunFile, run_text
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |

@@ -28,8 +28,8 @@ from interp import (
     open_store,
     start,
 )
+from interp.execution import Begun
 from interp.machine.messages import Usage
-from interp.records import Begun
 from interp.stores import StoredRun
 from tests.interp.postgres import PostgresServer
 from tests.paths import EXAMPLES

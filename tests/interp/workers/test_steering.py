@@ -33,8 +33,8 @@ from interp import (
     timeline,
     tool,
 )
+from interp.execution import Folded
 from interp.machine import TimeUp
-from interp.records import Folded
 from interp.stores import StoredRun
 
 PROGRAM = """

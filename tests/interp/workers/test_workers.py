@@ -29,8 +29,9 @@ from interp import (
     submit,
     tool,
 )
+from interp.execution import Begun
 from interp.machine import Request, pending
-from interp.records import Begun, EntryWriter
+from interp.records import EntryWriter
 from interp.stores import StoredRun
 from interp.workers import RunQueue, postgres_of, why_queued
 from interp.workers.driving import Driver
