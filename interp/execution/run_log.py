@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import ClassVar, NamedTuple, Protocol
 
-from ..machine import At, Effect, Event, State
+from ..machine import Effect, Event, State
 from ..tools import Tool
 from .run_notes import Note
 
@@ -31,12 +31,12 @@ class RunLog(Protocol):
     Attributes:
         blocks: whether it may take long to answer, so that it is asked in a thread.
         has_begun: whether it has its first entry.
-        unanswered: the positions of what had begun when it was read, and had no answer.
+        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     blocks: ClassVar[bool]
     has_begun: bool
-    unanswered: frozenset[At]
+    once: frozenset[str]
 
     @property
     def name(self) -> str:

@@ -40,7 +40,7 @@ from .conversation_pattern import CONVERSATION, context_from_pattern, message_no
 from .nodes import Node
 from .note_pattern import read_time, write_time
 from .pattern_parts import Reader, Written, without_empty, write_json_value, write_text
-from .recorded_run import BUILT_IN, LIBRARY, RecordedRun
+from .recorded_run import BUILT_IN, LIBRARY, ONCE, RecordedRun
 from .run_parts import CHANGE_KEYS, Changes
 
 RUN: Final = "Run"
@@ -159,7 +159,7 @@ def _tool_pattern(tool: Tool | Pattern) -> Pattern:
         "schema": TaggedString("json", write_json(tool.schema)),
     }
     if tool.once:
-        properties["once"] = True
+        properties[ONCE] = True
     if tool.is_built_in:
         properties[BUILT_IN] = True
     return Pattern(Subject(tool.name, {"Implementation"}, properties))

@@ -36,6 +36,8 @@ from .replayer import RecordedStep
 LIBRARY: Final = "Library"
 BUILT_IN: Final = "built_in"
 """The property of a tool in the first entry that is one of `hello_world_tool_library`."""
+ONCE: Final = "once"
+"""The property of a tool in the first entry whose calls are not repeated by themselves."""
 
 Entry: TypeAlias = Union[RecordedStep, Note]
 
@@ -126,6 +128,12 @@ class RecordedRun:
         """The names of the tools that it had, but for the built-in ones."""
         tools = (each.value for each in self.library)
         return frozenset(each.identity for each in tools if BUILT_IN not in each.properties)
+
+    @property
+    def once(self) -> frozenset[str]:
+        """The names of the tools that were marked ``once`` when it began."""
+        tools = (each.value for each in self.library)
+        return frozenset(each.identity for each in tools if each.properties.get(ONCE) is True)
 
     def why_not_with(self, library: Mapping[str, Tool]) -> str | None:
         """Why it is not gone on with by the tools of a library; None if it may be.

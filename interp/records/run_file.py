@@ -34,7 +34,7 @@ from gram import GramError, Source, decode, expect, read_in_pieces, resolved
 
 from ..errors import ProtocolError, ValidationError
 from ..execution import Folded, Note, now
-from ..machine import At, Event, State
+from ..machine import Event, State
 from ..tools import Tool
 from .entry_writer import EntryWriter, run_text
 from .event_pattern import written_event
@@ -69,7 +69,7 @@ class RunFile:
     Attributes:
         path: the file.
         has_begun: whether it was begun.
-        unanswered: the positions of what had begun when it was read, and had no answer.
+        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     blocks: ClassVar[bool] = False
@@ -79,7 +79,7 @@ class RunFile:
         self.path = Path(path)
         resolved(self.path)  # refuses what is no path
         self.has_begun = False
-        self.unanswered: frozenset[At] = frozenset()
+        self.once: frozenset[str] = frozenset()
         self._tools: tuple[Tool, ...] = ()
         self._entries = EntryWriter()
         self._file: FileIO | None = None
@@ -124,7 +124,7 @@ class RunFile:
         file = cls(path)
         text = _text_of(path)
         found = read_run(text, str(path))
-        file.has_begun, file.unanswered = True, found.unanswered
+        file.has_begun, file.once = True, found.once
         file._read = _Content(text, found.first, found.events)
         return file, found
 
@@ -143,6 +143,9 @@ class RunFile:
             with open(self.path, "r+b", buffering=0, opener=_at_its_end) as file:
                 self._file = file
                 _lock(file, self.path)
+                if not os.fstat(file.fileno()).st_nlink:
+                    reason = "removed by another process since it was opened; nothing recorded"
+                    raise OSError(errno.ESTALE, reason, str(self.path))
                 yield self._brought_to(standing()) if standing else ()
         finally:
             self._let_go()  # where an interrupt comes at the end of the block
@@ -280,7 +283,8 @@ def has_nothing_begun(path: Path) -> bool:
     Raises:
         OSError: the file cannot be read.
     """
-    return path.is_file() and _has_not_begun(path.read_bytes())
+    is_file = path.is_file() and not path.is_symlink()
+    return is_file and _has_not_begun(path.read_bytes())
 
 
 def _at_its_end(path: str, flags: int) -> int:
@@ -328,8 +332,9 @@ def _text_of(path: PathLike) -> str:
     resolved(Path(path))  # refuses what is no path
     content = Path(path).read_bytes()
     if _has_not_begun(content):
-        message = "nothing had begun: it has no whole first entry"
-        raise ValidationError(f"{path}: {message}\n  hint: `--record` takes it as a new file")
+        message = "nothing of a run had begun: it has no whole first entry"
+        hint = "`gram run --record` takes the file as a new one"
+        raise ValidationError(f"{path}: {message}\n  hint: {hint}")
     whole = content.rfind(b"\n") + 1
     return decode(content[:whole] if whole else content, str(path))
 

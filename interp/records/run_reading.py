@@ -36,7 +36,7 @@ class RunReading:
         self._patterns = read_in_pieces(source)
         head = next(self._patterns, None)
         if head is None:
-            raise ValidationError(f"{source.filename}: nothing had begun: no run is recorded in it")
+            raise ValidationError(f"{source.filename}: nothing of a run had begun")
         self.run = run_from_head(head, source)
         self._replayer = Replayer(self.run.first)
         self._entries: list[Entry] = []

@@ -13,7 +13,7 @@ from gram import expect
 
 from ..errors import AgentError, StoreError
 from ..execution import CANCELLED, Folded, Note, Stopped, now
-from ..machine import At, Event, State, Status, Usage
+from ..machine import Event, State, Status, Usage
 from ..records import EntryWriter, Head, RecordedRun, event_lines, head_of
 from ..tools import Tool
 from .claims import Claim
@@ -39,7 +39,7 @@ class StoredRun:
         store: the store.
         id: the id of the run.
         has_begun: whether it is in the store.
-        unanswered: the positions of what had begun when it was read, and had no answer.
+        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     blocks: ClassVar[bool] = True
@@ -58,7 +58,7 @@ class StoredRun:
         self.store = store
         self.id = run
         self.has_begun = False
-        self.unanswered: frozenset[At] = frozenset()
+        self.once: frozenset[str] = frozenset()
         self._facts = facts or RunFacts("")
         self._status: RunStatus = status
         self._closes_store = closes_store
@@ -164,7 +164,7 @@ class StoredRun:
         found, row = store.recorded(run), store.row(run)
         log = cls(store, run, facts=row.facts, closes_store=closes_store)
         found.check()
-        log.has_begun, log.unanswered = True, found.unanswered
+        log.has_begun, log.once = True, found.once
         log._size = 1 + len(found.entries)
         if status_of(found.state) in ENDED and row.status == "stopped":
             with log.held(lambda: found.state):  # whoever had it did not come to write its status
