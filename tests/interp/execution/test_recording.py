@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +22,6 @@ from interp import (
     LimitError,
     Limits,
     ModelError,
-    ReplayError,
     Run,
     ScriptedModel,
     Status,
@@ -78,7 +76,8 @@ def test_a_run_file_holds_the_run_as_it_was(file: Path) -> None:
         counting([]),
         model=ScriptedModel([CALLS, "done"]),
         record=file,
-        watch=lambda effect, event, state: states.append(state),
+        at_once=1,
+        watch=lambda effect, event, step: states.append(step.state),
     )
 
     kept = load_run(file)
@@ -121,7 +120,7 @@ def test_a_run_that_was_stopped_goes_on_from_its_file(file: Path) -> None:
     response = resume_run(file, counting(done), model=model, limits=Limits())
 
     assert response.content == "done"
-    assert done == [0, 1, 0, 1]
+    assert sorted(done) == [0, 0, 1, 1]
     assert len(model.requests) == 1
     assert load_run(file).state.status is Status.DONE
 
@@ -166,7 +165,7 @@ def add(x: int) -> int:
         os.kill(os.getpid(), 9)
     return x + 1
 
-run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=sys.argv[1])
+run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=sys.argv[1], at_once=1)
 """
 
 
@@ -316,12 +315,12 @@ def test_a_file_that_cannot_be_begun_is_not_left_behind(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("", ValidationError, "no run is recorded in it"),
-        ("[:Run {format: 2, pro", ValidationError, "the file ends in its first entry"),
+        ("", ValidationError, "nothing of a run had begun"),
+        ("// nothing\n", ValidationError, "nothing of a run had begun"),
         ("(a)\n", ValidationError, "not the record of a run"),
         ("[:Run\n", GramDecodeError, "run.gram:2:1"),
-        ("(:Run {format: 3})\n", ValidationError, "format 3 is not 1 or 2"),
-        ("(:Run {format: 2})\n", ValidationError, "must have two elements"),
+        ("(:Run {format: 3})\n", ValidationError, "the format is not 1"),
+        ("(:Run {format: 1})\n", ValidationError, "a Run has a Library"),
     ],
 )
 def test_what_is_no_run_file_is_refused(
@@ -333,55 +332,10 @@ def test_what_is_no_run_file_is_refused(
         load_run(file)
 
 
-def test_an_event_that_does_not_fit_is_refused_with_its_line(file: Path) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join([lines[0], *lines[3:]]))
-
-    with pytest.raises(
-        ReplayError, match=r"run\.gram:3:1: .*the run does not come to this"
-    ) as told:
-        load_run(file)
-    assert "; expected a reply of A/b at position (0)\n" in str(told.value)
-
-
-def test_an_edited_program_is_refused(file: Path) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=file)
-    file.write_text(file.read_text().replace("Count.", "Steal."))
-
-    with pytest.raises(ValidationError, match="is not the one that was run"):
-        load_run(file)
-
-
-@pytest.mark.parametrize(
-    ("written", "changed"),
-    [
-        (', model: "A/b"}', "}"),
-        ('"A/b"', '"Ab"'),
-        ('[add:Tool {description: "', '[:Tool {description: "'),
-    ],
-)
-def test_a_file_whose_program_is_no_longer_valid_is_refused(
-    written: str, changed: str, file: Path
-) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    file.write_text(file.read_text().replace(written, changed))
-
-    with pytest.raises(ValidationError, match="what was run is not a valid program"):
-        load_run(file)
-
-
 @pytest.mark.parametrize("record", [5, b"x", ["x"]])
 def test_what_is_no_path_records_no_run(record: object) -> None:
     with pytest.raises(ArgumentError, match="record must be a str or a path"):
         run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=record)  # type: ignore[arg-type]  # on purpose
-
-
-def test_a_file_of_the_first_format_is_read() -> None:
-    kept = load_run(ROOT / "tests" / "data" / "runs" / "format_1.gram")
-
-    assert (kept.state.status, kept.state.context[-1].content) == (Status.DONE, "done")
-    assert (kept.notes, kept.started, len(kept.steps)) == ((), None, 6)
 
 
 def test_no_key_reaches_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -432,9 +386,9 @@ def test_whatever_begins_is_noted_before_it_begins(file: Path) -> None:
         return x + 1
 
     model = ScriptedModel([CALLS, "done"])
-    run(AGENT, "go", ToolLibrary.of(add), model=model, record=file)
+    run(AGENT, "go", ToolLibrary.of(add), model=model, record=file, at_once=1)
 
-    assert seen[0] == ["Begun", "Step", "Begun"]
+    assert seen[0] == ["Begun", "RecordedStep", "Begun"]
     kept = load_run(file)
     begun = [each for each in kept.notes if isinstance(each, Begun)]
     assert [each.at for each in begun] == [(0,), (0, 0), (0, 1), (1,)]
@@ -472,16 +426,6 @@ def test_requests_that_were_sent_again_are_noted(
         assert "busy" in retried.error
 
 
-def test_a_reply_of_an_older_version_has_the_fingerprint_of_its_request(file: Path) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    load_run(file).check()
-    text = re.sub(r', verify: "\w+"', "", file.read_text())  # which wrote no seals
-    file.write_text(text.replace("{at: [0], seconds", '{at: [0], request: "0123", seconds'))
-
-    with pytest.raises(ReplayError, match=r"run\.gram:3:1: the reply at position \(0\) answered"):
-        load_run(file).check()
-
-
 # --- tools that must not run twice
 
 
@@ -495,7 +439,7 @@ def add(x: int) -> int:
     "Adds one."
     os.kill(os.getpid(), 9)
 
-run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=sys.argv[1])
+run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=sys.argv[1], at_once=1)
 """
 
 
@@ -560,7 +504,7 @@ def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Pat
 
     tools, short = ToolLibrary.of(add), Limits(run_seconds=0.05)
     with pytest.raises(LimitError):
-        run(AGENT, "go", tools, model=ScriptedModel([CALLS]), record=file, limits=short)
+        run(AGENT, "go", tools, model=ScriptedModel([CALLS]), record=file, limits=short, at_once=1)
     may_end.set()
     assert (done, load_run(file).unanswered) == ([0], {(0, 0)})
 
@@ -589,9 +533,11 @@ def test_async_runs_ask_about_such_a_call_too(killed: Path) -> None:
     assert [each.at for each in asked] == [(0, 0)]
 
 
-def test_a_tool_that_may_run_twice_runs_again(killed: Path) -> None:
+def test_a_call_is_asked_about_though_its_tool_is_no_longer_marked(killed: Path) -> None:
     done: list[int] = []
 
-    resume_run(killed, counting(done), model=ScriptedModel(["done"]))
+    with pytest.raises(ApprovalNeeded):
+        resume_run(killed, counting(done), model=ScriptedModel([]))
 
-    assert done == [0, 1]
+    assert [(ask.at, ask.may_have_run) for ask in load_run(killed).state.asks] == [((0, 0), True)]
+    assert done == [1]
