@@ -211,7 +211,7 @@ def test_another_run_in_its_place_is_refused(path: Path) -> None:
 @pytest.mark.parametrize("left", ["", "[", "[:Ru", '[:Run {agent: "counter", pro'])
 def test_a_file_in_which_nothing_had_begun_is_a_new_one(path: Path, left: str) -> None:
     path.write_text(left)
-    with pytest.raises(ValidationError, match="nothing had begun"):
+    with pytest.raises(ValidationError, match="nothing of a run had begun"):
         load_run(path)
 
     run = Driven(RunFile(path))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.interp.records.test_steps import COUNTER, long_run
 
 from gram import Source, dumps
 from interp import load_run, timeline
@@ -14,6 +13,7 @@ from interp.cli import gram
 from interp.records import source_of_run
 from interp.replaying import ShownRun, follow
 from tests.calls import calls_of
+from tests.interp.records.test_replayer import COUNTER, long_run
 
 
 @pytest.fixture

@@ -29,7 +29,8 @@ from interp import (
 from interp.cli.trace import summary
 from interp.replaying import Entry, Timeline
 from lenses_ext import parse
-from tests.interp.execution.test_recording import AGENT, CALLS, counting
+from tests.interp.counting import counting
+from tests.interp.execution.test_recording import AGENT, CALLS
 from tests.interp.model_server import ModelServer, tool_calls
 
 
@@ -91,7 +92,8 @@ def test_calls_say_whether_somebody_allowed_them(file: Path) -> None:
         record=file,
     )
 
-    allowed, denied = (each for each in of(file).entries if each.kind == "tool")
+    calls = (each for each in of(file).entries if each.kind == "tool")
+    allowed, denied = sorted(calls, key=lambda each: each.at)
 
     assert (allowed.how, allowed.approval) == ("done", True)
     assert (denied.how, denied.approval) == ("refused", False)
