@@ -60,6 +60,7 @@ from .machine.contracts.tool_forms import (
 )
 from .machine.effects import (
     Ask as Ask,
+    CallBegun as CallBegun,
     CallFailed as CallFailed,
     CallModel as CallModel,
     CallTool as CallTool,
