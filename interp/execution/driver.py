@@ -158,7 +158,7 @@ class Driver:
             await self._let_go(before)
         async with self._taken_up() as clock:
             news: _News = asyncio.Queue()
-            report = partial(_report, asyncio.get_running_loop(), news) if is_read else None
+            report = _Reporting(news) if is_read else None
             waiting = list(pending(self.state))
             try:
                 for begun in under_way(self.state) if is_read else ():
@@ -439,9 +439,21 @@ def _unseen(_: Event) -> None:
     """Take the answer to an effect that has no span."""
 
 
-def _report(loop: asyncio.AbstractEventLoop, news: _News, each: TextDelta | ToolProgress) -> None:
-    """Show what is said, from any thread; progress is dropped where the reader is far behind."""
-    if isinstance(each, ToolProgress) and news.qsize() >= _FAR_BEHIND:
-        return
-    with suppress(RuntimeError):  # the loop has ended meanwhile: nobody reads
-        loop.call_soon_threadsafe(news.put_nowait, each)
+class _Reporting:
+    """Shows what is said, from any thread; progress is dropped where the reader is far behind."""
+
+    def __init__(self, news: _News) -> None:
+        self._loop, self._news = asyncio.get_running_loop(), news
+        self._is_coming = 0  # what the loop has not put into the queue yet
+
+    def __call__(self, each: TextDelta | ToolProgress) -> None:
+        behind = self._is_coming + self._news.qsize()
+        if isinstance(each, ToolProgress) and behind >= _FAR_BEHIND:
+            return
+        self._is_coming += 1
+        with suppress(RuntimeError):  # the loop has ended meanwhile: nobody reads
+            self._loop.call_soon_threadsafe(self._put, each)
+
+    def _put(self, each: TextDelta | ToolProgress) -> None:
+        self._is_coming -= 1
+        self._news.put_nowait(each)

@@ -86,7 +86,7 @@ def stream(
     return begin_for("stream", program, user_input, library, context, options).stream()
 
 
-async def astream(
+def astream(
     program: ProgramLike,
     user_input: Given,
     library: LibraryLike = None,
@@ -94,10 +94,15 @@ async def astream(
     **options: Unpack[BeginOptions],
 ) -> AsyncGenerator[Observation, None]:
     """Run an agent in the event loop that runs, and watch it; see `stream`."""
-    begun = await _begun("astream", program, user_input, library, context, options)
-    async with aclosing(begun.astream()) as seen:
-        async for each in seen:
-            yield each
+    check_options(options, by="astream")
+
+    async def seen() -> AsyncGenerator[Observation, None]:
+        begun = await _begun("astream", program, user_input, library, context, options)
+        async with aclosing(begun.astream()) as found:
+            async for each in found:
+                yield each
+
+    return seen()
 
 
 async def _begun(
@@ -152,12 +157,7 @@ def resume_run(
         options["record"] = log
     if state.status is Status.DONE:
         return response(state)
-    answer = Run(state, library, **options).finish()
-    if log is not None and store is not None:
-        from ..workers import tell_workers  # imported late: most runs are in no store
-
-        tell_workers(store, state.run_id)
-    return answer
+    return Run(state, library, **options).finish()
 
 
 def _kept(run: str | os.PathLike[str], store: StoreLike | None) -> tuple[RunLog, State]:

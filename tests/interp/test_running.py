@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
@@ -42,7 +40,6 @@ from interp import (
 )
 from lenses_ext import parse
 from tests.interp.model_server import tool_calls
-from tests.paths import ROOT
 
 TALKER = loads_one('[talker:Agent {instruction: "Talk.", model: "OpenAI/x"}]')
 EARLIER = ConversationContext([Message(UserRole, "I'm Alice.")])
@@ -341,27 +338,6 @@ def test_errors_of_a_run_have_no_frames_of_ours_but_the_call(hello_world: Patter
         run(hello_world, "hi", hello_world_tool_library, model=model)
 
     assert len(failed.traceback) <= 4
-
-
-def test_building_an_agent_loads_nothing_that_runs_it() -> None:
-    build = """
-import sys
-from interp import (
-    Limits, Message, Tool, ToolLibrary, arun, create_agent_pattern, create_tool_specification, run
-)
-tool = create_tool_specification("t", "Does it.", "(x::Integer)==>(::String)")
-create_agent_pattern("a", "Does things.", "OpenAI/m", "Do it.", [tool])
-ToolLibrary.of([Tool("t", "Does it.", {"type": "object"}, lambda arguments: "done")])
-print(*sys.modules)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", build], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    loaded = done.stdout.split()
-
-    rooms = {name.split(".")[1] for name in loaded if name.startswith("interp.")}
-    assert not rooms & {"execution", "machine", "models", "providers", "records"}
-    assert not {"asyncio", "logging", "lenses_ext.workflows"} & set(loaded)
 
 
 SHORT_FORMS = (run, arun, stream, astream, resume_run, execute_agent, execute_agent_with_library)

@@ -128,16 +128,16 @@ def test_runs_begin_inside_tools_deeper_than_there_are_threads() -> None:
         return inner.tools_used[0].result + 1
 
     limits = Limits(tool_calls=300, calls_per_tool=300)
-    model = ScriptedModel([asking(*([4] * 150)), "done"])
+    model = ScriptedModel([asking(*([3] * 120)), "done"])
     response = run(AGENT, "hi", working(nested), model=model, match="types", limits=limits)
 
-    assert [each.result for each in response.tools_used] == [4] * 150
+    assert [each.result for each in response.tools_used] == [3] * 120
 
 
 @either_driver
 def test_the_time_of_a_tool_begins_with_its_thread(drive: Drive) -> None:
-    limits = Limits(tool_seconds=2, tool_calls=400, calls_per_tool=400)
-    response = drive(sleeping(1), [asking(*range(300)), "done"], limits=limits)
+    limits = Limits(tool_seconds=3, tool_calls=400, calls_per_tool=400)
+    response = drive(sleeping(1), [asking(*range(400)), "done"], limits=limits)
 
     assert {each.error for each in response.tools_used} == {None}
 

@@ -37,7 +37,6 @@ from interp import (
     run,
     start,
 )
-from interp.execution import blocking_pump
 from tests.interp.one_tool import (
     AGENT,
     DOUBLE,
@@ -370,32 +369,6 @@ def test_ctrl_c_leaves_a_state_to_go_on_from() -> None:
 
     assert sorted(begun.state.answers) == [0]
     assert [each.result for each in begun.finish().tools_used] == [2, 4]
-
-
-def test_what_has_ended_is_kept_although_an_interrupt_comes_before_it_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def work(n: int) -> int:
-        worked.append(n)
-        return n
-
-    worked: list[int] = []
-    model = ScriptedModel([asking(1, 2), "Done."])
-    watched: Any = {"watch": lambda *_: None}
-    begun = begin(AGENT, "hi", working(work), model=model, match="types", **watched)
-    perform = blocking_pump._perform
-
-    def interrupted(*given: Any) -> Any:
-        yield from perform(*given)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(blocking_pump, "_perform", interrupted)
-    for _ in ("a reply", "a result", "another", "the answer"):
-        with pytest.raises(KeyboardInterrupt):
-            begun.finish()
-
-    assert begun.state.status is Status.DONE
-    assert (worked, len(model.requests)) == ([1, 2], 2)
 
 
 def test_errors_before_a_run_has_begun_have_no_state() -> None:

@@ -271,12 +271,12 @@ class AsyncWords:
             yield word
 
 
-def test_a_model_that_streams_only_without_blocking_comes_whole_otherwise(
+def test_a_model_that_streams_only_without_blocking_streams_in_both(
     hello_world: Pattern,
 ) -> None:
     whole, pieces = (watch(hello_world, model=AsyncWords()) for watch in (observed, aobserved))
 
-    assert [type(each) for each in whole] == [Finished]
+    assert [type(each) for each in whole] == [type(each) for each in pieces]
     assert len([each for each in pieces if isinstance(each, TextDelta)]) == 3
     assert whole[-1] == pieces[-1]
 
@@ -308,7 +308,8 @@ def test_a_reader_who_stops_leaves_a_run_that_goes_on(
         if isinstance(observation, TextDelta) and observation.at == (1,):
             break
 
-    assert begun.finish().content == "Done."
+    # the reply may have come whole before it was given up; then it is not asked for again
+    assert begun.finish().content in ("Never read.", "Done.")
     assert len(begun.state.invocations) == 2
 
 

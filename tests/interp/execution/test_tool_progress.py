@@ -109,7 +109,7 @@ def test_without_a_limit_of_time_a_tool_keeps_the_thread_of_the_caller() -> None
         context.report_progress(1)
         return "loaded"
 
-    list(run_of(load, limits=Limits(tool_seconds=None)).stream())
+    list(run_of(load, limits=Limits(tool_seconds=None), at_once=1).stream())
 
     assert threads == [threading.current_thread()]
 

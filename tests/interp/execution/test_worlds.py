@@ -76,18 +76,11 @@ class Counting:
     world: Any
     seen: list[type]
 
-    def perform(self, effect: Effect, report: Any) -> Event:
+    async def perform(self, effect: Effect, report: Any) -> Event:
         self.seen.append(type(effect))
-        event: Event = self.world.perform(effect, report)
+        event: Event = await self.world.perform(effect, report)
         if isinstance(event, CallFailed):
-            event = self.world.perform(effect, report)
-        return event
-
-    async def aperform(self, effect: Effect, report: Any) -> Event:
-        self.seen.append(type(effect))
-        event: Event = await self.world.aperform(effect, report)
-        if isinstance(event, CallFailed):
-            event = await self.world.aperform(effect, report)
+            event = await self.world.perform(effect, report)
         return event
 
 
@@ -103,7 +96,7 @@ def test_a_world_can_be_put_around_another(blocking: bool) -> None:
 
     state, _, _ = start(AGENT, "hi")
     model: Any = ScriptedModel([asking(1, 2), "Done."])
-    world = Counting(LiveWorld.of(state, working(work), {"model": model, "match": "types"}), [])
+    world = Counting(LiveWorld.of(state, working(work), model=model, match="types"), [])
     begun = Run(state, world=world)
 
     observations = watched(begun, blocking)
@@ -125,10 +118,7 @@ def test_a_world_without_models_and_tools_replays_a_run(blocking: bool) -> None:
     recorded.finish()
 
     class Replay:
-        def perform(self, effect: Effect, report: Any) -> Event:
-            return tape[effect.at]
-
-        async def aperform(self, effect: Effect, report: Any) -> Event:
+        async def perform(self, effect: Effect, report: Any) -> Event:
             return tape[effect.at]
 
     again = Run(begun, world=Replay())
