@@ -372,7 +372,7 @@ def test_only_an_agent_can_be_put_for_an_agent() -> None:
 
 
 def test_a_document_is_a_tuple_of_patterns() -> None:
-    with pytest.raises(FocusError, match="each_agent: expected a tuple of Patterns at the root of"):
+    with pytest.raises(FocusError, match="each_agent: expected a document or patterns at the root"):
         collect(each_agent, [Pattern()])
 
 
