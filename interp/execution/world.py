@@ -87,7 +87,6 @@ class LiveWorld:
     model: AnyModel
     approve: Approver | None = None
     on_tool_error: OnToolError = "tell"
-    _is_connected_here: bool = False
     _loop: LoopThread = field(factory=LoopThread, init=False, eq=False)
 
     @classmethod
@@ -107,17 +106,16 @@ class LiveWorld:
         if chosen is None or isinstance(chosen, str | Model):
             names = (state.model,) if state.model else models_of(state.agent)
             connected = {name: connect_model(name, base_url=base_url) for name in names}
-            model, is_connected_here = one_of(connected), True
+            model = one_of(connected)
         elif base_url:
             raise ConfigurationError("base_url is for a model given by its name, not for an object")
         else:
-            model, is_connected_here = chosen, False
+            model = chosen
         return cls(
             {tool.name: tool for tool in tools},
             AnyModel(model),
             options.get("approve"),
             options.get("on_tool_error", "tell"),
-            is_connected_here,
         )
 
     def __repr__(self) -> str:
@@ -167,15 +165,11 @@ class LiveWorld:
                 return ToolReturned(effect.at, result)
 
     def close(self) -> None:
-        """End the event loop of the tools, and the connections of a model that was named."""
+        """End the event loop of the tools; connections to models are kept for the next run."""
         self._loop.close()
-        if self._is_connected_here:
-            self.model.close()
 
     async def aclose(self) -> None:
         """The same without blocking."""
-        if self._is_connected_here:
-            await self.model.aclose()
 
     def _streamed(self, effect: CallModel, report: Report) -> ModelReplied:
         words: list[str] = []
