@@ -8,7 +8,7 @@ from ..errors import StoreError
 from ..machine import Usage
 from ..records import CANCELLED, EntryWriter, Stopped
 from ..stores import ENDED, RunStore
-from .notifying import tell_workers
+from .queue import tell_workers
 
 
 def cancel_run(store: RunStore, run: str) -> None:

@@ -14,7 +14,7 @@ from ..json_text import Json, write_json
 from ..machine import Ask, At, Decided, Event, State, ToolReturned
 from ..records import Folded
 from ..stores import RunStore, StoredRun
-from .notifying import tell_workers
+from .queue import tell_workers
 
 
 @frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -364,23 +363,17 @@ def test_an_import_that_fails_leaves_nothing(store: RunStore, tmp_path: Path) ->
     run, file = done_run(store), tmp_path / "a.run.gram"
     export_run(store, run, file)
     store.prune(datetime.now(UTC))
-    together = store.database.together
+    execute = store.database.execute
 
-    def failing(work: Callable[[Callable[..., object]], object]) -> object:
-        def cut(carry_out: Callable[..., object]) -> object:
-            def carry_out_some(sql: str, *values: object) -> object:
-                if values[1:2] == (2,):
-                    raise StoreError("the disk is full")
-                return carry_out(sql, *values)
+    def failing(sql: str, *values: object) -> Any:
+        if values[1:2] == (2,):
+            raise StoreError("the disk is full")
+        return execute(sql, *values)
 
-            return work(carry_out_some)
-
-        return together(cut)
-
-    store.database.together = failing  # type: ignore[method-assign, assignment]  # a disk that is full
+    store.database.execute = failing  # type: ignore[method-assign]  # a disk that is full
     with pytest.raises(StoreError, match="the disk is full"):
         import_run(store, file)
-    store.database.together = together  # type: ignore[method-assign]  # as it was
+    store.database.execute = execute  # type: ignore[method-assign]  # as it was
 
     assert list(store.rows()) == []
     assert import_run(store, file) == run
