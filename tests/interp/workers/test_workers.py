@@ -403,9 +403,7 @@ def test_jobs_are_put_in_again_by_one_worker_for_all(store: RunStore) -> None:
     assert looks("a", "b", "a") == [True, False, False]
     store.database.execute("UPDATE gram_workers SET looked = looked - 2")
     assert looks("b", "a") == [True, False]
-    store.database.execute(
-        "UPDATE gram_workers SET looked = looked + 3600"
-    )  # the clock was set back
+    store.database.execute("UPDATE gram_workers SET looked = looked + 3600")
     assert looks("a")[0]
 
 
