@@ -113,13 +113,14 @@ class Report:
         )
         if self.again:
             told += f"; longest takeover {max(self.again):.1f} s after the first of these kills"
+        lost = ", ".join(self.lost) or "none"
         return (
             f"{self.runs} runs submitted in {self.submitting:.0f} s, ended in {self.seconds:.0f} s "
             f"({self.runs / self.seconds:.0f}/s)\n"
             f"{self.kills} workers killed, with {self.caught} runs under way; longest takeover "
             f"{longest:.1f} s after the kill of the last worker that had the run\n"
             f"{told}\n"
-            f"lost: {len(self.lost)}; recorded twice: {len(self.repeated)}; "
+            f"lost: {lost}; recorded twice: {len(self.repeated)}; "
             f"tool calls made again: {self.called_again}"
         )
 
@@ -223,8 +224,9 @@ def _judge(store: RunStore, ids: list[str], ledger: list[str], report: Report) -
             for step in kept.steps
             if isinstance(step.event, ModelReplied | ToolReturned)
         )
-        if len(events) != 3 or store.row(run).status != "done":
-            report.lost.append(run)
+        row = store.row(run)
+        if len(events) != 3 or row.status != "done":
+            report.lost.append(f"{run} ({row.status}: {row.reason})")
         if max(events.values(), default=0) > 1:
             report.repeated.append(run)
     called = Counter(ledger)

@@ -82,7 +82,7 @@ def writing(folder: Path) -> None:
                 ("reply", said, reply, effect),
                 ("result", given, result, None),
             ):
-                folded = Folded(event, answered, state, ())
+                folded = Folded(event, answered, state)
                 content["seconds"] = 0.512345
 
                 def as_json(content: Any = content) -> None:

@@ -26,7 +26,8 @@ from benchmarks.records import AGENT
 from benchmarks.stores import keep_on_disk, say, timed
 from interp import RunStore, open_store, start
 from interp.stores import PostgresDatabase, StoredRun
-from interp.workers.queue import RunQueue
+from interp.workers import Registry
+from interp.workers.tables import make_worker_tables
 from tests.interp.postgres import PostgresServer, serving_postgres
 
 AsyncPool: TypeAlias = "AsyncConnectionPool[Any]"
@@ -44,7 +45,19 @@ SELECT id, 0, 0, (SELECT text FROM gram_entries WHERE run = %s AND seq = 0)
 FROM gram_runs WHERE id <> %s ON CONFLICT DO NOTHING
 """
 WORK = """
-INSERT INTO gram_work (run, queue, due) SELECT id, 'q', 0 FROM gram_runs WHERE status = 'running'
+UPDATE gram_runs SET queue = 'q' WHERE status = 'running'
+"""
+JOBS = """
+INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock, status, worker_id)
+SELECT 'q', 'gram.go_on', id, 'doing',
+       (SELECT min(id) + row_number() OVER () % 1000 FROM procrastinate_workers)
+FROM gram_runs WHERE status = 'running'
+"""
+WORKERS = "INSERT INTO procrastinate_workers SELECT FROM generate_series(1, 1000)"
+STALLED = """
+SELECT job.id FROM procrastinate_jobs AS job LEFT JOIN procrastinate_workers AS stalled
+ON stalled.id = worker_id AND last_heartbeat < now() - interval '6 hours'
+WHERE status = 'doing' AND (worker_id IS NULL OR stalled.id IS NOT NULL)
 """
 RENEWED = """
 SELECT n_tup_upd, n_tup_hot_upd, n_dead_tup, pg_current_wal_lsn() - '0/0'::pg_lsn
@@ -61,7 +74,8 @@ def filled(store: RunStore, runs: int, claimed: int) -> None:
     store.database.execute(RUNS, "done-", "done", a_day, a_day, None, 0.0, runs)
     store.database.execute(RUNS, "claimed-", "running", 0.0, 0.0, "elsewhere", 3600.0, claimed)
     store.database.execute(HEADS, one, one)
-    store.database.execute(WORK)
+    for each in (WORK, WORKERS, JOBS):
+        store.database.execute(f"{each} RETURNING 1")
     store.database.execute("VACUUM ANALYZE")
 
 
@@ -156,14 +170,15 @@ def main() -> None:
         keep_on_disk(address)
         store.ready()
         assert isinstance(store.database, PostgresDatabase)
-        queue = RunQueue(store.database)
+        make_worker_tables(store.database)
+        workers = Registry(store.database)
         asyncio.run(notifications(server, address, given.listeners))
         renewals(store)
         began = time.perf_counter()
         filled(store, given.runs, given.claimed)
         print(f"  {given.runs} runs put in, in {time.perf_counter() - began:.0f} s", flush=True)
         for number in range(given.workers):
-            queue.seen(f"w-{number}", f"w{number}", ["q"], {})
+            workers.seen(f"w-{number}", f"w{number}", ["q"], {})
         state, _, _ = start(AGENT, "go")
         log = StoredRun(store, str(uuid4()))
         log.begin(state, [])
@@ -174,10 +189,11 @@ def main() -> None:
 
         say("a claim, and letting go", timed(held, 100, 10))
         say("a page of 100 runs", timed(lambda: list(store.rows(limit=100)), 10, 1))
-        say("a worker says that it lives", timed(lambda: queue.seen("w-7", "w7", ["q"], {}), 50, 5))
-        say("a look for runs of dead workers", timed(lambda: queue.without_jobs(begun=True), 20, 2))
-        say("a look for runs without jobs", timed(lambda: queue.without_jobs(begun=False), 20, 2))
-        say("a look for work that has ended", timed(queue.remove_ended, 20, 2))
+        seen = timed(lambda: workers.seen("w-7", "w7", ["q"], {}), 50, 5)
+        say("a worker says that it lives", seen)
+        say("a worker looks for new queues", timed(workers.queues, 50, 5))
+        stalled = timed(lambda: store.database.execute(STALLED), 20, 2)
+        say("a look for jobs of dead workers", stalled)
         ended = datetime.now(UTC) - timedelta(seconds=86400 + (given.runs - 10_000) / 10)
         began, used = time.perf_counter(), time.process_time()
         removed = store.prune(ended)

@@ -89,9 +89,10 @@ def recording(store: RunStore) -> None:
     log = StoredRun(store, str(uuid4()))
     log.begin(state, [])
     reply = ModelReplied((3,), Message(AssistantRole, "a word " * 40), Usage(10, 5), False, "stop")
-    replied = Folded(reply, request, state, [CallTool((3, 0), "add", '{"x": 1}')])
+    call = CallTool((3, 0), "add", '{"x": 1}')
+    replied = Folded(reply, request, state)
     result = ToolReturned((3, 0), json.dumps({"text": "a word " * 40}))
-    returned = Folded(result, replied.new[0], state, [request])
+    returned = Folded(result, call, state)
 
     def model() -> None:
         log.note(Begun((3,)), may_be_lost=True)

@@ -200,13 +200,13 @@ from .views.run_page import run_page as run_page
 from .workers.cancelling import cancel_run as cancel_run
 from .workers.deciding import Result as Result, decide_run as decide_run
 from .workers.forking import fork_run as fork_run
-from .workers.kept_limits import (
+from .workers.limits import (
     LimitNow as LimitNow,
+    SharedLimit as SharedLimit,
     set_shared_limits as set_shared_limits,
     shared_limits as shared_limits,
 )
 from .workers.schedules import Schedule as Schedule, read_schedules as read_schedules
-from .workers.shared_limits import SharedLimit as SharedLimit
 from .workers.submission import submit as submit
 from .workers.transfers import export_run as export_run, import_run as import_run
 from .workers.worker import Worker as Worker

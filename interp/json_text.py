@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from typing import Any, Final, NoReturn, TypeAlias
 
 from lenses_ext import MAX_JSON_LEVELS, NotJson, check_json, dump_json
@@ -158,8 +159,8 @@ def _finite(text: str) -> float:
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
         raise ValueError(f"key {json.dumps(twice)} is given twice")
     return found
 

@@ -9,6 +9,7 @@ from .errors import (
     FocusError as FocusError,
     LawError as LawError,
     ManyPartsError as ManyPartsError,
+    MissingPartError as MissingPartError,
     PartError as PartError,
     ProgramError as ProgramError,
     ReadOnlyError as ReadOnlyError,
@@ -84,7 +85,13 @@ from .optics.typed import (
     Settable as Settable,
     Traversal as Traversal,
 )
-from .optics.using import collect as collect, over as over, put as put, view as view
+from .optics.using import (
+    collect as collect,
+    over as over,
+    preview as preview,
+    put as put,
+    view as view,
+)
 from .places.document_edits import edit as edit, edit_with as edit_with
 from .places.finding import (
     completions as completions,

@@ -21,6 +21,8 @@ class PartError(GramError):
         hint: how to mend it, or None.
     """
 
+    is_missing = False
+
     def __init__(self, reason: str, hint: str | None = None) -> None:
         super().__init__(reason, hint)
         self.reason = reason
@@ -28,6 +30,12 @@ class PartError(GramError):
 
     def __str__(self) -> str:
         return f"{self.reason}; {self.hint}" if self.hint else self.reason
+
+
+class MissingPartError(PartError):
+    """A part is missing: `preview` gives None for it."""
+
+    is_missing = True
 
 
 class FocusError(GramError, LookupError):
@@ -39,12 +47,20 @@ class FocusError(GramError, LookupError):
         pattern: the pattern it looked at, or the other object that was given.
         reason: what it found there.
         hint: how to mend it, or None.
+        is_missing: whether nothing is there; else it is not what it should be.
     """
 
     def __init__(
-        self, optic: str, path: str, pattern: object, reason: str, hint: str | None = None
+        self,
+        optic: str,
+        path: str,
+        pattern: object,
+        reason: str,
+        hint: str | None = None,
+        is_missing: bool = False,
     ) -> None:
-        super().__init__(optic, path, pattern, reason, hint)
+        super().__init__(optic, path, pattern, reason, hint, is_missing)
+        self.is_missing = is_missing
         self.optic = optic
         self.path = path
         self.pattern = pattern

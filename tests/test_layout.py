@@ -218,10 +218,7 @@ def importers(module: str) -> list[str]:
 
 def test_what_is_confined_stays_confined() -> None:
     assert importers("lenses") == ["lenses_ext/optics/typed.py"]
-    transports = "interp/models/transports.py"
-    assert importers("openai") == [
-        f"interp/models/{name}.py" for name in ("openai_clients", "server")
-    ]
+    assert importers("openai") == [f"interp/models/{name}.py" for name in ("http_client", "server")]
     assert importers("mcp") == [
         f"interp/tools/mcp/{name}.py"
         for name in ("connection", "library", "listing", "results", "transports")
@@ -231,7 +228,8 @@ def test_what_is_confined_stays_confined() -> None:
         "interp/tools/mcp",
         "interp/tools/openapi",
     }
-    assert importers("h11") == [transports]
+    assert importers("h11") == []
+    assert importers("aiohttp") == ["interp/models/http_client.py"]
     assert importers("prompt_toolkit") == ["interp/cli/prompting.py"]
     assert importers("tenacity") == ["interp/models/retries.py"]
     assert importers("lark") == ["gram/grammar.py"]

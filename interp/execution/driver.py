@@ -194,8 +194,6 @@ class Driver:
                         break
             finally:
                 await self._stop(_PATIENCE)
-                if isinstance(self._world, LiveWorld):
-                    await self._world.aclose()
                 self._thread.end()
             if self._failure:
                 raise self._failure

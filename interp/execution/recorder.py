@@ -13,7 +13,7 @@ from ..concurrency import call_in_thread, to_its_end
 from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
 from ..machine import Ask, CallModel, CallTool, Effect, Event, State, Status
 from ..models import noticing_retries
-from ..redaction import redact_error
+from ..secrets import without_keys
 from ..tools import Tool
 from .run_log import Folded, RunLog
 from .run_notes import Begun, Failed, Note, Retried, Stopped
@@ -134,4 +134,4 @@ def _told(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, ApprovalNeeded):
         return "a call waits for approval"
-    return redact_error(str(error)) or type(error).__name__
+    return without_keys(str(error)) or type(error).__name__

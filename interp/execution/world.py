@@ -98,7 +98,7 @@ class LiveWorld:
     model: AnyModel
     approve: Approver | None = None
     on_tool_error: OnToolError = "tell"
-    _is_connected_here: bool = False
+    _is_of_user: bool = False
     plainly: PlainCall = call_in_thread
 
     @classmethod
@@ -131,13 +131,13 @@ class LiveWorld:
         if model is None or isinstance(model, str | Model):
             names = (state.model,) if state.model else models_of(state.agent)
             connected = {name: connect_model(name, base_url=base_url) for name in names}
-            asked, is_connected_here = one_of(connected), True
+            asked, is_of_user = one_of(connected), False
         elif base_url:
             raise ConfigurationError("base_url is for a model given by its name, not for an object")
         else:
-            asked, is_connected_here = model, False
+            asked, is_of_user = model, True
         by_name = {tool.name: tool for tool in tools}
-        return cls(by_name, AnyModel(asked), approve, on_tool_error, is_connected_here)
+        return cls(by_name, AnyModel(asked), approve, on_tool_error, is_of_user)
 
     def __repr__(self) -> str:
         return f"<LiveWorld of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"
@@ -151,7 +151,7 @@ class LiveWorld:
         match effect:
             case CallModel():
                 with _failing_as("model", ModelError):
-                    if self._is_connected_here or not self.model.has_coroutines:
+                    if not (self._is_of_user and self.model.has_coroutines):
                         reply = await self._reply(effect, report)
                     else:
                         reply = await in_loop_of_user(lambda: self._reply(effect, report))
@@ -166,11 +166,6 @@ class LiveWorld:
                         raise
                     return CallFailed(effect.at, str(error), error.__cause__ or error)
                 return ToolReturned(effect.at, result)
-
-    async def aclose(self) -> None:
-        """Close the connections of a model that was named."""
-        if self._is_connected_here:
-            await self.model.aclose()
 
     async def _reply(self, effect: CallModel, report: Report | None) -> Any:
         """What the model replies, in the parts of `ModelReplied`."""

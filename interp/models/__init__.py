@@ -2,11 +2,12 @@
 
 from .calls_in_text import call_in_text
 from .connect import connect_model
-from .connections import async_client_of, close_connections
+from .connections import client_of, close_connections
+from .cookies import no_cookies
 from .language_model import AnyModel, LanguageModel
+from .pace import Pace
 from .prices import price_of_reply, shown_price
 from .program_checks import check_program
-from .reaching import async_transport
 from .reply_reading import read_reply
 from .request_json import request_body
 from .retries import awith_retries, noticing_retries, sent_once
@@ -16,14 +17,15 @@ from .several_models import one_of
 __all__ = [
     "AnyModel",
     "LanguageModel",
+    "Pace",
     "ScriptedModel",
-    "async_client_of",
-    "async_transport",
     "awith_retries",
     "call_in_text",
     "check_program",
+    "client_of",
     "close_connections",
     "connect_model",
+    "no_cookies",
     "noticing_retries",
     "one_of",
     "price_of_reply",

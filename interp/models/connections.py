@@ -1,18 +1,16 @@
-"""Connections to servers, shared by all models and tools with the same address and key.
+"""Clients of servers, shared by all models and tools with the same address and key.
 
-Each run makes a model of its own; the connections stay open for the next run. Those that block are
-shared by all threads, and closed when the process ends. Those that do not block are shared within
-one event loop, and closed with it. After a fork, the child process opens its own.
+Each run makes a model of its own; the connections stay open for the next run. They belong to one
+event loop and are closed with it. After a fork, the child process opens its own.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from ..concurrency import call_in_thread
@@ -21,178 +19,135 @@ from ..errors import ConfigurationError
 if TYPE_CHECKING:
     import asyncio
 
-
-class _Closable(Protocol):
-    def close(self) -> object:
-        """Close its connections."""
-        ...
-
-
-class _AsyncClosable(Protocol):
-    def close(self) -> Awaitable[object]:
-        """Close its connections."""
-        ...
-
-
-Client = TypeVar("Client")
-SyncClient = TypeVar("SyncClient", bound=_Closable)
-AsyncClient = TypeVar("AsyncClient", bound=_AsyncClosable)
+Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
 
 _MOST: Final = 16
 """How many servers connections are kept to; those used longest ago are closed first."""
 
+_GRACE: Final = 1.0  # seconds for closing connections in a loop of another thread
 
-def client_of(
-    server: Hashable, make: Callable[[], SyncClient]
-) -> AbstractContextManager[SyncClient]:
-    """A client for one request that blocks.
+
+@asynccontextmanager
+async def client_of(server: Hashable, make: Callable[[], Client]) -> AsyncIterator[Client]:
+    """A client for one request.
 
     Args:
         server: The server and all that the client is made with; equal ones share a client.
-        make: Makes the client where there is none.
+        make: Makes the client where there is none, in a thread: it may import a library. Leaving
+            the client's own context closes it.
     """
-    return _Lent(_clients, server, make)
+    clients = await _clients_of_the_loop()
+    async with clients.lent(server, make) as client:
+        yield client
 
 
-def async_client_of(
-    server: Hashable, make: Callable[[], AsyncClient]
-) -> AbstractAsyncContextManager[AsyncClient]:
-    """A client for one request that does not block; see `client_of`."""
-    return _AsyncLent(server, make)
+async def close_clients(server: Hashable) -> None:
+    """Close the client for a server in this event loop, as soon as no request uses it."""
+    await (await _clients_of_the_loop()).forget(server)
 
 
-# Both are classes, since what a generator makes takes longer, at every request.
+class _Kept(Generic[Client]):
+    """A client, and how many requests use it."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.users = 0
+        self.is_kept = True
 
 
-class _Lent(AbstractContextManager[SyncClient]):
-    """A client that is taken, and given back; see `client_of`."""
-
-    __slots__ = ("_clients", "_make", "_server")
-
-    def __init__(
-        self, clients: _Clients[_Closable], server: Hashable, make: Callable[[], SyncClient]
-    ) -> None:
-        self._clients, self._server, self._make = clients, server, make
-
-    def __enter__(self) -> SyncClient:
-        client: SyncClient = self._clients.take(self._server, self._make)
-        return client
-
-    def __exit__(self, *_: object) -> None:
-        for unused in self._clients.give_back(self._server):
-            unused.close()
-
-
-class _AsyncLent(AbstractAsyncContextManager[AsyncClient]):
-    """The same for a client that does not block."""
-
-    __slots__ = ("_clients", "_make", "_server")
-    _clients: _Clients[_AsyncClosable]
-
-    def __init__(self, server: Hashable, make: Callable[[], AsyncClient]) -> None:
-        self._server, self._make = server, make
-
-    async def __aenter__(self) -> AsyncClient:
-        self._clients = clients = await _clients_of_the_loop()
-        if clients.has(self._server):
-            client: AsyncClient = clients.take(self._server, self._make)
-            return client
-        made = await call_in_thread(self._make)  # it takes a second, in which the loop goes on
-        client = clients.take(self._server, lambda: made)
-        if client is not made:  # another task was faster
-            await made.close()
-        return client
-
-    async def __aexit__(self, *_: object) -> None:
-        for unused in self._clients.give_back(self._server):
-            await unused.close()
-
-
-class _Clients(Generic[Client]):
+class _Clients:
     """Clients by the servers they are for, those used last at the end."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._kept: dict[Hashable, Client] = {}
-        self._users: dict[Hashable, int] = {}
+        self._kept: dict[Hashable, _Kept[Any]] = {}
 
-    def has(self, server: Hashable) -> bool:
-        """Whether there is a client for a server."""
-        return server in self._kept
+    @asynccontextmanager
+    async def lent(self, server: Hashable, make: Callable[[], Client]) -> AsyncIterator[Client]:
+        """The client for a server, which stays open inside."""
+        if server not in self._kept:
+            made = await call_in_thread(make)
+            self._kept.setdefault(server, _Kept(made))  # another task may have been faster
+        self._kept[server] = kept = self._kept.pop(server)
+        kept.users += 1
+        try:
+            yield kept.client
+        finally:
+            kept.users -= 1
+            if not (kept.is_kept or kept.users):
+                await _closed(kept)
+            unused = [name for name, each in self._kept.items() if not each.users]
+            for name in unused[: max(0, len(self._kept) - _MOST)]:
+                await self.forget(name)
 
-    def take(self, server: Hashable, make: Callable[[], Any]) -> Any:
-        """The client for a server, which stays open until it is given back."""
-        with self._lock:
-            client = self._kept.pop(server, None) or make()
-            self._kept[server] = client
-            self._users[server] = self._users.get(server, 0) + 1
-            return client
+    async def forget(self, server: Hashable) -> None:
+        """Close a client, now or after the last request that uses it."""
+        if kept := self._kept.pop(server, None):
+            kept.is_kept = False
+            if not kept.users:
+                await _closed(kept)
 
-    def give_back(self, server: Hashable) -> list[Client]:
-        """Give a client back; returns clients to close now, where there are too many."""
-        with self._lock:
-            users = self._users.pop(server) - 1
-            if users:
-                self._users[server] = users
-            too_many = len(self._kept) - _MOST
-            if too_many <= 0:
-                return []
-            unused = [each for each in self._kept if each not in self._users]
-            return [self._kept.pop(each) for each in unused[:too_many]]
+    async def close(self) -> None:
+        """Close all clients."""
+        while self._kept:
+            _, kept = self._kept.popitem()
+            await _closed(kept)
 
-    def clear(self) -> list[Client]:
-        """All clients; none is kept any more."""
-        with self._lock:
-            clients, self._kept = list(self._kept.values()), {}
-            return clients
+
+async def _closed(kept: _Kept[Any]) -> None:
+    await kept.client.__aexit__(None, None, None)
 
 
 # --- how long they are kept
 
-_clients: _Clients[_Closable] = _Clients()
-_of_loops: WeakKeyDictionary[
-    asyncio.AbstractEventLoop, tuple[_Clients[_AsyncClosable], AsyncGenerator[None]]
-] = WeakKeyDictionary()
+_of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[_Clients, AsyncGenerator[None]]] = (
+    WeakKeyDictionary()
+)
 _of_the_parent: list[Any] = []
 
 
-async def _clients_of_the_loop() -> _Clients[_AsyncClosable]:
+async def _clients_of_the_loop() -> _Clients:
     """The clients of the running event loop."""
-    import asyncio
+    import asyncio  # imported late: it takes longer than a short program
 
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
-        raise ConfigurationError("what does not block needs asyncio") from None
+        raise ConfigurationError("models that are asked over a network need asyncio") from None
     if loop not in _of_loops:
-        clients: _Clients[_AsyncClosable] = _Clients()
-        closing = _closed_with_the_loop(clients)
+        clients = _Clients()
+        closing = _closed_with_the_loop(clients, loop)
         _of_loops[loop] = clients, closing
         await anext(closing)
     return _of_loops[loop][0]
 
 
-async def _closed_with_the_loop(clients: _Clients[_AsyncClosable]) -> AsyncGenerator[None]:
+async def _closed_with_the_loop(
+    clients: _Clients, loop: asyncio.AbstractEventLoop
+) -> AsyncGenerator[None]:
     """Closes clients at the end of the event loop, which closes its asynchronous generators."""
     try:
         yield
     finally:
-        for client in clients.clear():
-            await client.close()
+        _of_loops.pop(loop, None)
+        await clients.close()
 
 
 @atexit.register
 def close_connections() -> None:
-    """Close the connections that block; the next requests open new ones."""
-    for client in _clients.clear():
-        client.close()
+    """Close the connections of blocking calls; the next requests open new ones."""
+    others = [(loop, clients) for loop, (clients, _) in _of_loops.items() if loop.is_running()]
+    for loop, clients in others:
+        import asyncio
+
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(clients.close(), loop).result(_GRACE)
 
 
 def _after_fork() -> None:
     """Begin anew in a child process: what is shared with the parent must not be used or closed."""
-    global _clients, _of_loops  # the locks may be held by threads of the parent
-    _of_the_parent.append((_clients, _of_loops))
-    _clients, _of_loops = _Clients(), WeakKeyDictionary()
+    global _of_loops
+    _of_the_parent.append(_of_loops)
+    _of_loops = WeakKeyDictionary()
 
 
 if hasattr(os, "register_at_fork"):

@@ -15,8 +15,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from gram import counted
+
 from ..errors import AgentError, ConfigurationError, ModelError
-from ..redaction import redact_error
+from ..secrets import without_keys
 
 CONTEXT_OVERFLOW: Final = "context_length_exceeded"
 """The code of every failure because the conversation is too long, whatever the provider says."""
@@ -71,6 +73,7 @@ _BAD_REQUEST = re.compile(
 )
 _NOT_ALLOWED = re.compile(r"moderation|flagged|content policy|country|region", re.IGNORECASE)
 _LONGEST_QUOTE: Final = 500  # characters
+_LOOKED_AT: Final = 20_000  # characters, from which the quote is taken
 
 
 class CallNotMadeError(ModelError):
@@ -107,7 +110,7 @@ def failed(
     is_refused = status == 401 or (status == 403 and not _NOT_ALLOWED.search(evidence))
     if is_refused or (status in (None, 400) and _WRONG_KEY.search(evidence)):
         answered = f" ({status})" if status else ""
-        return ConfigurationError(redact_error(f"{where} refused the key{answered}: {said}"))
+        return ConfigurationError(without_keys(f"{where} refused the key{answered}: {said}"))
     if status in (None, 400, 413, 422, 500) and _OVERFLOW.search(evidence):
         code = CONTEXT_OVERFLOW
     retriable, hint = _BY_CODE.get(code or "") or _BY_STATUS.get(status or 0) or _UNKNOWN
@@ -116,16 +119,25 @@ def failed(
     reported = f"answered {status}" if status else "reports an error"
     generation = _generation_in(body)
     error = (ModelError if generation is None else CallNotMadeError)(
-        redact_error(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
+        without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
         status=status,
-        code=None if code is None else redact_error(code),
-        request_id=None if request_id is None else redact_error(request_id),
+        code=None if code is None else without_keys(code),
+        request_id=None if request_id is None else without_keys(request_id),
         retriable=retriable,
         retry_after=_retry_after(headers or {}),
     )
     if isinstance(error, CallNotMadeError):
         error.generation = generation or ""
     return error
+
+
+def too_large(where: str, max_bytes: int) -> ModelError:
+    """The error for a reply, or an event of one, that is larger than the limit."""
+    return ModelError(
+        f"{where} sent a reply of more than {counted(max_bytes, 'byte')}, which is not read\n"
+        "  hint: a larger max_reply_bytes allows it",
+        code="too_large",
+    )
 
 
 def reported_in(reply: Mapping[str, Any]) -> AgentError | None:
@@ -208,7 +220,9 @@ def quoted(said: object) -> str:
             said = json.dumps(said, ensure_ascii=False, default=str)
         except (ValueError, RecursionError):
             said = f"a {type(said).__name__} that is nested too deep"
-    said = redact_error(" ".join(said.split()))  # before it is cut, or half a key would stay
+    said = without_keys(
+        " ".join(said[:_LOOKED_AT].split())
+    )  # before it is cut, or half a key stays
     return said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE]}…"
 
 

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Final, TypeVar
 
 from ..errors import ModelError
 from ..json_text import Json
-from ..redaction import redact_error
-from .failures import quoted
+from ..machine import Request
+from ..secrets import without_keys
+from .chat_completions import Chunks, Wire
+from .failures import quoted, too_large
+from .pace import Pace
 from .reply_reading import Reply
-from .server_events import END, EventReader, json_or_text
+from .server_events import END, EventReader, is_crowded, json_or_text
 
-if TYPE_CHECKING:
-    from .stream_reading import StreamedReply
+T = TypeVar("T")
+
+_BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # and the bytes of a byte order mark
+_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""What the first line of an event stream begins with."""
+
+_ENOUGH: Final = 6
+"""The bytes by which a stream and a whole reply are told apart."""
+
+_WHOLE_KINDS: Final = ("application/json", "text/html")
+_PIECE: Final = 16_384  # bytes that are read before other tasks may run
+_LARGE: Final = 100_000
+"""The bytes from which a reply is read in a thread: the event loop goes on meanwhile."""
 
 
 class IncomingReply:
@@ -21,7 +36,10 @@ class IncomingReply:
 
     Args:
         headers: The headers of the response.
-        read: Reads the completion.
+        wire: Reads the reply.
+        request: What it answers.
+        where: The server's address, for messages.
+        max_bytes: The most bytes that are read at once: of a whole reply, or of one event.
         streaming: Whether a stream was asked for.
 
     Attributes:
@@ -30,85 +48,122 @@ class IncomingReply:
     """
 
     def __init__(
-        self, headers: Mapping[str, str], read: Callable[[Json], Reply], *, streaming: bool
+        self,
+        headers: Mapping[str, str],
+        wire: Wire,
+        request: Request,
+        *,
+        where: str,
+        max_bytes: int,
+        streaming: bool,
     ) -> None:
         self.has_begun = self.is_complete = False
-        self._read = read
-        kind = headers.get("content-type", "")
-        self._is_whole: bool | None = None  # until the first bytes tell
-        if not streaming or kind.startswith(("application/json", "text/html")):
-            self._is_whole = True
-        elif kind.startswith("text/event-stream"):
-            self._is_whole = False
+        self._wire = wire
+        self._request = request
+        self._where = where
+        self._max_bytes = max_bytes
+        self._streaming = streaming
+        self._kind = headers.get("content-type", "")
+        is_stream = streaming and self._kind.startswith("text/event-stream")
+        self._is_whole: bool | None = False if is_stream else None  # until the first bytes tell
         self._body = bytearray()
-        self._stream: tuple[EventReader, StreamedReply] | None = None
+        self._events = EventReader(max_bytes)
+        self._chunks: Chunks | None = None
         self._words: list[str] = []
+        self._size = 0
         self._reply: Reply | None = None
+        self._pace = Pace()
 
-    def take(self, piece: bytes | None) -> None:
+    async def take(self, piece: bytes | None) -> None:
         """Take the next bytes of the reply; None is the end of them.
 
         Raises:
             ModelError: They report an error, are not a reply, or end too early.
         """
-        if self._is_whole is None and piece and piece.strip():
-            self._is_whole = piece.lstrip().startswith(b"{")
-        if not self._is_whole:
-            self._take_events(piece)
-        elif piece is not None:
+        self._size += len(piece or b"")
+        if self._is_whole is None:
+            self._body += (piece or b"") if self._body else (piece or b"").lstrip(_BLANK)
+            if piece is not None and len(self._body) < _ENOUGH:
+                return
+            self._is_whole = self._looks_whole(bytes(self._body[:_ENOUGH]))
+            if not self._is_whole:
+                await self._take_events(bytes(self._body))
+        elif piece is not None and self._is_whole:
             self._body += piece
-        else:
-            self._reply = self._read(completion_in(bytes(self._body)))
-            self.has_begun = self.is_complete = True
+        elif piece is not None:
+            await self._take_events(piece)
+        if piece is None:
+            await self._end()
 
-    def _take_events(self, piece: bytes | None) -> None:
-        events, chunks = self._stream = self._stream or _new_stream()
-        for event in events.rest() if piece is None else events.feed(piece):
+    def _looks_whole(self, first: bytes) -> bool:
+        if first.startswith(_FIELDS):
+            return False  # some servers always stream
+        return not self._streaming or first[:1] == b"{" or self._kind.startswith(_WHOLE_KINDS)
+
+    async def _take_events(self, data: bytes) -> None:
+        for at in range(0, len(data), _PIECE):
+            part = data[at : at + _PIECE]
+            ends_line = b"\n" in part or b"\r" in part
+            size = self._events.size if ends_line else 0
+            await self._read(size, partial(self._add, self._events.feed(part)))
+            await self._pace.keep()
+
+    def _add(self, events: Iterator[Json]) -> None:
+        self._chunks = chunks = self._chunks or self._wire.new_stream()
+        for event in events:
             if words := chunks.add(event):
                 self._words.append(words)
             self.has_begun = True
             self.is_complete = self.is_complete or event is END
-        if piece is None:
+
+    async def _end(self) -> None:
+        if self._is_whole:
+            self._reply = await self._read(self._size, self._whole)
+            self.has_begun = True
+        else:
+            await self._read(self._events.size, partial(self._add, self._events.rest()))
             if not self.has_begun:
                 from .stream_reading import ended_too_early
 
                 raise ended_too_early()
-            self.is_complete = True
+        self.is_complete = True
+
+    def _whole(self) -> Reply:
+        """The reply in the body of a response.
+
+        Raises:
+            ModelError: It is not JSON, or reports an error.
+        """
+        if len(self._body) > self._max_bytes:
+            raise too_large(self._where, self._max_bytes)
+        text = self._body.decode("utf-8", "replace")
+        if is_crowded(text, self._max_bytes):
+            raise too_large(self._where, self._max_bytes)
+        if not text:
+            raise ModelError("the reply is empty: it has no body\n  hint: is the address right?")
+        found, problem = json_or_text(text)
+        if problem:
+            raise ModelError(without_keys(f"the reply is not JSON ({problem}): {quoted(text)}"))
+        return self._wire.read(found, self._request)
 
     def words(self) -> list[str]:
         """The words that have come since this was asked."""
         words, self._words = self._words, []
         return words
 
-    def reply(self) -> Reply:
+    async def reply(self) -> Reply:
         """The whole reply."""
         if self._reply is not None:
             return self._reply
-        assert self._stream is not None, "it is asked for when all of it has come"
-        return self._read(self._stream[1].completion())
+        chunks = self._chunks
+        assert chunks is not None, "it is asked for when all of it has come"
+        request = self._request
+        return await self._read(self._size, lambda: self._wire.read(chunks.completion(), request))
 
+    async def _read(self, size: int, read: Callable[[], T]) -> T:
+        """Read something that has come, in a thread if it is large."""
+        if size <= _LARGE:
+            return read()
+        import asyncio  # imported late: it takes longer than a short program
 
-def _new_stream() -> tuple[EventReader, StreamedReply]:
-    from .stream_reading import StreamedReply  # imported late: most replies come whole
-
-    return EventReader(), StreamedReply()
-
-
-def completion_in(body: bytes) -> Json:
-    """The completion in the body of a response.
-
-    Raises:
-        ModelError: It is neither JSON nor a whole stream, or reports an error.
-    """
-    text = body.decode("utf-8-sig", "replace")
-    if text.lstrip().startswith(("data:", "event:", ":")):  # a server that always streams
-        events, reply = _new_stream()
-        for event in (*events.feed(body), *events.rest()):
-            reply.add(event)
-        return reply.completion()
-    if not text.strip():
-        raise ModelError("the reply is empty: it has no body\n  hint: is the address right?")
-    found, problem = json_or_text(text)
-    if problem:
-        raise ModelError(redact_error(f"the reply is not JSON ({problem}): {quoted(text)}"))
-    return found
+        return await asyncio.to_thread(read)

@@ -86,6 +86,14 @@ class AnyModel:
     async def _whole(self, request: Request) -> AsyncIterator[Any]:
         yield read_reply(await self.acomplete(request), request)
 
+    def prepare(self) -> None:
+        """Do what would make the first request slower than others; by default nothing.
+
+        Clocks begin after it: it may import a library.
+        """
+        if self._has("prepare"):
+            self._model.prepare()
+
     def close(self) -> None:
         """Close what ``complete`` and ``stream`` keep open; by default nothing."""
         if self._has("close"):

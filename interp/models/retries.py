@@ -47,33 +47,15 @@ def sent_once() -> Iterator[None]:
         _is_sent_once.reset(token)
 
 
-def with_retries(ask: Callable[[], T], attempts: int) -> T:
-    """What a function returns, called at most so many times; raises its last error."""
-    try:
-        return ask()
-    except ModelError as error:
-        if _is_sent_once.get():
-            raise
-        failed = [error]
-    import tenacity  # most requests are answered at once, and do without
-
-    def ask_again() -> T:
-        if failed:
-            raise failed.pop()
-        return ask()
-
-    return tenacity.Retrying(**_policy(attempts))(ask_again)
-
-
 async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
-    """The same for a coroutine function."""
+    """What a coroutine function returns, called at most so many times; raises its last error."""
     try:
         return await ask()
     except ModelError as error:
         if _is_sent_once.get():
             raise
         failed = [error]
-    import tenacity
+    import tenacity  # most requests are answered at once, and do without
 
     async def ask_again() -> T:
         if failed:

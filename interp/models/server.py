@@ -1,4 +1,4 @@
-"""A server that speaks Chat Completions: how it is reached, and what its network errors mean.
+"""A server of models: how it is reached, and what its network errors mean.
 
 This is the one way to the network, through the client of ``openai``. That takes about a second to
 import, so it is imported when the first request leaves. The client does not retry.
@@ -9,32 +9,27 @@ be their ``__context__``.
 
 from __future__ import annotations
 
-import gc
 import os
-import sys
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Hashable, Iterator
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from attrs import field, frozen
 
 from ..errors import AgentError, ConfigurationError, ModelError
-from ..redaction import redact_error
-from ..secrets import without_userinfo
-from .connections import async_client_of, client_of
+from ..secrets import without_keys, without_userinfo
+from .connections import client_of, close_clients
 from .failures import failed
 from .providers import ADDRESS_RULE, is_address
 
 if TYPE_CHECKING:
     import httpx2
-
-    from .openai_clients import AsyncOpenAI, OpenAI
+    from openai import AsyncOpenAI
 
 T = TypeVar("T")
 
-_PATH: Final = "/chat/completions"
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _VARIABLES: Final = (*_PROXIES, *map(str.lower, _PROXIES), "SSL_CERT_FILE", "SSL_CERT_DIR")
 _IS_IT_THERE: Final = "\n  hint: is the address right, and is a server running there?"
@@ -94,109 +89,101 @@ class Server:
         )
 
     @property
-    def _url(self) -> str:
-        """The whole address: the client would join the parts of it again for each request."""
-        return self._base_url.rstrip("/") + _PATH
-
-    @property
-    def _is_secure(self) -> bool:
-        return urlsplit(self._base_url).scheme == "https"
-
-    @property
     def is_openai(self) -> bool:
         """Whether it is OpenAI's own."""
         return urlsplit(self.where).hostname == "api.openai.com"
 
     # --- clients
 
-    def client(self) -> AbstractContextManager[OpenAI]:
-        """A client for one request that blocks."""
-        return client_of((self, _environment()), self._new_client)
+    def client(self) -> AbstractAsyncContextManager[AsyncOpenAI]:
+        """A client for one request."""
+        return client_of(self._and_environment, self._new_client)
 
-    def async_client(self) -> AbstractAsyncContextManager[AsyncOpenAI]:
-        """A client for one request that does not block."""
-        return async_client_of((self, _environment()), self._new_async_client)
+    async def close(self) -> None:
+        """Close the connections that this event loop has to it, when no request uses them."""
+        await close_clients(self._and_environment)
 
-    def _new_client(self) -> OpenAI:
-        with _collecting_nothing():
-            from .http_clients import Guard, http_client
-            from .openai_clients import OpenAI
+    @property
+    def _and_environment(self) -> Hashable:
+        """All that a new client is made with: its proxies and certificates, too."""
+        return self, tuple(map(os.environ.get, _VARIABLES))
 
-        guard = Guard(self.where, self._max_bytes)
-        http = _with_environment(lambda: http_client(guard, self._auth, secure=self._is_secure))
-        return OpenAI(http_client=http, **self._options())
+    def _new_client(self) -> AsyncOpenAI:
+        """A new client, which reads the proxies and certificates that the environment names.
 
-    def _new_async_client(self) -> AsyncOpenAI:
-        with _collecting_nothing():
-            from .http_clients import Guard, async_http_client
-            from .openai_clients import AsyncOpenAI
-
-        guard = Guard(self.where, self._max_bytes)
-        http = _with_environment(
-            lambda: async_http_client(guard, self._auth, secure=self._is_secure)
-        )
-        return AsyncOpenAI(http_client=http, **self._options())
-
-    def _options(self) -> dict[str, Any]:
+        Raises:
+            ConfigurationError: These cannot be used.
+        """
         import openai
 
-        timeout = openai.Timeout(self._timeout, connect=self._connect_timeout)
-        return {
-            "base_url": self._base_url,
-            "api_key": self._key,
-            "timeout": timeout,
-        }
+        from .http_client import http_client
+
+        try:
+            http = http_client(self.where, self._max_bytes, self._auth)
+        except (ValueError, ImportError, OSError) as error:
+            problem = str(error)
+        else:
+            return openai.AsyncOpenAI(
+                base_url=self._base_url,
+                api_key=self._key,
+                timeout=openai.Timeout(self._timeout, connect=self._connect_timeout),
+                max_retries=0,
+                http_client=http,
+            )
+        raise ConfigurationError(
+            without_keys(f"the environment's proxies or certificates cannot be used: {problem}")
+        )
 
     # --- requests
 
-    def post(self, client: OpenAI, body: bytes) -> httpx2.Response:
+    async def post(self, client: AsyncOpenAI, path: str, body: bytes) -> httpx2.Response:
         """Send a request; the body of the response is still to be read.
 
         Raises:
             ModelError: The server did not answer, or answered with an error.
             ConfigurationError: The key was refused.
         """
-        return self._safely(lambda: client.send(self._url, body))
+        import httpx2
+        import openai
 
-    async def apost(self, client: AsyncOpenAI, body: bytes) -> httpx2.Response:
-        """The same without blocking."""
-        return await self._asafely(lambda: client.send(self._url, body))
+        sent = client.post(
+            path,
+            content=body,
+            cast_to=httpx2.Response,
+            stream=True,
+            stream_cls=openai.AsyncStream[object],
+        )
+        response = await self._safely(sent)
+        assert isinstance(response, httpx2.Response), "that is what it was to be cast to"
+        return response
 
-    def part(self, parts: Iterator[bytes], *, begun: bool = False) -> bytes | None:
-        """The next part of a response, or None at its end.
+    async def piece(self, pieces: AsyncGenerator[bytes], *, begun: bool = False) -> bytes | None:
+        """The next piece of a response, or None at its end.
 
         Args:
-            parts: What comes of the response.
+            pieces: What comes of the response.
             begun: Whether something of the reply has been shown already.
 
         Raises:
             ModelError: The connection broke, or the response is not acceptable.
         """
-        return self._safely(lambda: next(parts, None), begun=begun)
+        return await self._safely(anext(pieces, None), begun=begun)
 
-    async def apart(self, parts: AsyncIterator[bytes], *, begun: bool = False) -> bytes | None:
-        """The same without blocking."""
-        return await self._asafely(lambda: anext(parts, None), begun=begun)
-
-    def _safely(self, act: Callable[[], T], *, begun: bool = False) -> T:
+    async def _safely(self, act: Awaitable[T], *, begun: bool = False) -> T:
         """The result of an act on the network; the errors of its libraries become ours."""
-        try:
-            return act()
-        except _network_errors() as error:
-            failure = self._reported(error, begun=begun)
-        raise failure
+        from .http_client import NETWORK_ERRORS
 
-    async def _asafely(self, act: Callable[[], Awaitable[T]], *, begun: bool = False) -> T:
-        """The same without blocking."""
         try:
-            return await act()
-        except _network_errors() as error:
+            return await act
+        except NETWORK_ERRORS as error:
             failure = self._reported(error, begun=begun)
         raise failure
 
     def _reported(self, error: Exception, *, begun: bool) -> AgentError:
         import httpx2
         import openai
+
+        from .http_client import AIOHTTP_ERRORS
 
         if isinstance(error, openai.APIStatusError):
             return failed(
@@ -207,65 +194,49 @@ class Server:
                 headers=error.response.headers,
             )
         cause = error.__cause__ or error
-        if isinstance(cause, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+        reasons = list(_reasons(cause))
+        is_late = isinstance(cause, httpx2.TimeoutException | openai.APITimeoutError) and not any(
+            isinstance(each, AIOHTTP_ERRORS) and not isinstance(each, TimeoutError)
+            for each in reasons  # others of aiohttp are timeouts for `httpx2`, too
+        )
+        is_connecting = isinstance(
+            cause,
+            httpx2.ConnectError
+            | httpx2.ConnectTimeout
+            | httpx2.PoolTimeout
+            | httpx2.ProxyError
+            | httpx2.UnsupportedProtocol,
+        )
+        if is_connecting and is_late:
             seconds = self._connect_timeout
             said = f"cannot connect to {self.where} within {seconds:g} s{_IS_IT_THERE}"
-        elif isinstance(cause, httpx2.TimeoutException | openai.APITimeoutError):
+        elif is_late:
             when = (
                 "went silent in the middle of its reply, for" if begun else "did not answer within"
             )
             said = f"{self.where} {when} {self._timeout:g} s"
-        elif isinstance(
-            cause, httpx2.ConnectError | httpx2.ProxyError | httpx2.UnsupportedProtocol
-        ):
+        elif is_connecting and not _is_broken(reasons):
             said = f"cannot connect to {self.where}: {cause}{_IS_IT_THERE}"
         else:
             when = "in the middle of its reply" if begun else "before its reply was complete"
             said = f"the connection to {self.where} broke {when}: {cause}"
-        return ModelError(redact_error(said), retriable=True)
+        return ModelError(without_keys(said), retriable=True)
 
 
-@contextmanager
-def _collecting_nothing() -> Iterator[None]:
-    """Do without the garbage collector while ``openai`` is imported: what importing makes stays.
-
-    All of it counts as old afterwards, else the next collection of what is new walks through it.
-    """
-    if "openai" in sys.modules or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        if not gc.get_freeze_count():
-            gc.freeze()  # moves all objects, and walks through none
-            gc.unfreeze()
-        gc.enable()
+def _reasons(error: BaseException) -> Iterator[BaseException]:
+    """An error, what caused it, and so on."""
+    each: BaseException | None = error
+    while each is not None:
+        yield each
+        each = each.__cause__
 
 
-def _environment() -> tuple[str | None, ...]:
-    """What a new client reads of the environment: its proxies and certificates."""
-    return tuple(map(os.environ.get, _VARIABLES))
+def _is_broken(reasons: list[BaseException]) -> bool:
+    """Whether a connection broke; over aiohttp, that is an error of connecting for `httpx2`."""
+    names = {type(each).__name__ for each in reasons}
+    return bool(names & {"ServerDisconnectedError", "ClientOSError"})
 
 
-def _with_environment(make_client: Callable[[], T]) -> T:
-    """A new client, which reads the proxies and certificates that the environment names.
-
-    Raises:
-        ConfigurationError: These cannot be used.
-    """
-    try:
-        return make_client()
-    except (ValueError, ImportError, OSError) as error:
-        problem = str(error)
-    raise ConfigurationError(
-        redact_error(f"the environment's proxies or certificates cannot be used: {problem}")
-    )
-
-
-def _network_errors() -> tuple[type[Exception], ...]:
-    import httpx2
-    import openai
-
-    return openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL
+def import_network() -> None:
+    """Import what requests need, which takes a second; without, the first request does."""
+    from . import http_client  # noqa: F401  # and with it `openai`

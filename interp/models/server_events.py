@@ -12,8 +12,9 @@ from typing import Final
 
 from ..errors import ModelError
 from ..json_text import Json, parse_json
-from ..redaction import redact_error
-from .failures import failed
+from ..secrets import without_keys
+from .failures import failed, too_large
+from .providers import MAX_REPLY_BYTES
 
 END: Final = object()
 """The event ``[DONE]``: the reply is complete."""
@@ -24,6 +25,9 @@ _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 class EventReader:
     """Reads server-sent events from bytes, wherever these are cut.
 
+    Args:
+        max_bytes: The most bytes of one event.
+
     >>> reader = EventReader()
     >>> list(reader.feed(b'data: {"a"'))
     []
@@ -31,17 +35,24 @@ class EventReader:
     [{'a': 1}]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int = MAX_REPLY_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._held = 0  # bytes of the lines of an event that is not complete
         self._line = bytearray()
         self._after_cr = False
         self._data: list[str] = []
         self._is_error = False
 
+    @property
+    def size(self) -> int:
+        """How many bytes of an event have come that is not complete."""
+        return self._held + len(self._line)
+
     def feed(self, data: bytes) -> Iterator[Json]:
         """The events that are complete now: JSON values, or `END`.
 
         Raises:
-            ModelError: The server reports an error, or sends what is not JSON.
+            ModelError: The server reports an error, or sends what is not JSON or too long.
         """
         if not data:
             return
@@ -53,6 +64,8 @@ class EventReader:
             whole, self._line = bytes(self._line), bytearray()
             yield from self._take(whole.decode("utf-8", "replace").removeprefix("\ufeff"))
         self._line += rest
+        if self.size > self._max_bytes:
+            raise too_large("the server", self._max_bytes)
 
     def rest(self) -> Iterator[Json]:
         """The events in a last line without a line end, once no more bytes come."""
@@ -76,6 +89,7 @@ class EventReader:
             yield END
         elif field == "data" and value.strip():
             self._data.append(value)
+            self._held += len(value)
             if len(self._data) == 1:  # most events are one line; some servers omit the blank after
                 yield from self._event(or_wait=True)
 
@@ -83,14 +97,26 @@ class EventReader:
         """The event that the lines so far make up; ``or_wait`` leaves it where it is not JSON."""
         if not self._data:
             return
-        found, problem = json_or_text("\n".join(self._data))
+        text = "\n".join(self._data)
+        if is_crowded(text, self._max_bytes):
+            raise too_large("the server", self._max_bytes)
+        found, problem = json_or_text(text)
         if problem and or_wait:
             return
-        self._data = []
+        self._data, self._held = [], 0
         if problem and not self._is_error:
-            raise ModelError(redact_error(f"the stream has an event that is not JSON: {problem}"))
+            raise ModelError(without_keys(f"the stream has an event that is not JSON: {problem}"))
         says_so = isinstance(found, Mapping) and found.get("error")
         yield {"error": found} if self._is_error and not says_so else found
+
+
+def is_crowded(text: str, max_bytes: int) -> bool:
+    """Whether a JSON text has far more values than a reply; each takes more memory than a word.
+
+    >>> is_crowded("[1,2,3]", 1000), is_crowded("[" * 100, 1000)
+    (False, True)
+    """
+    return text.count(",") + text.count("[") + text.count("{") > max(max_bytes // 20, 50)
 
 
 def json_or_text(text: str) -> tuple[Json, str]:

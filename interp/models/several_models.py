@@ -53,6 +53,11 @@ class SeveralModels(LanguageModel):
         """What is sent to it."""
         return self._named(request).body(request)
 
+    def prepare(self) -> None:
+        """Import what their requests need."""
+        for model in self._models.values():
+            model.prepare()
+
     def close(self) -> None:
         """Close what each of them keeps open."""
         for model in self._models.values():

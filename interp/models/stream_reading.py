@@ -196,7 +196,10 @@ class _Call:
 
     def is_whole(self) -> bool:
         """Whether the arguments so far are a JSON object."""
-        found, _ = json_or_text("".join(self._arguments))
+        self._arguments = ["".join(self._arguments)]
+        if not self._arguments[0].rstrip().endswith("}"):
+            return False  # parsing all that came so far, with every part, takes long
+        found, _ = json_or_text(self._arguments[0])
         return isinstance(found, Mapping)
 
     def as_json(self) -> dict[str, Json]:

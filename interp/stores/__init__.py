@@ -2,8 +2,7 @@
 
 from .claims import Claim
 from .conversations import Conversation
-from .database import Execute
-from .formats import TableFormat
+from .database import make_tables
 from .opening import StoreLike, context_of, new_run, open_store, opened, run_of
 from .postgres import PostgresDatabase
 from .run_rows import ENDED, RunFacts, RunRow, RunStatus
@@ -14,7 +13,6 @@ __all__ = [
     "ENDED",
     "Claim",
     "Conversation",
-    "Execute",
     "PostgresDatabase",
     "RunFacts",
     "RunRow",
@@ -22,8 +20,8 @@ __all__ = [
     "RunStore",
     "StoreLike",
     "StoredRun",
-    "TableFormat",
     "context_of",
+    "make_tables",
     "new_run",
     "open_store",
     "opened",

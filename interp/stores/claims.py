@@ -14,7 +14,7 @@ from attrs import define
 from ..errors import RunTakenError, StoreError
 from ..machine import Message, Usage
 from .conversations import add_turn, gone_on
-from .database import Database, Execute, Rows
+from .database import Database, Rows
 from .owners import is_dead, new_owner
 from .run_rows import ENDED, RunStatus, name_of, no_run
 
@@ -69,9 +69,7 @@ def claim(database: Database, run: str, size: int | None) -> Claim:
 def take_over(database: Database, run: str) -> Claim:
     """Claim a run even if somebody else has it, see `RunStore.take_over`."""
     has_not_ended = f"status NOT IN ({', '.join('?' * len(ENDED))})"
-    claimed = database.together(
-        lambda execute: _claimed(execute, database, run, new_owner(), has_not_ended, *ENDED)
-    )
+    claimed = database.together(lambda: _claimed(database, run, new_owner(), has_not_ended, *ENDED))
     if claimed is None:
         found = database.execute("SELECT status FROM gram_runs WHERE id = ?", run)
         if not found:
@@ -105,8 +103,8 @@ def let_go(
 ) -> None:
     """Give a claim up, see `RunStore.let_go`."""
 
-    def work(execute: Execute) -> Rows:
-        left = execute(
+    def work() -> Rows:
+        left = database.execute(
             f"UPDATE gram_runs SET owner = NULL, leased_until = 0, changed = {database.clock}, "
             "status = ?, input_tokens = COALESCE(?, input_tokens), "
             "output_tokens = COALESCE(?, output_tokens), reason = ? "
@@ -120,7 +118,7 @@ def let_go(
         )
         if left and status == "done" and left[0][1] is not None:
             conversation, before = left[0]
-            add_turn(execute, database.clock, conversation, claim.run, before, context[before:])
+            add_turn(database, conversation, claim.run, before, context[before:])
         return left
 
     if not database.together(work):
@@ -150,15 +148,15 @@ def _claimed_in_turn(
     """
     condition = f"status <> 'cancelled' AND {condition}"
 
-    def work(execute: Execute) -> Claim | None:
-        turns = execute(
+    def work() -> Claim | None:
+        turns = database.execute(
             "SELECT conversation, messages FROM gram_runs "
             "WHERE id = ? AND messages IS NOT NULL AND status <> 'done'",
             run,
         )
         for conversation, before in turns:
-            _expect_turn(execute, database, run, conversation, before)
-        found = _claimed(execute, database, run, owner, condition, *values)
+            _expect_turn(database, run, conversation, before)
+        found = _claimed(database, run, owner, condition, *values)
         if found and size not in (None, found.size):
             raise RunTakenError(
                 f"{name_of(database, run)}: another process has gone on with it since it was read\n"
@@ -169,17 +167,15 @@ def _claimed_in_turn(
     return database.together(work)
 
 
-def _expect_turn(
-    execute: Execute, database: Database, run: str, conversation: str, before: int
-) -> None:
-    ((size,),) = execute(
+def _expect_turn(database: Database, run: str, conversation: str, before: int) -> None:
+    ((size,),) = database.execute(
         "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
         "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size",
         conversation,
     )
     if size != before:
         raise RunTakenError(f"{name_of(database, run)}: {gone_on(conversation)}")
-    others = execute(
+    others = database.execute(
         "SELECT id FROM gram_runs WHERE conversation = ? AND id <> ? "
         f"AND status = 'running' AND leased_until >= {database.clock}",
         conversation,
@@ -193,9 +189,9 @@ def _expect_turn(
 
 
 def _claimed(
-    execute: Execute, database: Database, run: str, owner: str, condition: str, *values: object
+    database: Database, run: str, owner: str, condition: str, *values: object
 ) -> Claim | None:
-    claimed = execute(
+    claimed = database.execute(
         "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', reason = NULL, "
         f"leased_until = {database.clock} + ?, changed = {database.clock} "
         f"WHERE id = ? AND {condition} RETURNING fence",
@@ -206,5 +202,5 @@ def _claimed(
     )
     if not claimed:
         return None
-    ((size,),) = execute("SELECT max(seq) + 1 FROM gram_entries WHERE run = ?", run)
+    ((size,),) = database.execute("SELECT max(seq) + 1 FROM gram_entries WHERE run = ?", run)
     return Claim(run, claimed[0][0], size or 0)

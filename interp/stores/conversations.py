@@ -13,7 +13,7 @@ from gram import expect, loads_one
 from ..errors import StoreError
 from ..machine import ConversationContext, Message
 from ..records import context_from_pattern, message_node
-from .database import Database, Execute
+from .database import Database
 from .removing import remove_entries, remove_unused_texts
 
 _NAME: Final = "messages:"
@@ -91,7 +91,7 @@ class Conversation:
         size = len(self)
         end = size if before is None else max(0, min(before, size))
         begin = 0 if limit is None else max(0, end - limit)
-        texts = texts_of(self.database.execute, self.name, begin, end)
+        texts = texts_of(self.database, self.name, begin, end)
         pattern = loads_one(f"[:Conversation | {_BETWEEN.join(texts)}]") if texts else None
         return context_from_pattern(pattern) if pattern else ConversationContext()
 
@@ -122,7 +122,8 @@ class Conversation:
     def _removed(self, before: datetime | None) -> str | None:
         """Remove it; the id of the turn that keeps it from being removed, if there is one."""
 
-        def work(execute: Execute) -> str | None:
+        def work() -> str | None:
+            execute = self.database.execute
             found = execute(  # new turns wait until it is removed
                 "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING run, changed",
                 self.name,
@@ -138,7 +139,7 @@ class Conversation:
                 if is_in_use:
                     return str(run)
             execute("DELETE FROM gram_runs WHERE conversation = ?", self.name)
-            remove_entries(execute, [run for run, _ in turns])
+            remove_entries(self.database, [run for run, _ in turns])
             execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
             execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
             return None
@@ -171,9 +172,9 @@ def conversations_of(
         after, last = "(changed, name) < (?, ?)", [found[-1][1], found[-1][0]]
 
 
-def texts_of(execute: Execute, conversation: str, begin: int, end: int) -> list[str]:
+def texts_of(database: Database, conversation: str, begin: int, end: int) -> list[str]:
     """The messages of a conversation from one on to before another, as lines."""
-    found = execute(
+    found = database.execute(
         "SELECT text FROM gram_messages WHERE conversation = ? AND seq >= ? AND seq < ? "
         "ORDER BY seq",
         conversation,
@@ -183,20 +184,19 @@ def texts_of(execute: Execute, conversation: str, begin: int, end: int) -> list[
     return [text for (text,) in found]
 
 
-def named_text(execute: Execute, conversation: str | None, name: str) -> str | None:
+def named_text(database: Database, conversation: str | None, name: str) -> str | None:
     """The messages that a name in a first entry stands for; None for the name of something else."""
     if conversation is None or not name.startswith(_NAME):
         return None
     size = int(name.removeprefix(_NAME))
-    texts = texts_of(execute, conversation, 0, size)
+    texts = texts_of(database, conversation, 0, size)
     if len(texts) < size:
         raise StoreError(f"the conversation {conversation} was removed, which the run is a turn of")
     return _BETWEEN.join(texts)
 
 
 def add_turn(
-    execute: Execute,
-    clock: str,
+    database: Database,
     conversation: str,
     run: str,
     before: int,
@@ -205,8 +205,7 @@ def add_turn(
     """Add what was said in a turn to its conversation, once.
 
     Args:
-        execute: carries out statements, all or none.
-        clock: SQL for the time.
+        database: the database, in work that is done together.
         conversation: the name of the conversation.
         run: the id of the run.
         before: how many messages the conversation had when the run began.
@@ -216,7 +215,7 @@ def add_turn(
         StoreError: the conversation has gone on since.
     """
     lines = [message_node(each).line() for each in messages]
-    size = execute(
+    size = database.execute(
         "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
         "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size, run",
         conversation,
@@ -226,27 +225,28 @@ def add_turn(
     if size[0][0] != before:
         raise StoreError(gone_on(conversation))
     for index, line in enumerate(lines):
-        execute(
+        database.execute(
             "INSERT INTO gram_messages (conversation, seq, text) VALUES (?, ?, ?)",
             conversation,
             before + index,
             line,
         )
-    execute(
-        f"UPDATE gram_conversations SET size = ?, run = ?, changed = {clock} WHERE name = ?",
+    database.execute(
+        "UPDATE gram_conversations SET size = ?, run = ?, "
+        f"changed = {database.clock} WHERE name = ?",
         before + len(lines),
         run,
         conversation,
     )
 
 
-def expect_messages(execute: Execute, conversation: str, size: int) -> None:
+def expect_messages(database: Database, conversation: str, size: int) -> None:
     """Refuse a turn after messages that a conversation does not have any more.
 
     Raises:
         StoreError: the conversation was removed meanwhile.
     """
-    found = execute("SELECT size FROM gram_conversations WHERE name = ?", conversation)
+    found = database.execute("SELECT size FROM gram_conversations WHERE name = ?", conversation)
     if size and (not found or found[0][0] < size):
         raise StoreError(
             f"the conversation {conversation} was removed since this turn began\n"

@@ -1,4 +1,4 @@
-"""What a store needs of a database.
+"""What a store needs of a database, and how its tables are made.
 
 The SQL of a store is written once. It uses ``?`` for values, and what both databases know; the
 rest is here: the clock, and the lock of a row.
@@ -6,15 +6,14 @@ rest is here: the clock, and the lock of a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+from ..errors import StoreError
 
 T = TypeVar("T")
 
 Rows: TypeAlias = list[tuple[Any, ...]]
-
-Execute: TypeAlias = Callable[..., Rows]
-"""Carries out a statement with its values, and gives the rows that it returns."""
 
 
 class Database(Protocol):
@@ -43,8 +42,11 @@ class Database(Protocol):
             StoreError: the database cannot be reached, or refuses the statement.
         """
 
-    def together(self, work: Callable[[Execute], T]) -> T:
-        """Carry out several statements, all or none; see `execute`."""
+    def together(self, work: Callable[[], T]) -> T:
+        """Carry out all statements that some work executes, or none; see `execute`.
+
+        What is done together inside of other work is a part of that.
+        """
 
     def close(self) -> None:
         """Close the connection; the next statement opens a new one."""
@@ -54,3 +56,45 @@ UNKEEPABLE: Final = (
     "a name or number cannot be kept in a store: names are Unicode text without lone surrogates, "
     "and numbers have at most 64 bits"
 )
+
+
+def make_tables(
+    database: Database,
+    what: str,
+    numbered: str,
+    known: int,
+    statements: Callable[[], Iterable[str]],
+) -> None:
+    """Make tables in a database that has none; those of another format are refused.
+
+    Args:
+        database: the database.
+        what: how messages name what is in the tables.
+        numbered: the table that has the number of their format.
+        known: the number that this version writes.
+        statements: gives the statements that make the tables.
+
+    Raises:
+        StoreError: the database cannot be used, or its tables have another format.
+    """
+
+    def found() -> int | None:
+        if not database.execute(database.has_table, numbered):
+            return None
+        return int(database.execute(f"SELECT max(format) FROM {numbered}")[0][0] or 0)
+
+    def make() -> None:
+        database.execute(database.guard)
+        if found() is None:
+            database.execute(f"CREATE TABLE {numbered} (format BIGINT NOT NULL PRIMARY KEY)")
+            for statement in statements():
+                database.execute(statement)
+            database.execute(f"INSERT INTO {numbered} (format) VALUES (?)", known)
+
+    if found() is None:
+        database.together(make)
+    if (number := found()) != known:
+        raise StoreError(
+            f"{database.name}: {what} has format {number}, and this version knows {known}\n"
+            "  hint: it was written by another version of this package"
+        )

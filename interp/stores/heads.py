@@ -8,14 +8,11 @@ text, and the name of what follows it.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Final
 
 from ..errors import StoreError
-
-_HASH: Final = re.compile("[0-9a-f]{64}")
 
 _SHORTEST: Final = 200
 """A shorter text costs less than its hash and its row."""
@@ -67,15 +64,6 @@ def joined(own: str, text_of: Callable[[str], str]) -> str:
         return "".join(text_of(part) if index % 2 else part for index, part in enumerate(parts))
     except (ValueError, TypeError):
         raise StoreError("the first entry of the run cannot be read: it was changed") from None
-
-
-def hashes_in(own: str) -> list[str]:
-    """The hashes of the texts that were cut out of a first entry.
-
-    Raises:
-        ValueError, TypeError: it is no such list.
-    """
-    return [name for name in json.loads(own)[1::2] if _HASH.fullmatch(name)]
 
 
 def _around(part: str, text: str, name: str) -> list[str]:

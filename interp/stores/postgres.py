@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ConfigurationError, StoreError, ValidationError
 from ..secrets import hide, without_keys
-from .database import UNKEEPABLE, Execute, Rows, T
+from .database import UNKEEPABLE, Rows, T
 from .forks import anew_after_fork
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ class PostgresDatabase:
         """Carry out one statement, see `Database.execute`."""
         return self.connected(lambda connection: _carried_out(connection, sql, values))
 
-    def together(self, work: Callable[[Execute], T]) -> T:
-        """Carry out several statements, all or none."""
+    def together(self, work: Callable[[], T]) -> T:
+        """Carry out all statements of some work, or none, see `Database.together`."""
 
         def carry_out(connection: psycopg.Connection[Any]) -> T:
             with connection.transaction():
-                return work(lambda sql, *values: _carried_out(connection, sql, values))
+                return work()
 
         return self.connected(carry_out)
 
@@ -105,6 +105,8 @@ class PostgresDatabase:
     def connected(self, carry_out: Callable[[psycopg.Connection[Any]], T]) -> T:
         """What a function does with the connection; on a new one again, if that one is lost.
 
+        Inside of `together` it is a part of that, which is done again as a whole.
+
         Raises:
             StoreError: the database cannot be reached, or refuses a statement.
         """
@@ -112,7 +114,9 @@ class PostgresDatabase:
 
         until = monotonic() + _PATIENCE
         with self._using:
-            is_first = self._connection is None
+            if (outer := self._connection) and _is_in_transaction(outer):
+                return carry_out(outer)
+            is_first = outer is None
             while True:
                 try:
                     return carry_out(self._connected())
@@ -152,6 +156,13 @@ class PostgresDatabase:
 
     def _told(self, error: psycopg.Error) -> StoreError:
         return StoreError(f"{self.name}: {without_keys(str(error).strip())}")
+
+
+def _is_in_transaction(connection: psycopg.Connection[Any]) -> bool:
+    from psycopg.pq import TransactionStatus
+
+    found = connection.info.transaction_status
+    return found in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 
 def _forgotten() -> tuple[type[psycopg.Error], ...]:

@@ -30,7 +30,7 @@ def entries_of(database: Database, run: str) -> list[str]:
 
 def _text(database: Database, conversation: str | None, name: str) -> str:
     """The text that a first entry has only the name of."""
-    said = named_text(database.execute, conversation, name)
+    said = named_text(database, conversation, name)
     if said is not None:
         return said
     found = database.execute("SELECT text FROM gram_texts WHERE sha256 = ?", name)

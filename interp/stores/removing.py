@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from .database import Database, Execute
+from .database import Database
 
 _AT_ONCE: Final = 500
 """How many runs are removed in one go, so that others do not wait for long."""
@@ -24,13 +24,13 @@ def prune(database: Database, where: str, values: Sequence[object]) -> int:
     """
     is_free = f"(owner IS NULL OR leased_until < {database.clock})"
 
-    def remove(execute: Execute) -> int:
-        removed = execute(
+    def remove() -> int:
+        removed = database.execute(
             "DELETE FROM gram_runs WHERE id IN (SELECT id FROM gram_runs "
             f"WHERE {where} AND {is_free} LIMIT {_AT_ONCE}) AND {is_free} RETURNING id",
             *values,
         )
-        remove_entries(execute, [run for (run,) in removed])
+        remove_entries(database, [run for (run,) in removed])
         return len(removed)
 
     count = 0
@@ -41,13 +41,13 @@ def prune(database: Database, where: str, values: Sequence[object]) -> int:
     return count
 
 
-def remove_entries(execute: Execute, runs: Sequence[str]) -> None:
+def remove_entries(database: Database, runs: Sequence[str]) -> None:
     """Remove the entries of runs that were removed."""
     for first in range(0, len(runs), _AT_ONCE):
         some = runs[first : first + _AT_ONCE]
         marks = ", ".join("?" * len(some))
         for table in ("gram_entries", "gram_uses"):
-            execute(f"DELETE FROM {table} WHERE run IN ({marks})", *some)
+            database.execute(f"DELETE FROM {table} WHERE run IN ({marks})", *some)
 
 
 def remove_unused_texts(database: Database) -> None:

@@ -29,7 +29,7 @@ from .run_rows import (
     row_of,
     rows_of,
 )
-from .tables import STORE
+from .tables import make_store
 
 
 class RunStore:
@@ -81,7 +81,7 @@ class RunStore:
             StoreError: it cannot be reached, or holds something else.
         """
         if not self._has_tables:
-            STORE.make(self.database)
+            make_store(self.database)
             self._has_tables = True
         return self.database
 

@@ -13,7 +13,7 @@ from threading import RLock
 from typing import Final
 
 from ..errors import StoreError, ValidationError
-from .database import UNKEEPABLE, Execute, Rows, T
+from .database import UNKEEPABLE, Rows, T
 from .forks import anew_after_fork
 
 _PATIENCE: Final = 10.0  # seconds in which another process may let go of the file
@@ -54,17 +54,21 @@ class SqliteDatabase:
         with self._telling(), self._using:
             return self._connected().execute(sql, values).fetchall()
 
-    def together(self, work: Callable[[Execute], T]) -> T:
-        """Carry out several statements, all or none."""
+    def together(self, work: Callable[[], T]) -> T:
+        """Carry out all statements of some work, or none, see `Database.together`."""
         with self._telling(), self._using:
             connection = self._connected()
-            connection.execute("BEGIN IMMEDIATE")
+            if connection.in_transaction:
+                return work()
             try:
-                found = work(lambda sql, *values: connection.execute(sql, values).fetchall())
+                connection.execute("BEGIN IMMEDIATE")
+                found = work()
                 connection.execute("COMMIT")
             except BaseException:  # nothing of it is kept, then it is raised again
+                self._connection = None  # an interrupt here closes it, and so ends all of it
                 with suppress(sqlite3.Error):  # some failures have ended it already
                     connection.execute("ROLLBACK")
+                self._connection = connection
                 raise
             return found
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
 from typing import Final
 
-from .database import Execute
-from .formats import TableFormat
-from .heads import hashes_in
+from .database import Database, make_tables
 
-_FIRST: Final = (
-    "CREATE TABLE gram_store (format BIGINT NOT NULL PRIMARY KEY)",
+_FORMAT: Final = 1
+
+_TABLES: Final = (
+    # A run that workers are to drive has the name of its queue, until it has ended. It may begin
+    # when it is due; then how often it has failed in a way that may pass, how many workers have
+    # died with it one after the other, and how many events it had when the last one did.
     """
     CREATE TABLE gram_runs (
         id TEXT NOT NULL PRIMARY KEY,
@@ -32,11 +32,20 @@ _FIRST: Final = (
         leased_until DOUBLE PRECISION NOT NULL,
         input_tokens BIGINT,
         output_tokens BIGINT,
-        reason TEXT
+        reason TEXT,
+        queue TEXT,
+        due DOUBLE PRECISION NOT NULL DEFAULT 0,
+        attempts BIGINT NOT NULL DEFAULT 0,
+        deaths BIGINT NOT NULL DEFAULT 0,
+        died_after BIGINT NOT NULL DEFAULT 0
     )
     """,
     "CREATE INDEX gram_runs_created ON gram_runs (created, id)",
-    "CREATE INDEX gram_runs_status ON gram_runs (status, created)",
+    "CREATE INDEX gram_runs_status ON gram_runs (status, created, id)",
+    "CREATE INDEX gram_runs_turns ON gram_runs (conversation, created, id)",
+    "CREATE INDEX gram_runs_agent ON gram_runs (agent, created, id)",
+    "CREATE INDEX gram_runs_tenant ON gram_runs (tenant, created, id)",
+    "CREATE INDEX gram_runs_queue ON gram_runs (queue, id) WHERE queue IS NOT NULL",
     """
     CREATE TABLE gram_entries (
         run TEXT NOT NULL,
@@ -46,14 +55,15 @@ _FIRST: Final = (
         PRIMARY KEY (run, seq)
     )
     """,
-    "CREATE INDEX gram_runs_turns ON gram_runs (conversation, created)",
     """
     CREATE TABLE gram_conversations (
         name TEXT NOT NULL PRIMARY KEY,
         size BIGINT NOT NULL,
-        run TEXT NOT NULL
+        run TEXT NOT NULL,
+        changed DOUBLE PRECISION NOT NULL DEFAULT 0
     )
     """,
+    "CREATE INDEX gram_conversations_changed ON gram_conversations (changed, name)",
     """
     CREATE TABLE gram_messages (
         conversation TEXT NOT NULL,
@@ -62,6 +72,7 @@ _FIRST: Final = (
         PRIMARY KEY (conversation, seq)
     )
     """,
+    # The texts that runs share, and which runs use them, so that pruning need not read all.
     """
     CREATE TABLE gram_texts (
         sha256 TEXT NOT NULL PRIMARY KEY,
@@ -69,10 +80,7 @@ _FIRST: Final = (
         used DOUBLE PRECISION NOT NULL
     )
     """,
-)
-
-
-_SECOND: Final = (
+    "CREATE INDEX gram_texts_used ON gram_texts (used, sha256)",
     """
     CREATE TABLE gram_uses (
         run TEXT NOT NULL,
@@ -81,50 +89,13 @@ _SECOND: Final = (
     )
     """,
     "CREATE INDEX gram_uses_text ON gram_uses (sha256)",
-    "CREATE INDEX gram_texts_used ON gram_texts (used, sha256)",
-    "DROP INDEX gram_runs_status",
-    "DROP INDEX gram_runs_turns",
-    "CREATE INDEX gram_runs_status ON gram_runs (status, created, id)",
-    "CREATE INDEX gram_runs_turns ON gram_runs (conversation, created, id)",
-    "CREATE INDEX gram_runs_agent ON gram_runs (agent, created, id)",
-    "CREATE INDEX gram_runs_tenant ON gram_runs (tenant, created, id)",
-    "ALTER TABLE gram_conversations ADD COLUMN changed DOUBLE PRECISION NOT NULL DEFAULT 0",
-    "UPDATE gram_conversations SET changed = COALESCE((SELECT max(gram_runs.changed) "
-    "FROM gram_runs WHERE conversation = name), 0)",
-    "CREATE INDEX gram_conversations_changed ON gram_conversations (changed, name)",
 )
 
-_A_PAGE: Final = 1000
 
+def make_store(database: Database) -> None:
+    """Make the tables of a store, where there are none.
 
-def _make_first(execute: Execute) -> None:
-    for statement in _FIRST:
-        execute(statement)
-
-
-def _make_second(execute: Execute) -> None:
-    """Which runs use a text, so that pruning need not read all; when conversations changed."""
-    for statement in _SECOND:
-        execute(statement)
-    last = ""
-    while heads := execute(
-        "SELECT run, text FROM gram_entries WHERE seq = 0 AND run > ? "
-        f"ORDER BY run LIMIT {_A_PAGE}",
-        last,
-    ):
-        for run, own in heads:
-            with suppress(ValueError, TypeError):  # it was changed; it cannot be read anyway
-                add_uses(execute, run, hashes_in(own))
-        last = heads[-1][0]
-
-
-STORE: Final = TableFormat("the store", "gram_store", (_make_first, _make_second))
-"""The tables of a store."""
-
-
-def add_uses(execute: Execute, run: str, hashes: Iterable[str]) -> None:
-    """Say that the first entry of a run has texts that are kept by their hashes."""
-    for sha256 in hashes:
-        execute(
-            "INSERT INTO gram_uses (run, sha256) VALUES (?, ?) ON CONFLICT DO NOTHING", run, sha256
-        )
+    Raises:
+        StoreError: the database cannot be used, or has a store of another format.
+    """
+    make_tables(database, "the store", "gram_store", _FORMAT, lambda: _TABLES)

@@ -9,11 +9,10 @@ from ..errors import RunExistsError
 from ..machine import Usage
 from .claims import Claim, taken
 from .conversations import Turn, expect_messages
-from .database import Database, Execute, Rows
+from .database import Database, Rows
 from .heads import cut
 from .owners import new_owner
 from .run_rows import RunFacts, RunStatus
-from .tables import add_uses
 
 _TEXTS_ARE_USED_FOR: Final = 3600.0  # seconds after which a text is marked as used again
 
@@ -34,9 +33,10 @@ def create(
     own, texts = cut(head, shared, turn.named if turn else {})
     maker = new_owner()
 
-    def make(execute: Execute) -> Rows:
+    def make() -> Rows:
+        execute = database.execute
         if turn:
-            expect_messages(execute, turn.conversation, turn.before)
+            expect_messages(database, turn.conversation, turn.before)
         made = execute(
             "INSERT INTO gram_runs (id, status, agent, model, filename, program, parent, "
             "tenant, conversation, messages, priority, owner, created, changed, fence, "
@@ -61,7 +61,7 @@ def create(
             reason,
         )
         if made:
-            _keep_texts(execute, database, run, texts)
+            _keep_texts(database, run, texts)
         for place, entry in enumerate([own, *entries] if made else ()):
             execute(
                 "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)",
@@ -83,8 +83,8 @@ def begin_anew(
     """Replace the first entry of a run that nobody has begun, see `RunStore.begin_anew`."""
     own, texts = cut(head, shared, turn.named if turn else {})
 
-    def replace(execute: Execute) -> Rows:
-        replaced = execute(
+    def replace() -> Rows:
+        replaced = database.execute(
             "UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0 AND fence = 0 "
             "AND EXISTS (SELECT 1 FROM gram_runs "
             f"WHERE id = ? AND leased_until < {database.clock}) "
@@ -94,9 +94,9 @@ def begin_anew(
             *[run] * 3,
         )
         if replaced:
-            _keep_texts(execute, database, run, texts)
+            _keep_texts(database, run, texts)
         if replaced and turn:
-            execute("UPDATE gram_runs SET messages = ? WHERE id = ?", turn.before, run)
+            database.execute("UPDATE gram_runs SET messages = ? WHERE id = ?", turn.before, run)
         return replaced
 
     return bool(database.together(replace))
@@ -138,10 +138,10 @@ def _is_appended(
         "ON CONFLICT (run, seq) DO NOTHING RETURNING seq"
     )
 
-    def is_written(execute: Execute, place: int, entry: str) -> bool:
-        written = execute(
+    def is_written(place: int, entry: str) -> bool:
+        written = database.execute(
             insert, place, entry, claim.run, claim.fence, claim.run, place - 1
-        ) or execute(
+        ) or database.execute(
             # written before, where its success could not be told
             "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ? AND text = ?",
             claim.run,
@@ -152,18 +152,16 @@ def _is_appended(
         return bool(written)
 
     if len(entries) == 1:
-        return is_written(database.execute, first, entries[0])
+        return is_written(first, entries[0])
     return database.together(
-        lambda execute: all(
-            is_written(execute, place, entry) for place, entry in enumerate(entries, first)
-        )
+        lambda: all(is_written(place, entry) for place, entry in enumerate(entries, first))
     )
 
 
-def _keep_texts(execute: Execute, database: Database, run: str, texts: Mapping[str, str]) -> None:
+def _keep_texts(database: Database, run: str, texts: Mapping[str, str]) -> None:
     """Keep the texts that the first entry of a run shares with others."""
     for sha256, text in sorted(texts.items()):  # in one order, so that nobody waits in a circle
-        execute(
+        database.execute(
             f"INSERT INTO gram_texts (sha256, text, used) VALUES (?, ?, {database.clock}) "
             "ON CONFLICT (sha256) DO UPDATE SET used = excluded.used "
             "WHERE gram_texts.used < excluded.used - ?",
@@ -171,4 +169,6 @@ def _keep_texts(execute: Execute, database: Database, run: str, texts: Mapping[s
             text,
             _TEXTS_ARE_USED_FOR,
         )
-    add_uses(execute, run, texts)
+        database.execute(
+            "INSERT INTO gram_uses (run, sha256) VALUES (?, ?) ON CONFLICT DO NOTHING", run, sha256
+        )

@@ -3,13 +3,11 @@
 from .cancelling import cancel_run
 from .deciding import Decision, Result, decide_run
 from .forking import fork_run
-from .kept_limits import LimitNow, limit_name, set_shared_limits, shared_limits
-from .notifying import tell_workers
-from .queue import RunQueue, why_queued
+from .limits import LimitNow, SharedLimit, limit_name, set_shared_limits, shared_limits
+from .queue import RunQueue, tell_workers
+from .registry import Registry, why_queued
 from .schedules import Schedule, read_schedules
-from .shared_limits import SharedLimit
 from .submission import KeptOptions, postgres_of, submit
-from .telling import put_again
 from .transfers import export_run, imported
 from .worker import Worker
 
@@ -17,6 +15,7 @@ __all__ = [
     "Decision",
     "KeptOptions",
     "LimitNow",
+    "Registry",
     "Result",
     "RunQueue",
     "Schedule",
@@ -29,7 +28,6 @@ __all__ = [
     "imported",
     "limit_name",
     "postgres_of",
-    "put_again",
     "read_schedules",
     "set_shared_limits",
     "shared_limits",

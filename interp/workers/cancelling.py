@@ -9,7 +9,7 @@ from ..execution import CANCELLED, Stopped
 from ..machine import Usage
 from ..records import EntryWriter
 from ..stores import ENDED, RunStore
-from .notifying import tell_workers
+from .queue import tell_workers
 
 
 def cancel_run(store: RunStore, run: str) -> None:

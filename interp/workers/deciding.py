@@ -14,7 +14,7 @@ from ..execution import Folded
 from ..json_text import Json, write_json
 from ..machine import Ask, At, Decided, Event, State, ToolReturned, step
 from ..stores import RunStore, StoredRun
-from .notifying import tell_workers
+from .queue import tell_workers
 
 
 @frozen

@@ -9,6 +9,7 @@ from typing import Final
 from gram import GramError, counted
 from lenses_ext import Match
 
+from ..concurrency import call_in_thread
 from ..errors import (
     ApprovalNeeded,
     ConfigurationError,
@@ -25,11 +26,9 @@ from ..secrets import without_keys
 from ..stores import RunRow, RunStatus, RunStore, StoredRun
 from ..tools import ToolLibrary
 from .database_errors import is_of_database
-from .later import ElsewhereError, LaterError
-from .limited_world import LimitedWorld
+from .limits import LimitedWorld, SharedLimits
 from .needs import why_not_with
-from .queue import IS_OVER, RunQueue
-from .shared_limits import SharedLimits
+from .queue import IS_OVER, ElsewhereError, LaterError, RunQueue
 
 _FAILURES: Final = 5
 """How often a run may fail in a way that may pass, such as a provider that is down."""
@@ -43,17 +42,18 @@ were driven beside one that kills its workers would else be taken for what did i
 
 _SHORTEST: Final = 5.0
 _LONGEST: Final = 300.0
-"""Seconds from such a failure until the run goes on; each time twice as long."""
+"""Seconds from such a failure until the run goes on; each time twice as long. A run that waits for
+somebody else is looked at again as late."""
 
 _SOON: Final = 1.0
-"""Seconds until a run is taken again that waits for another, which does not put it in again."""
+"""Seconds until a run is taken again that waits for what nobody tells workers of."""
 
 _IS_FREE: Final = ("queued", "stopped")
 """The statuses of runs that a worker may take."""
 
 
 class Driver:
-    """Goes on with runs of a store.
+    """Goes on with runs of a store, which is asked in threads.
 
     Args:
         store: the store.
@@ -79,56 +79,66 @@ class Driver:
         self._suspect: str | None = None
 
     async def go_on(self, run: str, limits: SharedLimits) -> None:
-        """Go on with a run, unless it has ended, or it is another's turn.
+        """Go on with a run, as far as it goes now.
 
         Raises:
             ElsewhereError: it cannot be driven here.
-            LaterError: it is to go on later.
+            LaterError: it has not ended, and is to go on later.
+        """
+        if await call_in_thread(lambda: self._is_over(run)):
+            return
+        try:
+            with suppress(ApprovalNeeded, LimitError):  # the store has its status
+                await self._drive(run, limits)
+        except LaterError:
+            raise
+        except Exception as error:  # a run of a user may raise anything
+            if is_of_database(error):
+                raise
+            failure = error
+            await call_in_thread(lambda: self._after_failure(run, failure))
+        row = await call_in_thread(lambda: self._store.row(run))
+        if row.status in (*IS_OVER, "waiting"):
+            self._told(row)
+        if not await call_in_thread(lambda: self._is_over(run)):
+            raise LaterError("it can go on", _SOON)
+
+    def _is_over(self, run: str) -> bool:
+        """Whether workers have nothing more to do with a run.
+
+        Raises:
+            LaterError: it cannot go on now. Whoever changes that puts in a job at once.
         """
         try:
             row = self._store.row(run)
         except StoreError as error:
             if is_of_database(error):
                 raise
-            self._queue.ended(run)  # it was removed from the store
-            return
-        if row.status in ("running", "waiting"):
-            return  # whoever drives it or decides puts it in again
-        if first := self._queue.goes_first(run):
-            if self._queue.is_work(first):
-                return  # whoever ends that turn puts this one in again
-            raise LaterError(f"run {first} goes first, which is driven by hand", _SOON)
-        if row.status not in IS_OVER:
-            try:
-                with suppress(ApprovalNeeded, LimitError):  # the store has its status
-                    await self._drive(row, limits)
-            except RunTakenError as error:
-                row = self._store.row(run)
-                if row.status not in _IS_FREE or not self._queue.has_gone_on(run):
-                    return  # whoever has it does the rest
-                self.fail(run, reason_of(error))
-            except LaterError:
-                raise
-            except Exception as error:  # a run of a user may raise anything
-                if is_of_database(error):
-                    raise
-                with suppress(RunTakenError):  # whoever has it does the rest
-                    self._after_failure(run, error)
-            row = self._store.row(run)
-            self._told(row)
+            return True  # it was removed from the store
         if row.status in IS_OVER:
             self._queue.ended(run)
+            return True
+        if row.status == "running":
+            raise LaterError("another process goes on with it", _SOON)
+        if row.status == "waiting":
+            raise LaterError("it waits for approval", self._patience(run))
+        if first := self._queue.goes_first(run):
+            other, is_driven_here = first
+            raise LaterError(
+                f"run {other} goes first", self._patience(run) if is_driven_here else _SOON
+            )
+        return False
 
-    async def _drive(self, row: RunRow, limits: SharedLimits) -> None:
-        log, kept = self._taken_up(row)
-        if reason := why_not_with(kept, self._library, self._match):
-            self._say_why(row.id, reason)
-            raise ElsewhereError(reason)
-        deaths = self._queue.deaths(row.id, len(kept.steps)) if row.status == "stopped" else 0
-        if deaths >= _DEATHS:
-            place = _under_way(kept)
-            self.fail(row.id, f"its worker died {counted(deaths, 'time')} at the same place{place}")
-        elif deaths < _SUSPECTED:
+    def _patience(self, run: str) -> float:
+        """The seconds until a run is looked at again that somebody else lets go on."""
+        return min(max(self._queue.idle(run), _SOON), _LONGEST)
+
+    async def _drive(self, run: str, limits: SharedLimits) -> None:
+        taken = await call_in_thread(lambda: self._taken_up(run))
+        if taken is None:
+            return
+        row, log, kept, deaths = taken
+        if deaths < _SUSPECTED:
             await self._finish(row, log, kept, limits)
         elif self._suspect is not None:
             raise LaterError(f"run {self._suspect} is driven first", _SOON)
@@ -139,17 +149,29 @@ class Driver:
             finally:
                 self._suspect = None
 
+    def _taken_up(self, run: str) -> tuple[RunRow, StoredRun, RecordedRun, int] | None:
+        """A run to go on with, and how many workers have died with it; None if too many have."""
+        row = self._store.row(run)
+        log, kept = self._begun_anew(row)
+        if reason := why_not_with(kept, self._library, self._match):
+            self._say_why(run, reason)
+            raise ElsewhereError(reason)
+        deaths = self._queue.deaths(run, len(kept.steps)) if row.status == "stopped" else 0
+        if deaths < _DEATHS:
+            return row, log, kept, deaths
+        self.fail(
+            run, f"its worker died {counted(deaths, 'time')} at the same place{_under_way(kept)}"
+        )
+        return None
+
     async def _finish(
         self, row: RunRow, log: StoredRun, kept: RecordedRun, limits: SharedLimits
     ) -> None:
         live = LiveWorld.of(kept.state, self._library, match=self._match)
-        try:
-            world = LimitedWorld(live, limits, row.facts.tenant)
-            await RunDriver(kept.state, world, tools=live.tools, log=log).finish()
-        finally:
-            await live.aclose()
+        world = LimitedWorld(live, limits, row.facts.tenant)
+        await RunDriver(kept.state, world, tools=live.tools, log=log).finish()
 
-    def _taken_up(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
+    def _begun_anew(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
         """A run to go on with; a turn that has not begun gets the conversation so far."""
         log, kept = StoredRun.of(self._store, row.id)
         conversation = row.facts.conversation
@@ -161,15 +183,27 @@ class Driver:
         return log, kept
 
     def _after_failure(self, run: str, error: Exception) -> None:
-        """Have a run go on later if its failure may pass; else it has failed for good."""
+        """Have a run go on later if its failure may pass; else it has failed for good.
+
+        Raises:
+            LaterError: it is to go on later.
+        """
         reason = reason_of(error)
-        may_pass = error.retriable if isinstance(error, ModelError) else _is_of_here(error)
+        if isinstance(error, RunTakenError):  # whoever has it does the rest
+            if not self._queue.has_gone_on(run):
+                return
+            may_pass = False
+        elif isinstance(error, ModelError):
+            may_pass = error.retriable
+        else:
+            may_pass = _is_of_here(error)
         if may_pass and (failures := self._queue.failed_again(run)) < _FAILURES:
             self._say_why(run, reason)
             told = getattr(error, "retry_after", None)
             raise LaterError(reason, told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST))
         if self._store.row(run).status in _IS_FREE:
-            self.fail(run, reason)
+            with suppress(RunTakenError):
+                self.fail(run, reason)
 
     def fail(self, run: str, reason: str) -> None:
         """Write that a run has failed that nobody has claimed.

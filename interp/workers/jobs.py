@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
-from typing import Final
+from collections.abc import Iterable
 
 from procrastinate import BaseRetryStrategy, PsycopgConnector, RetryDecision
 from procrastinate.connector import Notify
 from procrastinate.jobs import Job
 
-from .later import LaterError
 
-_SOON: Final = 5.0  # seconds
-
-
-class Again(BaseRetryStrategy):
-    """A job that raised is done again: its run has not ended.
-
-    Args:
-        now: gives the time by the clock of the database, which says when a job is due.
-    """
-
-    def __init__(self, now: Callable[[], datetime]) -> None:
-        self._now = now
+class AtOnce(BaseRetryStrategy):
+    """A job that raised is done again: its worker ends, or the database has failed it."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision:
-        """When it is done again."""
-        if isinstance(exception, asyncio.CancelledError):  # its worker is told to stop
-            return RetryDecision()
-        seconds = exception.seconds if isinstance(exception, LaterError) else _SOON
-        return RetryDecision(retry_at=self._now() + timedelta(seconds=seconds))
+        """When it is done again: no time is named, since clocks here may be wrong."""
+        return RetryDecision()
 
 
 class Connector(PsycopgConnector):

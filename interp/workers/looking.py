@@ -1,8 +1,7 @@
 """What a worker does beside its jobs, every few seconds: it says that it lives, and looks for work.
 
-Each worker learns of queues by itself. For runs whose worker has died, and for those that have no
-job, one worker looks for all: whoever comes first when some time has passed since the last look.
-If that one is killed, the next to come looks.
+Each worker learns of queues by itself. For jobs whose worker has died, one worker looks for all:
+whoever comes first when some time has passed since the last look.
 """
 
 from __future__ import annotations
@@ -12,21 +11,20 @@ import logging
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import UTC, datetime
-from time import time
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..concurrency import call_in_thread
 from ..errors import RunTakenError, StoreError, said_by
 from ..records import RecordedRun
 from ..secrets import without_keys
-from ..stores import RunStore
+from ..stores import PostgresDatabase, RunStore
 from .database_errors import is_of_database
 from .driving import reason_of
-from .needs import queue_of
-from .queue import RunQueue
+from .queue import GO_ON, RunQueue
+from .registry import Registry
 from .schedules import Schedule, submit_due
-from .tables import LOOK, SEEN
+from .tables import LOOK, SILENT
 
 if TYPE_CHECKING:
     import procrastinate
@@ -38,12 +36,12 @@ _NONE: Final = "none"
 
 
 class Looks:
-    """The looks of one worker.
+    """The looks of one worker; those of its methods that ask the database block.
 
     Args:
         name: the name of the worker.
         store: the store.
-        queue: its queue, by a connection that nothing else uses.
+        database: its database, by a connection that nothing else uses.
         why_not: why a run cannot be driven here, or None if it can.
         fail: writes that a run has failed, with the reason, where it cannot be read.
         schedules: runs to submit at times.
@@ -57,7 +55,7 @@ class Looks:
         self,
         name: str,
         store: RunStore,
-        queue: RunQueue,
+        database: PostgresDatabase,
         why_not: Callable[[RecordedRun], str | None],
         fail: Callable[[str, str], None],
         schedules: Iterable[Schedule],
@@ -66,23 +64,20 @@ class Looks:
         self.queues: Final = [_NONE]  # Procrastinate looks into it for each job
         self._name = name
         self._store = store
-        self._queue = queue
+        self._database = database
+        self._queue = RunQueue(database)
+        self._registry = Registry(database)
         self._why_not = why_not
         self._fail = fail
         self._schedules = tuple(schedules)
         self._submitted_until: float | None = None
-        self._ahead = 0.0  # seconds that the clock here is ahead of the database's
         self._leaves: dict[str, str] = {}
-        self._known = 0
-        self._unjudged: set[str] = set()
-
-    def now(self) -> datetime:
-        """The time by the clock of the database, which is the same for all workers."""
-        return datetime.fromtimestamp(time() - self._ahead, UTC)
 
     def end(self) -> None:
         """Say that the worker has ended."""
-        self._queue.left(self._name)
+        with suppress(StoreError):
+            self._registry.left(self._name)
+        self._database.close()
 
     def leave(self, queue: str, run: str, reason: str) -> None:
         """Leave the runs of a queue to other workers.
@@ -109,45 +104,36 @@ class Looks:
         while not task.cancelling():  # a look that ends right then hides a cancellation
             await asyncio.sleep(LOOK)
             try:
-                if await call_in_thread(self.look):
-                    await _remove_jobs_of_dead(app)
+                await self.look(app)
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
                 failed(error)
                 LOGGER.warning("could not look for work: %s", without_keys(said_by(error)))
 
-    def look(self) -> bool:
-        """Say that the worker lives, learn of queues, and find work; whether it looked for all."""
+    async def look(self, app: procrastinate.App) -> None:
+        """Say that the worker lives, learn of queues, and find the jobs of workers that died."""
+        if await call_in_thread(self._looks_for_all):
+            await self._put_again(app)
+
+    def _looks_for_all(self) -> bool:
         self._learn_of_queues()
-        now = self._queue.seen(self._name, self.channel, self.queues, self._leaves)
-        self._ahead = time() - now
-        if is_for_all := self._queue.may_look("left", LOOK / 2):
-            self._queue.put(self._queue.without_jobs(begun=True))
-            if self._queue.may_look("lost", 3 * LOOK):
-                self._find_lost()
+        now, looks_for_all = self._registry.seen(
+            self._name, self.channel, self.queues, self._leaves
+        )
         submit_due(self._schedules, self._store, self._submitted_until, now)
         self._submitted_until = now
-        return is_for_all
+        if looks_for_all:
+            self._registry.forget_dead()
+        return looks_for_all
 
     def _learn_of_queues(self) -> None:
-        for number, name, run in self._queue.queues(self._known, self._unjudged):
-            self._known = max(self._known, number)
-            self._unjudged.add(name)
-            if run is not None and (found := self._read(run)):
-                self._unjudged.discard(name)
-                if reason := self._why_not(found):
-                    self.leave(name, run, reason)
-                else:
-                    self.queues.append(name)
-                    self._queue.tell(self.channel)
-
-    def _find_lost(self) -> None:
-        """Find runs that were submitted, and have no job."""
-        self._queue.remove_ended()
-        for run in self._queue.without_jobs(begun=False):
-            if self._queue.is_work(run):
-                self._queue.put([run])
-            elif found := self._read(run):
-                self._queue.add(run, queue_of(found.first, found.own_tools), None)
+        for name, run in self._registry.queues():
+            if name in self.queues or name in self._leaves or not (found := self._read(run)):
+                continue
+            if reason := self._why_not(found):
+                self.leave(name, run, reason)
+            else:
+                self.queues.append(name)
+                self._registry.tell(self.channel)
 
     def _read(self, run: str) -> RecordedRun | None:
         """A run; one that cannot be read has failed, since no worker would take it."""
@@ -168,14 +154,17 @@ class Looks:
         self._queue.ended(run)
         return None
 
+    async def _put_again(self, app: procrastinate.App) -> None:
+        """Put in new jobs for those of workers that have died."""
+        import procrastinate
 
-async def _remove_jobs_of_dead(app: procrastinate.App) -> None:
-    """Remove the jobs of workers that died; their runs have new ones."""
-    import procrastinate
-
-    for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SEEN):
-        if job.id is not None:
-            with suppress(procrastinate.exceptions.ConnectorException):  # another has done it
+        stalled = await app.job_manager.get_stalled_jobs(
+            task_name=GO_ON, seconds_since_heartbeat=SILENT
+        )
+        runs = {job.id: str(job.task_kwargs["run"]) for job in stalled if job.id is not None}
+        for job, run in runs.items():
+            await call_in_thread(partial(self._queue.put, run))
+            with suppress(procrastinate.exceptions.ConnectorException):  # its worker lives
                 await app.job_manager.finish_job_by_id_async(
-                    job.id, procrastinate.jobs.Status.FAILED, delete_job=True
+                    job, procrastinate.jobs.Status.FAILED, delete_job=True
                 )

@@ -139,18 +139,21 @@ def postgres_of(store: RunStore) -> PostgresDatabase:
 
 
 def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | None) -> str:
-    queue = RunQueue(postgres_of(store))
+    database = postgres_of(store)
+    queue = RunQueue(database)
     run, due = state.run_id, None if at is None else at.timestamp()
-    own_tools = frozenset[str]()
-    try:
+
+    def work() -> None:
         StoredRun(store, run, facts=facts, status="queued").begin(state, ())
+        queue.add(run, queue_of(state), due)
+
+    try:
+        database.together(work)
     except RunExistsError:
         kept = store.recorded(run)
         _expect_same(store, queue, kept.first, state, facts, due)
-        if store.row(run).status in ENDED:
-            return run
-        own_tools = kept.own_tools
-    queue.add(run, queue_of(state, own_tools), due)
+        if store.row(run).status not in ENDED:
+            queue.add(run, queue_of(state, kept.own_tools), due)
     return run
 
 

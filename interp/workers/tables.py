@@ -2,59 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from ..stores import Execute, TableFormat
+from ..stores import PostgresDatabase, make_tables
 
-_FIRST: Final = (
-    "CREATE TABLE gram_workers_format (format BIGINT NOT NULL PRIMARY KEY)",
-    # The runs that workers are to drive, until they have ended.
-    """
-    CREATE TABLE IF NOT EXISTS gram_work (
-        run TEXT PRIMARY KEY,
-        queue TEXT NOT NULL,
-        due DOUBLE PRECISION NOT NULL,
-        attempts INT NOT NULL DEFAULT 0
-    )
-    """,
-    "CREATE INDEX IF NOT EXISTS gram_work_queue ON gram_work (queue)",
-    # How often workers died with a run since something was recorded of it.
-    """
-    CREATE TABLE IF NOT EXISTS gram_deaths (
-        run TEXT PRIMARY KEY REFERENCES gram_work ON DELETE CASCADE,
-        deaths INT NOT NULL,
-        events INT NOT NULL,
-        fence BIGINT NOT NULL
-    )
-    """,
-    # A queue is for runs that need the same of a worker.
-    """
-    CREATE TABLE IF NOT EXISTS gram_queues (
-        number BIGINT GENERATED ALWAYS AS IDENTITY,
-        name TEXT PRIMARY KEY
-    )
-    """,
-    # Who works now: the queues that it takes runs from, and why it leaves others, by their names.
+_FORMAT: Final = 1
+
+_TABLES: Final = (
+    # Who works now, and when it last looked for all: the queues that it takes runs from, and why it
+    # leaves others, by their names.
     # Nothing is lost when a crash of the server empties an unlogged table.
     """
-    CREATE UNLOGGED TABLE IF NOT EXISTS gram_workers (
+    CREATE UNLOGGED TABLE gram_workers (
         id TEXT PRIMARY KEY,
         channel TEXT NOT NULL,
         seen DOUBLE PRECISION NOT NULL,
+        looked DOUBLE PRECISION NOT NULL,
         queues TEXT[] NOT NULL,
         leaves JSONB NOT NULL
     )
     """,
     # What may be asked of a provider, of a model, or for a tenant.
     """
-    CREATE TABLE IF NOT EXISTS gram_limits (
+    CREATE TABLE gram_limits (
         name TEXT PRIMARY KEY,
         at_once INT,
         per_minute DOUBLE PRECISION
     )
     """,
     """
-    CREATE UNLOGGED TABLE IF NOT EXISTS gram_buckets (
+    CREATE UNLOGGED TABLE gram_buckets (
         name TEXT PRIMARY KEY,
         tokens DOUBLE PRECISION NOT NULL,
         filled DOUBLE PRECISION NOT NULL,
@@ -62,7 +40,7 @@ _FIRST: Final = (
     )
     """,
     """
-    CREATE UNLOGGED TABLE IF NOT EXISTS gram_requests (
+    CREATE UNLOGGED TABLE gram_requests (
         name TEXT NOT NULL,
         worker TEXT NOT NULL,
         number BIGINT NOT NULL,
@@ -73,27 +51,24 @@ _FIRST: Final = (
 )
 
 
-def _make_first(execute: Execute) -> None:
-    """All tables; some may be there, since they had no format once."""
-    for statement in _FIRST:
-        execute(statement)
-    if execute("SELECT to_regclass('procrastinate_jobs')::text") == [(None,)]:
-        from procrastinate.schema import SchemaManager
+def make_worker_tables(database: PostgresDatabase) -> None:
+    """Make the tables of workers in a store, with those of Procrastinate, where there are none.
 
-        execute(SchemaManager.get_schema())
+    Raises:
+        StoreError: the database cannot be used, or has tables of another format.
+    """
+
+    def statements() -> Iterator[str]:
+        yield from _TABLES
+        if database.execute("SELECT to_regclass('procrastinate_jobs')::text") == [(None,)]:
+            from procrastinate.schema import SchemaManager
+
+            yield SchemaManager.get_schema()
+
+    make_tables(database, "the queue of its workers", "gram_workers_format", _FORMAT, statements)
 
 
-def _make_second(execute: Execute) -> None:
-    """When somebody last looked for what is to be done, so that one worker looks for all."""
-    execute("CREATE TABLE gram_looks (what TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL)")
-
-
-WORK: Final = TableFormat(
-    "the queue of its workers", "gram_workers_format", (_make_first, _make_second)
-)
-"""The tables of workers, with those of Procrastinate."""
-
-CLOCK: Final = "extract(epoch FROM clock_timestamp())::double precision"
+CLOCK: Final = PostgresDatabase.clock
 """SQL for the time in seconds since 1970: the server's, which is the same for all workers."""
 
 LOOK: Final = 2.0
@@ -102,11 +77,11 @@ LOOK: Final = 2.0
 SEEN: Final = 10.0
 """Seconds since a worker was last heard of, after which it counts as dead."""
 
-HAS_ITS_JOBS: Final = 6.0
+SILENT: Final = 6.0
 """Seconds since a worker was last heard of, after which its jobs are put in again.
 
-That is sooner than it counts as dead, since it costs little where it lives: a job whose run is
-claimed is over at once.
+That is sooner than it counts as dead, since it costs little where it lives: a run that is claimed
+is only looked at again.
 """
 
 LONGEST_REQUEST: Final = 3600.0

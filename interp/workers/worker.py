@@ -16,20 +16,18 @@ from gram import expect, expect_all
 from lenses_ext import Match
 
 from ..concurrency import call_in_thread
-from ..errors import ConfigurationError, StoreError, said_by
+from ..errors import ConfigurationError, said_by
 from ..secrets import without_keys
 from ..stores import PostgresDatabase, RunRow, open_store
 from ..tools import LibraryLike, expect_match, library_of
 from .database_errors import refusal, stays
 from .driving import Driver
-from .kept_limits import expect_limits, set_shared_limits
-from .later import ElsewhereError
+from .limits import SharedLimit, SharedLimits, expect_limits, set_shared_limits
 from .looking import Looks
 from .needs import why_not
 from .process import until_told
-from .queue import GO_ON, RunQueue
+from .queue import GO_ON, ElsewhereError, LaterError, RunQueue
 from .schedules import Schedule
-from .shared_limits import SharedLimit, SharedLimits
 from .submission import postgres_of
 from .tables import LOOK, SEEN
 
@@ -102,14 +100,13 @@ class Worker:
         self._limits: dict[str, SharedLimit | None] = dict(limits or {})
         self.store: Final = open_store(store)
         self._address = postgres_of(self.store).address
-        self._database = PostgresDatabase(self._address)  # a connection beside that of the store
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
-        ours = RunQueue(postgres_of(self.store))
-        self._driver = Driver(self.store, ours, tools, match, told or (lambda _: None))
+        self._queue = RunQueue(postgres_of(self.store))
+        self._driver = Driver(self.store, self._queue, tools, match, told or (lambda _: None))
         self._looks = Looks(
             self._name,
             self.store,
-            RunQueue(self._database),
+            PostgresDatabase(self._address),
             lambda run: why_not(run, tools, match),
             self._driver.fail,
             schedules,
@@ -151,10 +148,8 @@ class Worker:
                 pause = min(2 * pause, _LONGEST_PAUSE)
         finally:
             self._loop, self._is_stopping = None, False
-            with suppress(StoreError):
-                self._looks.end()
-            self._database.close()
-            self.store.close()
+            await call_in_thread(self._looks.end)
+            await call_in_thread(self.store.close)
 
     def stop(self) -> None:
         """Take no more runs, and end what is under way within the grace; now, if called again.
@@ -197,6 +192,16 @@ class Worker:
         if self._refused is not None:
             raise refusal(self.store.name, self._refused) from self._refused
 
+    async def _go_on(self, queue: str, run: str, limits: SharedLimits) -> None:
+        """Go on with a run, and put in its next job unless it has ended."""
+        try:
+            await self._driver.go_on(run, limits)
+        except LaterError as error:
+            if isinstance(error, ElsewhereError):
+                self._looks.leave(queue, run, str(error))
+            seconds = error.seconds
+            await call_in_thread(lambda: self._queue.put(run, seconds))
+
     def _end_if_refused(self, error: Exception) -> None:
         """End this worker if the database refuses something that it would refuse again."""
         if stays(error):
@@ -209,7 +214,7 @@ class Worker:
         import procrastinate
         from psycopg_pool import AsyncConnectionPool
 
-        from .jobs import Again, Connector  # an extra
+        from .jobs import AtOnce, Connector  # an extra
 
         pool: AsyncConnectionPool[Any]
         async with AsyncConnectionPool(
@@ -225,18 +230,16 @@ class Worker:
             await limits.begin()
             app = procrastinate.App(connector=Connector(self._looks.channel))
 
-            @app.task(name=GO_ON, retry=Again(self._looks.now), pass_context=True)
+            @app.task(name=GO_ON, retry=AtOnce(), pass_context=True)
             async def go_on(context: procrastinate.JobContext, run: str) -> None:
                 task = asyncio.current_task()
                 assert task is not None
                 self._driving.add(task)
                 try:
-                    await self._driver.go_on(run, limits)
-                except ElsewhereError as error:
-                    self._looks.leave(context.job.queue, run, str(error))
-                    raise
+                    await self._go_on(context.job.queue, run, limits)
                 except Exception as error:
                     self._end_if_refused(error)
+                    await asyncio.sleep(_PAUSE)
                     raise
                 finally:
                     self._driving.discard(task)
@@ -245,7 +248,7 @@ class Worker:
                 if self._limits:  # once, so that what is set later stays
                     await call_in_thread(lambda: set_shared_limits(self.store, self._limits))
                     self._limits = {}
-                await call_in_thread(self._looks.look)
+                await self._looks.look(app)
                 if self._is_stopping:  # a call that ends right then hides a cancellation
                     return
                 looking = asyncio.create_task(self._looks.keep_on(app, self._end_if_refused))

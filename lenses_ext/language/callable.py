@@ -174,5 +174,8 @@ agent_type_signature = lens_of(
     'The signature of an agent or workflow as text, such as "(article::Text)==>(::String)"; '
     "None if it has none.",
 )
-"""The types that are written directly behind the path are part of it; others are names. Put-put
-holds but for None put where the signature is not the first element: its place is forgotten."""
+"""The types that are written directly behind the path are part of it; others are names.
+
+Put-get holds of the texts that it shows: a result alone, ``(::String)``, is put as a path. Put-put
+holds but for None put where the signature is not the first element: its place is forgotten.
+"""

@@ -9,7 +9,7 @@ import attrs
 
 from gram import WALK, Pattern, is_edge
 
-from ..errors import PartError
+from ..errors import MissingPartError, PartError
 from ..optics import Getter, Lens, computed, lens_of
 from ..signatures import signature_of
 
@@ -40,7 +40,7 @@ def parameter(name: str) -> Lens[Pattern, Pattern]:
             if _name(node) == name:
                 return index
         known = ", ".join(parameter_names(tool)) or "none"
-        raise PartError(f'no parameter "{name}" (there are: {known})')
+        raise MissingPartError(f'no parameter "{name}" (there are: {known})')
 
     def get(tool: Pattern) -> Pattern:
         return _get_nodes(tool)[index_in(tool)]

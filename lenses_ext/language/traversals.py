@@ -1,12 +1,14 @@
 """The traversals over a whole document: every agent in it, and every instruction.
 
-A document is the tuple of its patterns, as `gram.loads` and `gram.Document.patterns` give it.
+A document is the tuple of its patterns, as `gram.loads` and `gram.Document.patterns` give it. A
+pattern, such as an agent with agents among its tools, is looked into as well.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
+from typing import Any, TypeAlias, Union
 
 import attrs
 
@@ -17,27 +19,35 @@ from ..labels import is_agent
 from ..optics import Traversal, traversal_of
 from .agent import agent_instruction, as_agent
 
+Whole: TypeAlias = Union[tuple[Pattern, ...], Pattern]
 
-def _agents(patterns: tuple[Pattern, ...]) -> list[Pattern]:
-    return [agent for _, agent in _placed_agents(patterns)]
+
+def _agents(whole: Whole) -> list[Pattern]:
+    return [agent for _, agent in _placed_agents(_patterns(whole))]
+
+
+def _patterns(whole: Whole) -> tuple[Pattern, ...]:
+    return (whole,) if isinstance(whole, Pattern) else whole
 
 
 def _placed_agents(patterns: tuple[Pattern, ...]) -> list[tuple[TreePath, Pattern]]:
     if not isinstance(patterns, tuple) or not all(isinstance(each, Pattern) for each in patterns):
-        raise FocusError("each_agent", "the root", patterns, "expected a tuple of Patterns")
+        raise FocusError("each_agent", "the root", patterns, "expected a document or patterns")
     return [(path, each) for path, each in walk(patterns) if is_agent(each)]
 
 
-def _with_agents(patterns: tuple[Pattern, ...], new: Iterable[Pattern]) -> tuple[Pattern, ...]:
+def _with_agents(whole: Whole, new: Iterable[Pattern]) -> Any:
     """The patterns with other agents, inside out: an agent inside another is put into the new one,
     wherever that still has the old one."""
+    patterns = _patterns(whole)
     agents = dict(zip((path for path, _ in _placed_agents(patterns)), new, strict=True))
     rebuilt: dict[TreePath, Pattern] = {}
     for path, old in walk_up(patterns):
         here = as_agent.construct(agents[path]) if path in agents else old
         below = [(each, rebuilt[(*path, index)]) for index, each in enumerate(old.elements)]
         rebuilt[path] = _with_elements(here, below)
-    return tuple(rebuilt[(index,)] for index in range(len(patterns)))
+    changed = tuple(rebuilt[(index,)] for index in range(len(patterns)))
+    return changed[0] if isinstance(whole, Pattern) else changed
 
 
 def _with_elements(pattern: Pattern, changes: list[tuple[Pattern, Pattern]]) -> Pattern:

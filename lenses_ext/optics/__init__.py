@@ -25,4 +25,4 @@ from .typed import (
     optic_name,
     traversal_of,
 )
-from .using import collect, over, put, view
+from .using import collect, over, preview, put, view

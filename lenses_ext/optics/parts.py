@@ -10,7 +10,7 @@ from pyrsistent import PMap, pmap
 
 from gram import GramError, Pattern, Value, expect, is_reference
 
-from ..errors import PartError
+from ..errors import MissingPartError, PartError
 from .typed import Lens, Prism, Traversal, lens_of, prism_of, refusal, traversal_of
 from .using import put, view
 
@@ -50,7 +50,7 @@ def identity(name: str, doc: str = "") -> Lens[Pattern, str]:
 
     def get(pattern: Pattern) -> str:
         if not pattern.value.identity:
-            raise PartError("no name")
+            raise MissingPartError("no name")
         return pattern.value.identity
 
     def set_(pattern: Pattern, new: str) -> Pattern:
@@ -68,7 +68,7 @@ def required(name: str, key: str, codec: Codec[A, B], doc: str = "") -> Lens[Pat
     def get(pattern: Pattern) -> A:
         expect_definition(pattern)
         if key not in pattern.value.properties:
-            raise PartError("no such property")
+            raise MissingPartError("no such property")
         return codec.decode(pattern.value.properties[key])
 
     def set_(pattern: Pattern, new: B) -> Pattern:

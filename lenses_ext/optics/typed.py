@@ -49,9 +49,10 @@ class _Documentation:
         return f"{of_this_one}\n\n{_HOW_TO_USE}"
 
 
-_HOW_TO_USE = """A Lens or Getter is read with view(lens, pattern), a Traversal or Prism with
-collect(traversal, pattern). All but a Getter can be set: put(lens, value, pattern) and
-over(lens, function, pattern) give a new pattern. They compose: each_agent & agent_model."""
+_HOW_TO_USE = """A Lens or Getter is read with view(lens, pattern), a Traversal with
+collect(traversal, pattern), a Prism with preview(prism, pattern). All but a Getter can be set:
+put(lens, value, pattern) and over(lens, function, pattern) give a new pattern. They compose:
+each_agent & agent_model."""
 
 if TYPE_CHECKING:
     import typing_extensions  # it has type variables with defaults, Python only from 3.13 on
@@ -76,7 +77,7 @@ else:
         __class_getitem__ = classmethod(GenericAlias)  # takes two or three types
 
         def _compose_optic(self, optic):
-            return _typed(self._optic.compose(optic))
+            return _typed(self._optic.compose(_exact(optic)))
 
         def _wrap_optic(self, optic):
             return _typed(optic(self._optic))
@@ -288,7 +289,7 @@ def _of_pattern(optic: Any, state: object, function: Callable[[Pattern], A]) -> 
 def refusal(name: str, path: str, pattern: object, error: GramError) -> FocusError:
     """The `FocusError` of an optic or edit for one of our errors that was raised inside of it."""
     if isinstance(error, PartError):
-        return FocusError(name, path, pattern, error.reason, error.hint)
+        return FocusError(name, path, pattern, error.reason, error.hint, error.is_missing)
     reason = error.msg if isinstance(error, GramEncodeError) else str(error)
     return FocusError(name, path, pattern, reason)
 
@@ -348,6 +349,60 @@ def _expect_functions(by: str, name: object, *functions: object) -> None:
     for each in functions:
         if not callable(each):
             raise ArgumentError(f"{by}: expected a function, got {type(each).__name__}")
+
+
+class _Attribute(optics.GetattrLens):  # type: ignore[misc]  # lenses is untyped
+    """The attribute of what a lens looks at, with our error where there is none."""
+
+    def getter(self, state: Any) -> Any:
+        return self._tried(state, super().getter, state)
+
+    def setter(self, state: Any, new: Any) -> Any:
+        self.getter(state)
+        return self._tried(state, super().setter, state, new)
+
+    def _tried(self, state: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except (AttributeError, TypeError):
+            reason = f"{type(state).__name__} has no attribute {self.name!r} that can be set"
+            raise FocusError(self.name, "", state, reason) from None
+
+
+class _Item(optics.GetitemLens):  # type: ignore[misc]  # lenses is untyped
+    """The item of what a lens looks at, with our error where there is none."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(key)
+        self.name = f"[{key!r}]"
+
+    def getter(self, state: Any) -> Any:
+        try:
+            return state[self.key]
+        except (LookupError, TypeError):
+            raise FocusError(self.name, "", state, "no such item", None, True) from None
+
+    def setter(self, state: Any, new: Any) -> Any:
+        self.getter(state)
+        if not isinstance(state, tuple):
+            return super().setter(state, new)
+        items = list(state)  # `lenses` would leave a tuple as it is for an index below 0
+        items[self.key] = new
+        return tuple(items)
+
+
+def _exact(optic: Any) -> Any:
+    """An optic of ``lenses`` as one to be composed with ours.
+
+    There an attribute is a traversal, because it may hold a lens that is looked through. None of
+    ours does, so it is the lens that it seems to be.
+    """
+    if isinstance(optic, optics.ComposedLens):
+        return optics.ComposedLens([*map(_exact, optic.lenses)])
+    kind = type(optic)
+    if kind is optics.GetZoomAttrTraversal or kind is optics.GetattrLens:
+        return _Attribute(optic.name)
+    return _Item(optic.key) if kind is optics.GetitemLens else optic
 
 
 # --- what `lenses` composes, with our types and names

@@ -155,7 +155,8 @@ def parts_of_text(text: str, shapes: Iterable[Pattern] = ()) -> Parts:
         patterns = parse(text).patterns
     except GramDecodeError as error:
         raise SignatureError([_not_gram(error)]) from None
-    tools = [pattern for pattern in patterns if is_tool(pattern)]
+    # without name and elements it is the type of a result, called `Tool`
+    tools = [each for each in patterns if is_tool(each) and (each.value.identity or each.elements)]
     if len(tools) == 1:
         others = (pattern for pattern in patterns if pattern is not tools[0])
         return parts_of_pattern(tools[0], (*others, *shapes))

@@ -118,4 +118,7 @@ def let_time_pass(store: RunStore) -> None:
     store.database.execute(
         "UPDATE gram_runs SET leased_until = 0 WHERE status = 'running' RETURNING id"
     )
-    store.database.execute("DELETE FROM procrastinate_jobs RETURNING id")
+    store.database.execute(
+        "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'"
+    )
+    store.database.execute("UPDATE gram_workers SET seen = 0")

@@ -92,6 +92,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "parse": ("(a)", "file"),
     "parse_type_signature": (SIGNATURE,),
     "program_patterns": (PROGRAM,),
+    "preview": (lenses_ext.agent_model, AGENT),
     "program_checks": (Reading((AGENT,)),),
     "program_scopes": (AGENT,),
     "put": (lenses_ext.agent_name, "b", AGENT),

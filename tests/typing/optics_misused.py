@@ -43,14 +43,14 @@ Patterns = tuple[Pattern, ...]
 
 def a_getter_is_set(tool: Pattern) -> None:
     tool_spec_schema.set({})(tool)  # E: has no attribute "set"
-    put(tool_spec_schema, {}, tool)  # E: incompatible type "Getter[Pattern, dict[str, Any]]"
-    over(tool_spec_schema, dict, tool)  # E: incompatible type "Getter[Pattern, dict[str, Any]]"
+    put(tool_spec_schema, {}, tool)  # E: No overload variant of "put"
+    over(tool_spec_schema, dict, tool)  # E: No overload variant of "over"
 
 
 def a_traversal_is_viewed(agent: Pattern) -> None:
-    view(each_agent_tool, agent)  # E: incompatible type "Traversal[Pattern, Pattern, Pattern]"
-    view(as_agent, agent)  # E: incompatible type "Prism[Pattern, Pattern, Pattern]"
-    view(each_agent_tool & tool_spec_name, agent)  # E: type "Traversal[Pattern, str, str]"
+    view(each_agent_tool, agent)  # E: No overload variant of "view"
+    view(as_agent, agent)  # E: No overload variant of "view"
+    view(each_agent_tool & tool_spec_name, agent)  # E: No overload variant of "view"
     each_agent_tool.get()  # E: has no attribute "get"
 
 
@@ -70,16 +70,16 @@ def the_value_is_of_another_type(agent: Pattern) -> None:
 
 def the_whole_is_of_another_type(agent: Pattern) -> None:
     view(agent_name, "agent")  # E: Cannot infer value of type parameter "S"
-    collect(each_agent, agent)  # E: Cannot infer value of type parameter "S"
+    collect(each_agent, "agent")  # E: Cannot infer value of type parameter "S"
     put(agent_name, "a", "agent")  # E: Cannot infer value of type parameter "S"
     "agent" & agent_name.set("a")  # E: Unsupported operand types
 
 
 def the_arguments_are_swapped(agent: Pattern, document: Document) -> None:
-    view(agent, agent_model)  # E: incompatible type "Pattern"
-    put(agent, agent_model, "A/b")  # E: incompatible type
-    collect(agent, each_agent_tool)  # E: incompatible type
-    over(str.upper, agent_name, agent)  # E: incompatible type
+    view(agent, agent_model)  # E: No overload variant of "view"
+    put(agent, agent_model, "A/b")  # E: No overload variant of "put"
+    collect(agent, each_agent_tool)  # E: No overload variant of "collect"
+    over(str.upper, agent_name, agent)  # E: No overload variant of "over"
     edit(each_instruction, document, "x")  # E: incompatible type
     add_tool(agent, len)  # E: incompatible type
 

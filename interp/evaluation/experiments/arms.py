@@ -22,7 +22,7 @@ from lenses_ext import Match, Model, ProgramLike, agent_model, same_json, view
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of
-from ...models import LanguageModel, ScriptedModel, connect_model
+from ...models import AnyModel, LanguageModel, ScriptedModel, connect_model
 from ...programs import the_agent
 from ...reprs import short_repr
 from ...running import Run, RunOptions, begin
@@ -202,7 +202,8 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
         if isinstance(model, str | Model | None):
-            connect_model(model or made.model, base_url=arm.base_url)
+            connected = connect_model(model or made.model, base_url=arm.base_url)
+            AnyModel(connected).prepare()  # or the seconds of the first run would have it in them
         elif not callable(getattr(model, "complete", None)):
             raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
         for case in cases:  # an input may not fit, as settings and options may not

@@ -25,7 +25,8 @@ AnswerMode: TypeAlias = Literal["with_tools", "after_tools", "as_tool"]
 AnswerFormat: TypeAlias = Literal["json_schema", "json_object"]
 """Whether a provider accepts a schema, or only JSON mode with the schema in the instruction."""
 
-MAX_REPLY_BYTES: Final = 20_000_000
+MAX_REPLY_BYTES: Final = 4_000_000
+"""How large a reply may be; a streamed one ten times as large, since each word is an event."""
 
 ADDRESS_RULE: Final = "must start with http:// or https:// and name a host"
 """The rule for server addresses, for error messages."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 
 import httpx2
 
+from ...models import Pace
 from .limited_lines import LONGEST_MESSAGE, TOO_LONG
 
 
@@ -35,23 +36,28 @@ async def _limit(response: httpx2.Response) -> None:
         response.stream = _Limited(response.stream, 0, "the answer is compressed, unasked")
     elif not kind.startswith("text/event-stream"):
         response.stream = _Limited(response.stream, LONGEST_MESSAGE, TOO_LONG)
+    else:
+        response.stream = _Limited(response.stream, None, "")
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """The bytes of an answer, up to a limit."""
+    """The bytes of an answer, up to a limit; None is no limit."""
 
-    def __init__(self, stream: object, most: int, why: str) -> None:
+    def __init__(self, stream: object, most: int | None, why: str) -> None:
         assert isinstance(stream, httpx2.AsyncByteStream)
         self._stream = stream
         self._left = most
         self._why = why
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        pace = Pace()
         async for piece in self._stream:
-            self._left -= len(piece)
-            if self._left < 0:
-                raise httpx2.StreamError(self._why)
+            if self._left is not None:
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise httpx2.StreamError(self._why)
             yield piece
+            await pace.keep()
 
     async def aclose(self) -> None:
         await self._stream.aclose()

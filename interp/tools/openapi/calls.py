@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from functools import partial
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from contextlib import aclosing
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -20,7 +19,7 @@ from gram import counted, visible
 
 from ...errors import ToolError
 from ...json_text import Json
-from ...models import async_client_of, async_transport
+from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
 from .answers import Body, text_of, value_of
 from .bodies import MULTIPART, content_of, parts_of
@@ -71,15 +70,18 @@ class Caller:
         try:
             async with (
                 asyncio.timeout(self.seconds),
-                async_client_of(("openapi", *origin), partial(_Client, origin[0])) as client,
+                client_of(("openapi", *origin), _new_client) as client,
             ):
                 request = self._request(client, arguments)
                 response = await client.send(request, stream=True)
                 try:
                     body = Body(response.headers.get("content-encoding", ""), self.max_bytes)
-                    async for piece in response.aiter_raw():
-                        if not body.take(piece):
-                            break
+                    pace = Pace()
+                    async with aclosing(response.aiter_raw()) as pieces:
+                        async for piece in pieces:
+                            if not body.take(piece):
+                                break
+                            await pace.keep()
                     body.end()
                 finally:
                     await response.aclose()
@@ -94,7 +96,7 @@ class Caller:
 
     # --- the request
 
-    def _request(self, client: _Client, arguments: Mapping[str, Json]) -> httpx2.Request:
+    def _request(self, client: httpx2.AsyncClient, arguments: Mapping[str, Json]) -> httpx2.Request:
         operation = self.operation
         path = _quoted(operation.path)
         query: list[tuple[str, str]] = []
@@ -173,28 +175,14 @@ class Caller:
         return f"\n  hint: it was called without a key for {' and '.join(self.missing)}"
 
 
-class _Client(httpx2.AsyncClient):
-    """A client for one server, kept as long as the event loop; it follows no redirects."""
-
-    def __init__(self, scheme: str) -> None:
-        secure = scheme == "https"
-        transport = async_transport(secure=secure)
-        verify = certificates() if secure and transport is None else False
-        super().__init__(transport=transport, verify=verify, cookies=_no_cookies())
-
-    async def close(self) -> None:
-        """Close its connections."""
-        await self.aclose()
-
-
 def _quoted(path: str) -> str:
     """The path of a document as addresses have it, with its parameters in braces."""
     return quote(path, safe="/:@!$&'()*+,;=%?{}")
 
 
-def _no_cookies() -> CookieJar:
-    """A jar that takes no cookies: one call says nothing to the next."""
-    return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+def _new_client() -> httpx2.AsyncClient:
+    """A client, kept as long as the event loop; it follows no redirects and keeps no cookies."""
+    return httpx2.AsyncClient(verify=certificates(), cookies=no_cookies())
 
 
 class _WithoutKeys(logging.Filter):

@@ -17,7 +17,6 @@ import pytest
 from gram import Pattern
 from interp import (
     ConfigurationError,
-    ModelError,
     OpenAIModel,
     arun,
     astream,
@@ -27,6 +26,8 @@ from lenses_ext import agent_tool_specs, put
 from tests.interp.four_ways import QUESTION
 from tests.interp.model_server import Answer, ModelServer, completion
 from tests.paths import ROOT
+
+pytestmark = pytest.mark.usefixtures("each_transport")
 
 
 @pytest.fixture
@@ -107,29 +108,21 @@ def test_closing_one_model_leaves_the_requests_of_others(model_server: ModelServ
     assert found == ["late"]
 
 
-def test_a_model_that_is_closed_does_not_send_its_request_again(
-    model_server: ModelServer,
-) -> None:
-    busy = Answer({"error": {"message": "busy"}}, 503, {"retry-after": "0.3"})
-    model_server.will_say(busy, "never")
+def test_a_model_that_is_closed_has_closed_its_connections(model_server: ModelServer) -> None:
+    model_server.will_say(*["Hi."] * 4)
     model = OpenAIModel(model_server.url, "key")
-    errors: list[ModelError] = []
 
-    def ask() -> None:
-        try:
-            model.complete(QUESTION)
-        except ModelError as error:
-            errors.append(error)
+    async def twice() -> None:
+        for _ in range(2):
+            await model.acomplete(QUESTION)
+            await model.aclose()
 
-    thread = threading.Thread(target=ask)
-    thread.start()
-    while not model_server.requests:
-        pass
-    model.close()
-    thread.join()
+    for _ in range(2):
+        model.complete(QUESTION)
+        model.close()
+    asyncio.run(twice())
 
-    assert len(model_server.requests) == 1
-    assert "given up" in str(errors[0])
+    assert model_server.connections == 4
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
@@ -171,16 +164,20 @@ def test_a_process_ends_without_a_word_about_its_connections(model_server: Model
         'a = loads_one(\'[a:Agent {instruction: "x", model: "OpenAI/m"}]\'); '
         "run(a, 'hi'); asyncio.run(arun(a, 'hi'))"
     )
+
+    assert _said_by_a_process(code, model_server) == (0, "", "")
+
+
+def _said_by_a_process(code: str, model_server: ModelServer) -> tuple[int, str, str]:
     done = subprocess.run(
-        [sys.executable, "-W", "error::ResourceWarning", "-c", code],
+        [sys.executable, "-W", "error", "-c", code],
         capture_output=True,
         text=True,
         cwd=ROOT,
         env={**os.environ, "OPENAI_BASE_URL": model_server.url, "OPENAI_API_KEY": "sk-test-key"},
         check=False,
     )
-
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_a_model_can_be_copied_and_pickled(model_server: ModelServer) -> None:
@@ -190,6 +187,29 @@ def test_a_model_can_be_copied_and_pickled(model_server: ModelServer) -> None:
 
     for each in (copy.copy(model), pickle.loads(pickle.dumps(model))):
         assert each.complete(QUESTION).message.content == "Hi."
+
+
+def test_a_loop_that_is_closed_without_more_leaves_no_warning(model_server: ModelServer) -> None:
+    model_server.will_say("Hi.", "Hi.")
+    code = (
+        "import asyncio, gc; from gram import loads_one; from interp import arun; "
+        'a = loads_one(\'[a:Agent {instruction: "x", model: "OpenAI/m"}]\'); '
+        "loop = asyncio.new_event_loop(); loop.run_until_complete(arun(a, 'hi')); loop.close(); "
+        "del loop; gc.collect(); asyncio.run(arun(a, 'hi')); gc.collect()"
+    )
+
+    assert _said_by_a_process(code, model_server) == (0, "", "")
+
+
+def test_a_loop_that_is_never_closed_leaves_no_warning(model_server: ModelServer) -> None:
+    model_server.will_say("Hi.")
+    code = (
+        "import asyncio; from gram import loads_one; from interp import arun; "
+        'a = loads_one(\'[a:Agent {instruction: "x", model: "OpenAI/m"}]\'); '
+        "loop = asyncio.new_event_loop(); loop.run_until_complete(arun(a, 'hi'))"
+    )
+
+    assert _said_by_a_process(code, model_server) == (0, "", "")
 
 
 def test_asking_without_blocking_needs_an_event_loop_of_asyncio() -> None:

@@ -18,9 +18,10 @@ from interp import (
     ModelError,
     OpenAIModel,
 )
-from tests.interp.four_ways import WAYS, ask
+from tests.interp.four_ways import ask
 from tests.interp.model_server import DONE, Answer, Line, ModelServer, completion, delta, serving
 
+WAYS = ["acomplete", "astream"]  # the blocking ways wait for these
 KEY = "sk-proj-0123456789abcdefghij"
 
 
@@ -49,6 +50,7 @@ def test_a_redirect_to_another_server_is_not_followed(
     assert len(model_server.requests) == 1
 
 
+@pytest.mark.usefixtures("each_transport")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_redirect_on_the_same_server_is_followed(model_server: ModelServer, way: str) -> None:
     model_server.will_say(Answer({}, 307, {"location": "/v1/chat/completions"}), "Here.")
@@ -59,24 +61,26 @@ def test_a_redirect_on_the_same_server_is_followed(model_server: ModelServer, wa
 
 
 def bombs() -> dict[str, Answer]:
-    """Replies that are too large, whole and streamed, plain and compressed, and as errors."""
+    """Replies that are too large, whole and streamed, plain and compressed."""
     large = b'{"choices": "' + b"x" * 2_000_000 + b'"}'
     packed = {"content-encoding": "gzip"}
     several = b"".join(gzip.compress(b" " * 300_000) for _ in range(7))
-    event = json.dumps(delta("x" * 100_000))
+    event = json.dumps(delta("x" * 400_000))
     return {
         "plain": Answer(raw=large),
         "gzip": Answer(raw=gzip.compress(large), headers=packed),
         "gzip in several members": Answer(raw=several, headers=packed),
         "gzip of nothing": Answer(raw=gzip.compress(b"") * 60_000, headers=packed),
         "deflate": Answer(raw=zlib.compress(large), headers={"content-encoding": "deflate"}),
-        "an error": Answer(raw=gzip.compress(large), status=400, headers=packed),
-        "an overload": Answer(raw=large, status=503),
-        "events": Answer(events=[event] * 20 + [DONE]),
-        "a line without end": Answer(events=[Line("x" * 100_000)] * 20),
+        "many values": Answer(raw=b"[" + b"[]," * 100_000 + b"1]"),
+        "events": Answer(events=[event] * 26 + [DONE]),
+        "comments": Answer(events=[Line(":" + "x" * 100_000)] * 101),
+        "a line without end": Answer(events=[Line("data: [" + "[" * 1_100_000)]),
+        "an event without end": Answer(raw=b"data: [\n" * 300_000),
     }
 
 
+@pytest.mark.usefixtures("each_transport")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("bomb", bombs())
 def test_a_reply_that_is_too_large_is_not_read(
@@ -84,13 +88,30 @@ def test_a_reply_that_is_too_large_is_not_read(
 ) -> None:
     model_server.will_say(bombs()[bomb], "never")
 
-    with pytest.raises(ModelError, match="of more than 1,000,000 bytes") as caught:
+    with pytest.raises(ModelError, match=r"of more than (1|10),000,000 bytes") as caught:
         ask(OpenAIModel(model_server.url, KEY, max_reply_bytes=1_000_000), way)
 
     assert caught.value.code == "too_large"
     assert len(model_server.requests) == 1
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_of_an_error_that_is_too_large_the_beginning_is_read(
+    model_server: ModelServer, packed: bool
+) -> None:
+    raw = b"out of order " + b"x" * 2_000_000
+    headers = {"content-encoding": "gzip"} if packed else {}
+    model_server.will_say(
+        Answer(raw=gzip.compress(raw) if packed else raw, status=418, headers=headers)
+    )
+
+    with pytest.raises(ModelError, match="answered 418: out of order xxx") as caught:
+        ask(OpenAIModel(model_server.url, KEY, max_reply_bytes=3_000_000), "acomplete")
+
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.usefixtures("each_transport")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate"])
 def test_a_compressed_reply_is_read(model_server: ModelServer, way: str, encoding: str) -> None:
@@ -111,7 +132,7 @@ def test_a_reply_that_cannot_be_decompressed_is_a_model_error(
     model_server.will_say(Answer(raw=b"not compressed", headers={"content-encoding": encoding}))
 
     with pytest.raises(ModelError, match="compressed"):
-        ask(OpenAIModel(model_server.url, KEY), "complete")
+        ask(OpenAIModel(model_server.url, KEY), "acomplete")
 
 
 def echoes(secret: str) -> dict[str, Answer]:
@@ -203,6 +224,7 @@ def test_an_address_or_a_key_that_cannot_be_used_is_shown_without_secrets(
     assert [part for part in parts_of(KEY) if part in all_that_is_said(caught.value)] == []
 
 
+@pytest.mark.usefixtures("each_transport")
 @pytest.mark.parametrize("way", WAYS)
 def test_connecting_has_a_timeout_of_its_own(way: str) -> None:
     with socket.socket() as full:  # a port whose queue of connections is full: nothing is answered
@@ -222,6 +244,7 @@ def test_connecting_has_a_timeout_of_its_own(way: str) -> None:
             each.close()
 
 
+@pytest.mark.usefixtures("each_transport")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_proxy_from_the_environment_is_used(
     model_server: ModelServer, way: str, monkeypatch: pytest.MonkeyPatch

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import subprocess
+import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -21,6 +24,7 @@ from interp import (
     hello_world_tool_library,
     run,
 )
+from tests.interp.four_ways import QUESTION
 from tests.interp.model_server import (
     Answer,
     ModelServer,
@@ -28,6 +32,7 @@ from tests.interp.model_server import (
     delta,
     tool_calls,
 )
+from tests.paths import ROOT
 
 CALL = tool_calls(("c1", "sayHello", {"personName": "Alice"}))
 
@@ -175,3 +180,35 @@ def test_a_run_that_is_cancelled_lets_go_of_its_connection(
     gc.collect()  # an open socket would warn, and warnings are errors here
     model_server.will_say("Here.")
     assert begun.finish().content == "Here."
+
+
+def test_the_organization_of_the_environment_is_told(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    model_server.will_say("Hi.")
+
+    OpenAIModel(model_server.url, "a key of its own").complete(QUESTION)
+
+    (headers,) = model_server.headers
+    assert headers["openai-organization"] == "org-1"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"dialect": "tool"}, {"answers": "never"}, {"answers_as": "xml"}, {"dialect": []}]
+)
+def test_a_form_that_is_not_known_is_a_configuration_error(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="is not one of '"):
+        OpenAIModel("http://127.0.0.1:9/v1", "key", **wrong)
+
+
+def test_a_model_can_be_prepared_for_its_first_request() -> None:
+    code = (
+        "import sys; from interp import OpenAIModel; m = OpenAIModel('http://x/v1', 'k'); "
+        "print('openai' in sys.modules); m.prepare(); print('openai' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+
+    assert done.stdout.split() == ["False", "True"]

@@ -255,7 +255,7 @@ def test_a_text_that_another_run_uses_is_not_pruned(store: RunStore) -> None:
     assert store.ready().execute("SELECT run, count(*) FROM gram_uses GROUP BY run") == [("b", 1)]
 
 
-def test_a_store_of_a_later_format_is_refused(store: RunStore, address: str) -> None:
+def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> None:
     made(store, "one")
     store.ready().execute("UPDATE gram_store SET format = 99")
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from interp import RunFacts, StoreError, open_store
+from interp.stores.sqlite import SqliteDatabase
 
 NOBODY = 65534
 
@@ -58,6 +63,39 @@ def test_a_store_that_somebody_writes_to_is_read_as_it_stands(path: Path) -> Non
             each.chmod(0o644)
         with without_rights(path, 0o644, 0o555), open_store(path) as store:
             assert {row.id for row in store.rows()} == {"one", "two"}
+
+
+def test_an_interrupt_at_any_line_leaves_the_file_to_all(path: Path) -> None:
+    """What is done together is kept or not, whole, and the store and others go on writing."""
+    for line in count(1):
+        passed = 0
+
+        def interrupt(frame: FrameType, event: str, _: object, line: int = line) -> Any:
+            nonlocal passed
+            if frame.f_code is not SqliteDatabase.together.__code__:
+                return None
+            passed += event == "line"
+            if passed == line:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return interrupt
+
+        with open_store(path) as store, open_store(path) as other:
+            each = len(store.entries("one"))
+            claim = store.claim("one")
+            sys.settrace(interrupt)
+            try:
+                store.append(claim, "(a)", "(b)")
+            except KeyboardInterrupt:
+                assert len(store.entries("one")) in (each, each + 2)
+            finally:
+                sys.settrace(None)
+            assert other.database.execute("UPDATE gram_runs SET owner = NULL RETURNING id")
+            assert store.database.execute("UPDATE gram_runs SET agent = ? RETURNING id", str(line))
+            assert other.row("one").facts.agent == str(line)
+        if passed < line:
+            assert line > 8
+            return
 
 
 def test_a_store_that_cannot_be_read_is_refused(path: Path) -> None:

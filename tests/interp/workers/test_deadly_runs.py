@@ -51,7 +51,6 @@ def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
         "failed",
         "its worker died 5 times at the same place: work at position (0, 0)",
     )
-    assert not store.database.execute("SELECT run FROM gram_deaths")
 
 
 def test_deaths_are_counted_once_each_and_anew_after_an_event(

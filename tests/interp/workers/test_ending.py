@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import Mock
 
@@ -15,6 +16,8 @@ import psycopg
 import pytest
 
 from interp import ConfigurationError, RunStore, StoreError, ToolLibrary, Worker, submit, tool
+from interp.concurrency import call_in_thread
+from interp.stores import PostgresDatabase
 from interp.workers import looking
 from interp.workers.database_errors import is_of_database, stays
 from interp.workers.process import until_told
@@ -48,6 +51,31 @@ def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(
     assert store.row(run).status == "stopped"
 
 
+def test_a_worker_goes_on_while_the_database_keeps_it_waiting(
+    database: str, store: RunStore
+) -> None:
+    at = datetime.now(UTC) + timedelta(seconds=2)
+    run = submit(TALKER, "Hello", store=store, model="Offline/rehearsal", at=at)
+    knows_its_queue = "SELECT 1 FROM gram_workers WHERE cardinality(queues) > 1"
+
+    async def longest_pause() -> float:
+        worker, longest = Worker(database), 0.0
+        working = asyncio.create_task(worker.awork())
+        await asyncio.to_thread(until, lambda: bool(store.database.execute(knows_its_queue)))
+        with psycopg.connect(database) as other:
+            await asyncio.to_thread(other.execute, "LOCK TABLE gram_runs")
+            ends = time.monotonic() + 4
+            while (before := time.monotonic()) < ends:
+                await asyncio.sleep(0.01)
+                longest = max(longest, time.monotonic() - before)
+        await asyncio.to_thread(until, ended(store, run))
+        worker.stop()
+        await working
+        return longest
+
+    assert asyncio.run(longest_pause()) < 1.5
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -64,17 +92,20 @@ def test_what_a_worker_cannot_be_given_is_told_before_it_works(
 
 
 def test_looks_end_when_they_are_cancelled_while_one_ends(
-    monkeypatch: pytest.MonkeyPatch,
+    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(looking, "LOOK", 0)
     began, may_end, looks = threading.Event(), threading.Event(), list[int]()
 
-    def look() -> bool:
-        looks.append(1)
-        began.set()
-        return not may_end.wait(10)
+    async def look(_: object) -> None:
+        def wait() -> None:
+            looks.append(1)
+            began.set()
+            may_end.wait(10)
 
-    beside = looking.Looks("w", Mock(), Mock(), Mock(), Mock(), ())
+        await call_in_thread(wait)
+
+    beside = looking.Looks("w", store, PostgresDatabase(database), Mock(), Mock(), ())
     monkeypatch.setattr(beside, "look", look)
 
     async def cancel_one() -> bool:
@@ -86,6 +117,7 @@ def test_looks_end_when_they_are_cancelled_while_one_ends(
         return keeping_on.done()
 
     assert asyncio.run(cancel_one())
+    beside.end()
     assert looks == [1]
 
 
@@ -170,7 +202,7 @@ def test_a_run_without_entries_does_not_keep_a_worker_from_others(
         until(ended(store, submit(TALKER, "Hello", store=store, model=offline)))
 
 
-def test_a_queued_run_that_was_removed_leaves_no_work(
+def test_a_queued_run_that_was_removed_leaves_no_job(
     database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(looking, "LOOK", 0.05)
@@ -180,7 +212,6 @@ def test_a_queued_run_that_was_removed_leaves_no_work(
     store.database.execute("DELETE FROM gram_runs WHERE id = ?", removed)
     with at_work(Worker(database)):
         until(ended(store, other))
-        until(lambda: not store.database.execute("SELECT 1 FROM gram_work"))
         until(lambda: not store.database.execute("SELECT 1 FROM procrastinate_jobs"))
 
 

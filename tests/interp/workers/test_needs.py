@@ -141,10 +141,11 @@ def test_a_built_in_tool_is_not_run_in_place_of_a_run_s_own(database: str, store
 
 
 def test_a_run_that_cannot_be_driven_is_left_to_others(database: str, store: RunStore) -> None:
-    greets = submit(GREETER, "Hello, I am Alice", store=store)
-    works = submit(WORKING, "Work for 1 s.", store=store, model="Offline/rehearsal")
-    put = "UPDATE {} SET {} = (SELECT queue FROM gram_work WHERE run = ?) WHERE {} = ? RETURNING 1"
-    store.database.execute(put.format("gram_work", "queue", "run"), greets, works)
+    offline = "Offline/rehearsal"
+    greets = submit(GREETER, "Hello, I am Alice", store=store, run_id="first")
+    works = submit(WORKING, "Work for 1 s.", store=store, model=offline, run_id="second")
+    put = "UPDATE {} SET {} = (SELECT queue FROM gram_runs WHERE id = ?) WHERE {} = ? RETURNING 1"
+    store.database.execute(put.format("gram_runs", "queue", "id"), greets, works)
     moved = put.format("procrastinate_jobs", "queue_name", "queueing_lock")
     assert store.database.execute(moved, greets, works)
     with at_work(Worker(database, hello_world_tool_library)):

@@ -18,9 +18,10 @@ from interp import (
     shared_limits,
     submit,
 )
-from interp.workers import RunQueue, postgres_of
-from interp.workers.later import LaterError
-from interp.workers.shared_limits import SharedLimits
+from interp.workers import Registry, postgres_of
+from interp.workers.limits import SharedLimits
+from interp.workers.queue import LaterError
+from interp.workers.tables import make_worker_tables
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, completion
 from tests.interp.worker_processes import TALKER, ended, until, worker
@@ -29,8 +30,10 @@ Pool = Any
 
 
 @pytest.fixture
-def queue(store: RunStore) -> RunQueue:
-    found = RunQueue(postgres_of(store))
+def workers(store: RunStore) -> Registry:
+    database = postgres_of(store)
+    make_worker_tables(database)
+    found = Registry(database)
     for name in ("one", "other"):
         found.seen(name, name, [], {})
     return found
@@ -54,7 +57,7 @@ def with_limits(
     asyncio.run(go())
 
 
-@pytest.mark.usefixtures("queue")
+@pytest.mark.usefixtures("workers")
 def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         asked = [limits.ask(["OpenAI", "OpenAI/x"]) for limits in (one, other) * 10]
@@ -69,7 +72,7 @@ def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> No
 
 
 def test_what_a_dead_worker_had_under_way_counts_no_more(
-    database: str, store: RunStore, queue: RunQueue
+    database: str, store: RunStore, workers: Registry
 ) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         assert (await one.ask(["tenant:acme"])).wait == 0
@@ -78,11 +81,11 @@ def test_what_a_dead_worker_had_under_way_counts_no_more(
         assert (await other.ask(["tenant:acme"])).wait == 0
 
     with_limits(database, use, {"tenant:acme": SharedLimit(at_once=1)})
-    queue.remove_ended()
+    workers.forget_dead()
     assert store.database.execute("SELECT worker FROM gram_requests") == [("other",)]
 
 
-@pytest.mark.usefixtures("queue")
+@pytest.mark.usefixtures("workers")
 def test_beginnings_are_spread_over_the_minute(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         began, granted = time.monotonic(), 0
@@ -97,7 +100,7 @@ def test_beginnings_are_spread_over_the_minute(database: str) -> None:
     with_limits(database, use, {"OpenAI": SharedLimit(per_minute=600)})
 
 
-@pytest.mark.usefixtures("queue")
+@pytest.mark.usefixtures("workers")
 def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         await one.hold_back("OpenAI", 30)
@@ -108,7 +111,7 @@ def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
     with_limits(database, use)
 
 
-@pytest.mark.usefixtures("queue")
+@pytest.mark.usefixtures("workers")
 @pytest.mark.parametrize("seconds", [1e12, float("inf")])
 def test_a_provider_is_left_alone_for_an_hour_at_most(database: str, seconds: float) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
@@ -119,7 +122,7 @@ def test_a_provider_is_left_alone_for_an_hour_at_most(database: str, seconds: fl
     assert LaterError("later", seconds).seconds == 3600
 
 
-@pytest.mark.usefixtures("queue")
+@pytest.mark.usefixtures("workers")
 def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunStore) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
 
@@ -144,7 +147,7 @@ def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunSto
 
 
 def test_a_request_that_never_ends_counts_for_an_hour(
-    database: str, store: RunStore, queue: RunQueue
+    database: str, store: RunStore, workers: Registry
 ) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         assert (await one.ask(["OpenAI"])).wait == 0
@@ -209,7 +212,7 @@ def test_a_provider_that_asks_for_time_is_asked_by_no_worker(
     assert len(model_server.requests) == 4
 
 
-@pytest.mark.usefixtures("queue")
+@pytest.mark.usefixtures("workers")
 def test_what_cannot_be_told_to_the_others_does_not_end_a_run(
     database: str, store: RunStore, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -221,7 +224,7 @@ def test_what_cannot_be_told_to_the_others_does_not_end_a_run(
     assert "could not tell the others to wait for OpenAI" in caplog.text
 
 
-@pytest.mark.usefixtures("queue")
+@pytest.mark.usefixtures("workers")
 def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
         await one.ask(["OpenAI", "tenant:acme"])

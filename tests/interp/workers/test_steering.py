@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from interp import (
     import_run,
     load_run,
     resume_run,
+    step,
     timeline,
     tool,
 )
@@ -139,7 +139,7 @@ def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -
 def test_a_run_at_a_limit_is_listed_as_limited_also_with_an_open_question(store: RunStore) -> None:
     run = waiting_run(store, 1)
     log, kept = StoredRun.of(store, run)
-    out_of_time = Folded.of(kept.state, TimeUp())
+    out_of_time = Folded(TimeUp(), None, step(kept.state, TimeUp()).state)
     with log.held(lambda: out_of_time.state):
         log.append(out_of_time)
 
@@ -264,7 +264,7 @@ def test_a_fork_of_a_run_at_a_limit_asks_again_about_what_was_allowed(store: Run
     run = waiting_run(store, 1)
     decide_run(store, run, True)
     log, kept = StoredRun.of(store, run)
-    out_of_time = Folded.of(kept.state, TimeUp())
+    out_of_time = Folded(TimeUp(), None, step(kept.state, TimeUp()).state)
     with log.held(lambda: out_of_time.state):
         log.append(out_of_time)
 
@@ -364,23 +364,17 @@ def test_an_import_that_fails_leaves_nothing(store: RunStore, tmp_path: Path) ->
     run, file = done_run(store), tmp_path / "a.run.gram"
     export_run(store, run, file)
     store.prune(datetime.now(UTC))
-    together = store.database.together
+    execute = store.database.execute
 
-    def failing(work: Callable[[Callable[..., object]], object]) -> object:
-        def cut(carry_out: Callable[..., object]) -> object:
-            def carry_out_some(sql: str, *values: object) -> object:
-                if values[1:2] == (2,):
-                    raise StoreError("the disk is full")
-                return carry_out(sql, *values)
+    def failing(sql: str, *values: object) -> Any:
+        if values[1:2] == (2,):
+            raise StoreError("the disk is full")
+        return execute(sql, *values)
 
-            return work(carry_out_some)
-
-        return together(cut)
-
-    store.database.together = failing  # type: ignore[method-assign, assignment]  # a disk that is full
+    store.database.execute = failing  # type: ignore[method-assign]  # a disk that is full
     with pytest.raises(StoreError, match="the disk is full"):
         import_run(store, file)
-    store.database.together = together  # type: ignore[method-assign]  # as it was
+    store.database.execute = execute  # type: ignore[method-assign]  # as it was
 
     assert list(store.rows()) == []
     assert import_run(store, file) == run

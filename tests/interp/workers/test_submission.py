@@ -54,23 +54,31 @@ def test_the_same_submission_twice_is_one_run(store: RunStore) -> None:
     assert jobs(store) == 1
 
 
-def test_a_queue_of_a_later_format_is_refused(store: RunStore) -> None:
+def test_a_queue_of_another_format_is_refused(store: RunStore) -> None:
     submit(GREETER, "Hi.", store=store)
     store.database.execute("UPDATE gram_workers_format SET format = 99")
 
-    with pytest.raises(StoreError, match=r"the queue of its workers has format 99, and .* knows 2"):
+    with pytest.raises(StoreError, match=r"the queue of its workers has format 99, and .* knows 1"):
         submit(GREETER, "Hi.", store=store)
 
 
-def test_a_queue_that_had_no_format_is_brought_up_to_date(store: RunStore) -> None:
-    first = submit(GREETER, "Hi.", store=store)
-    for table in ("gram_workers_format", "gram_deaths", "gram_looks"):
-        store.database.execute(f"DROP TABLE {table}")
+def test_a_run_is_in_the_store_with_its_job_or_not_at_all(store: RunStore) -> None:
+    submit(GREETER, "Hi.", store=store, run_id="first")
+    store.database.execute("ALTER TABLE procrastinate_jobs RENAME TO other")
+    with pytest.raises(StoreError, match='"procrastinate_jobs" does not exist'):
+        submit(GREETER, "Hi.", store=store, run_id="second")
+    store.database.execute("ALTER TABLE other RENAME TO procrastinate_jobs")
 
-    second = submit(GREETER, "Hi.", store=store)
+    assert [row.id for row in store.rows()] == ["first"]
+    assert submit(GREETER, "Hi.", store=store, run_id="second") == "second"
     assert jobs(store) == 2
-    assert {row.id for row in store.rows()} == {first, second}
-    assert store.database.execute("SELECT count(*) FROM gram_deaths") == [(0,)]
+
+
+def test_a_run_whose_job_was_lost_is_queued_by_submitting_it_again(store: RunStore) -> None:
+    for _ in range(2):
+        submit(GREETER, "Hi.", store=store, run_id="order-7")
+        assert jobs(store) == 1
+        store.database.execute("DELETE FROM procrastinate_jobs")
 
 
 @pytest.mark.parametrize(

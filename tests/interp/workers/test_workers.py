@@ -33,10 +33,9 @@ from interp.execution import Begun
 from interp.machine import Request, pending
 from interp.records import EntryWriter
 from interp.stores import StoredRun
-from interp.workers import RunQueue, postgres_of, why_queued
+from interp.workers import Registry, RunQueue, postgres_of, why_queued
 from interp.workers.driving import Driver
-from interp.workers.jobs import Again
-from interp.workers.later import LaterError
+from interp.workers.queue import LaterError
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.postgres import PostgresServer
@@ -92,7 +91,7 @@ def test_a_job_that_is_delivered_twice_is_done_once(
 ) -> None:
     model_server.will_say(*[Answer(completion({"content": "Hi."}), silence=1)] * 3)
     run = submit(TALKER, "Hello", store=store)
-    (queue,) = store.database.execute("SELECT queue FROM gram_work")[0]
+    (queue,) = store.database.execute("SELECT queue FROM gram_runs")[0]
     again = (
         "INSERT INTO procrastinate_jobs (queue_name, task_name, args) "
         "VALUES (?, 'gram.go_on', jsonb_build_object('run', ?::text)) RETURNING id"
@@ -253,16 +252,6 @@ def test_a_run_that_waits_for_approval_leaves_its_worker_and_comes_back(
     assert lines(log) == [f"begins {run}/0/0", f"ends {run}/0/0"]
 
 
-def test_a_run_whose_submission_was_cut_off_is_found(database: str, store: RunStore) -> None:
-    runs = [submit(GREETER, "Hello", store=store) for _ in range(3)]
-    delete = "DELETE FROM procrastinate_jobs WHERE queueing_lock = ? RETURNING id"
-    assert store.database.execute(delete, runs[0])
-    assert store.database.execute(delete, runs[1])
-    store.database.execute("DELETE FROM gram_work WHERE run = ? RETURNING run", runs[1])
-    with worker(database):
-        until(ended(store, *runs))
-
-
 def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
@@ -295,7 +284,6 @@ def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
     )
     for run in (unreadable, found_later):
         store.database.execute(spoil, run)
-    store.database.execute("DELETE FROM gram_work WHERE run = ? RETURNING run", found_later)
     with worker(database):
         until(ended(store, readable))
         until(lambda: {store.row(run).status for run in (unreadable, found_later)} == {"failed"})
@@ -406,34 +394,49 @@ def test_a_run_goes_on_at_once_when_it_is_decided(store: RunStore, database: str
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(run,)]
 
 
-def test_the_job_of_a_worker_that_is_silent_is_put_in_again(store: RunStore) -> None:
+def test_jobs_are_put_in_again_by_one_worker_for_all(store: RunStore) -> None:
+    workers = Registry(postgres_of(store))
+    submit(TALKER, "Hello", store=store, model=OFFLINE)
+
+    def looks(*names: str) -> list[bool]:
+        return [workers.seen(each, each, [], {})[1] for each in names]
+
+    assert looks("a", "b", "a") == [True, False, False]
+    store.database.execute("UPDATE gram_workers SET looked = looked - 2")
+    assert looks("b", "a") == [True, False]
+    store.database.execute("UPDATE gram_workers SET looked = looked + 3600")
+    assert looks("a")[0]
+
+
+def test_the_job_of_a_worker_that_is_silent_is_put_in_again(database: str, store: RunStore) -> None:
     run = submit(TALKER, "Hello", store=store, model=OFFLINE)
-    store.let_go(store.claim(run), "stopped", Usage(None, None))
-    queue = RunQueue(postgres_of(store))
-    register = "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now()) RETURNING id"
+    register = (
+        "INSERT INTO procrastinate_workers (last_heartbeat) "
+        "VALUES (now() - interval '7 seconds') RETURNING id"
+    )
     ((number,),) = store.database.execute(register)
     store.database.execute(
         "UPDATE procrastinate_jobs SET status = 'doing', worker_id = ? RETURNING id", number
     )
-    assert queue.without_jobs(begun=True) == []
-
-    silent = "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '7 seconds'"
-    store.database.execute(silent)
-
-    assert queue.without_jobs(begun=True) == [run]
-    queue.put([run])
-    assert queue.without_jobs(begun=True) == []
+    with worker(database):
+        until(ended(store, run))
+        until(lambda: not store.database.execute("SELECT 1 FROM procrastinate_jobs"))
 
 
-def test_one_worker_looks_for_all_until_some_time_has_passed(store: RunStore) -> None:
-    one, other = (RunQueue(postgres_of(store)) for _ in range(2))
+def test_a_run_has_one_job_that_is_put_forward_but_never_back(store: RunStore) -> None:
+    run = submit(TALKER, "Hello", store=store, at=datetime.now(UTC) + timedelta(hours=1))
+    queue, times = RunQueue(postgres_of(store)), list[float]()
 
-    assert [each.may_look("left", 60) for each in (one, other, one)] == [True, False, False]
-    assert one.may_look("lost", 60)
-    store.database.execute("UPDATE gram_looks SET at = at - 61")
-    assert [each.may_look("left", 60) for each in (other, one)] == [True, False]
-    store.database.execute("UPDATE gram_looks SET at = at + 3600")  # the clock was set back
-    assert one.may_look("left", 60)
+    def seconds() -> float:
+        sql = "SELECT extract(epoch FROM scheduled_at - now())::float8 FROM procrastinate_jobs"
+        ((found,),) = store.database.execute(sql)
+        return float(found)
+
+    for after in (0, 9000, 60):
+        queue.put(run, after)
+        times.append(round(seconds() / 60))
+        store.database.execute("UPDATE gram_runs SET due = 0")
+    assert times == [60, 60, 1]
 
 
 def test_a_turn_that_waits_for_another_names_it(store: RunStore) -> None:
@@ -460,10 +463,3 @@ def test_workers_go_on_when_the_database_was_away(
             run = submit(GREETER, "Hello", store=again)
             until(ended(again, run))
         assert working.stop() == 0
-
-
-def test_a_job_is_done_again_by_the_clock_of_the_database() -> None:
-    ahead = datetime(2040, 1, 1, tzinfo=UTC)
-    retry = Again(lambda: ahead)
-    decision = retry.get_retry_decision(exception=LaterError("", 8), job=Mock())
-    assert decision.retry_at == ahead + timedelta(seconds=8)

@@ -372,7 +372,7 @@ def test_only_an_agent_can_be_put_for_an_agent() -> None:
 
 
 def test_a_document_is_a_tuple_of_patterns() -> None:
-    with pytest.raises(FocusError, match="each_agent: expected a tuple of Patterns at the root of"):
+    with pytest.raises(FocusError, match="each_agent: expected a document or patterns at the root"):
         collect(each_agent, [Pattern()])
 
 
@@ -491,3 +491,11 @@ def test_a_signature_is_put_in_any_form_and_shown_in_one() -> None:
     changed = put(tool_spec_type_signature, "(name: Text) --> IO Text", tool)
 
     assert view(tool_spec_type_signature, changed) == "(name::Text)==>(::Text)"
+
+
+def test_a_type_may_be_called_tool() -> None:
+    (tool,) = loads('[t:Tool {description: "d"} | (x:Text)-->(:String)]')
+
+    for signature in ("(::Tool)", "(x::Tool)==>(::Tool)"):
+        changed = put(tool_spec_type_signature, signature, tool)
+        assert view(tool_spec_type_signature, changed) == signature

@@ -18,15 +18,22 @@ from gram import ArgumentError, Pattern, loads_one
 from lenses_ext import (
     FocusError,
     Getter,
+    Lens,
+    ManyPartsError,
     PartError,
     Settable,
     agent_model,
     agent_name,
+    agent_tool_specs,
+    as_agent,
+    as_tool,
     collect,
     each_agent,
     each_agent_tool,
     each_instruction,
     over,
+    parse,
+    preview,
     put,
     tool_spec_name,
     view,
@@ -145,6 +152,72 @@ def test_wrong_arguments_are_told_what_was_meant(call: Any, message: str) -> Non
         call()
 
     assert str(refused.value) == message
+
+
+# --- attributes, items, documents
+
+TEXT = '[a:Agent {instruction: "I", model: "A/b"} | [t:Tool {n: 0x1}] // t\n]'
+
+
+def test_an_attribute_or_item_of_a_lens_is_a_lens() -> None:
+    for optic, part, other in (
+        (agent_model.provider, "A", "C"),  # type: ignore[attr-defined]  # as `lenses` has it
+        (agent_model & raw.name, "b", "c"),
+        (agent_tool_specs[0].value.identity, "t", "u"),  # type: ignore[index]  # the same
+        (agent_tool_specs & raw[-1].value.identity, "t", "u"),
+    ):
+        assert isinstance(optic, Lens)
+        assert view(optic, AGENT) == AGENT & optic.get() == part
+        changed = put(optic, other, AGENT)
+        assert view(optic, changed) == other
+        assert put(optic, part, changed) == AGENT
+
+
+@pytest.mark.parametrize(
+    ("optic", "message"),
+    [
+        (agent_model & raw.naem, "naem: Model has no attribute 'naem'"),
+        (agent_tool_specs & raw[1], r"\[1\]: no such item"),
+    ],
+)
+def test_an_attribute_or_item_that_is_not_there_is_refused(optic: Any, message: str) -> None:
+    for use in (lambda: view(optic, AGENT), lambda: put(optic, 1, AGENT)):
+        with pytest.raises(FocusError, match=message):
+            use()
+
+
+def test_a_preview_is_the_part_or_none() -> None:
+    bare = loads_one("[a:Agent]")
+
+    assert preview(agent_model, AGENT) == view(agent_model, AGENT)
+    assert preview(agent_model, bare) is None
+    assert preview(as_tool, AGENT) is None
+    assert preview(as_agent & agent_model, AGENT) == view(agent_model, AGENT)
+    assert preview(agent_tool_specs & raw[0] & tool_spec_name, bare) is None
+    with pytest.raises(FocusError, match="expected str"):
+        preview(agent_model, loads_one("[a:Agent {model: 1}]"))
+    with pytest.raises(ManyPartsError):
+        preview(each_agent, (AGENT, AGENT))
+
+
+def test_a_document_is_taken_for_its_patterns_and_given_back_edited() -> None:
+    document = parse(TEXT)
+
+    renamed = put(each_agent & agent_name, "b", document)
+
+    assert renamed.text == TEXT.replace("[a:", "[b:")
+    assert over(each_agent & agent_name, str.upper, document).text == TEXT.replace("[a:", "[A:")
+    assert collect(each_agent & agent_name, renamed) == ("b",)
+    assert preview(each_agent & agent_name, renamed) == "b"
+
+
+def test_each_agent_looks_into_an_agent() -> None:
+    team = loads_one("[a:Agent | [b:Agent], (t:Tool)]")
+
+    assert collect(each_agent & agent_name, team) == ("a", "b")
+    assert over(each_agent & agent_name, str.upper, team) == loads_one(
+        "[A:Agent | [B:Agent], (t:Tool)]"
+    )
 
 
 # --- errors

@@ -10,16 +10,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Mapping
 from itertools import count
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import field, frozen
 
 from gram import expect
+from lenses_ext import Model
 
-from ..errors import ConfigurationError, said_by
+from ..errors import ConfigurationError, ModelError, said_by
+from ..execution import Report, World
+from ..machine import CallModel, Effect, Event
+from ..models import awith_retries, sent_once
+from ..models.providers import PROVIDERS
 from ..secrets import without_keys
+from ..stores import RunStore
+from .queue import LONGEST_WAIT, LaterError, RunQueue
+from .submission import postgres_of
 from .tables import CLOCK, LONGEST_REQUEST, SEEN
 
 if TYPE_CHECKING:
@@ -27,16 +36,20 @@ if TYPE_CHECKING:
 
 LOGGER: Final = logging.getLogger("interp.workers")
 
-TENANT: Final = "tenant:"
+_TENANT: Final = "tenant:"
 """Before the name of a tenant, in the name of its limit."""
 
-LONGEST_WAIT: Final = 3600.0
-"""Seconds that a provider is left alone at most; then it is asked whether it still wants that."""
+_WRITTEN: Final = {name.lower(): name for name in PROVIDERS}
 
 _LOOK_AGAIN: Final = 0.2  # seconds, while as many requests are under way as may be
 _PAUSE: Final = 1.0  # seconds, until it is said again that a request has ended
 _MOST: Final = 2**31 - 1
-_PATIENCE: Final = 5.0  # seconds that a reply waits until something is said
+_TO_SAY: Final = 5.0  # seconds that a reply waits until something is said
+_PATIENCE: Final = 5.0
+"""The seconds that a run waits in its worker; for longer it makes room for others."""
+
+_ATTEMPTS: Final = 3
+_TOO_MANY_REQUESTS: Final = 429
 
 
 @frozen
@@ -63,6 +76,102 @@ class SharedLimit:
                 raise ConfigurationError(f"{name} must be more than 0, found {value!r}")
             if value is not None and not value <= _MOST:  # nor is NaN
                 raise ConfigurationError(f"{name} must be at most {_MOST}, found {value!r}")
+
+
+@frozen
+class LimitNow:
+    """What holds for a provider, a model or a tenant at this moment.
+
+    Attributes:
+        limit: its limit; without one, a provider may have asked for time all the same.
+        under_way: how many requests that it counts are under way; 0 if it counts none.
+        wait: for how many seconds more its provider has asked to be left alone.
+    """
+
+    limit: SharedLimit
+    under_way: int
+    wait: float
+
+
+def limit_name(name: str) -> str:
+    """The name of a limit as it is kept: a known provider as it is written in the table.
+
+    >>> limit_name("openai/gpt-5.6-luna"), limit_name("tenant:acme")
+    ('OpenAI/gpt-5.6-luna', 'tenant:acme')
+    """
+    if name.startswith(_TENANT):
+        return name
+    provider, slash, model = name.partition("/")
+    return f"{_WRITTEN.get(provider.lower(), provider)}{slash}{model}"
+
+
+def shared_limits(store: RunStore) -> dict[str, LimitNow]:
+    """The limits that all workers of a store keep to, by their names, and how much of them is used.
+
+    Args:
+        store: a store on Postgres.
+
+    Raises:
+        ArgumentError: the store is of a wrong type.
+        ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
+        StoreError: the store cannot be read.
+    """
+    expect(store, RunStore, "store", by="shared_limits")
+    database = postgres_of(store)
+    RunQueue(database)  # makes the tables
+    found = database.execute(
+        f"SELECT name, at_once, per_minute, greatest(coalesce(not_before, 0) - {CLOCK}, 0), "
+        "(SELECT count(*) FROM gram_requests AS r JOIN gram_workers ON id = worker "
+        f"WHERE r.name = kept.name AND seen > {CLOCK} - ? AND since > {CLOCK} - ?) "
+        "FROM gram_limits AS kept FULL JOIN gram_buckets USING (name) "
+        f"WHERE kept.name IS NOT NULL OR not_before > {CLOCK} ORDER BY name",
+        SEEN,
+        LONGEST_REQUEST,
+    )
+    return {
+        name: LimitNow(SharedLimit(at_once, per_minute), under_way, wait)
+        for name, at_once, per_minute, wait, under_way in found
+    }
+
+
+def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None]) -> None:
+    """Set limits for all workers of a store; they keep to them from their next request on.
+
+    Args:
+        store: a store on Postgres.
+        limits: limits by their names, see `SharedLimit`; None removes one, and what its provider
+            has asked for. Others stay as they are.
+
+    Raises:
+        ArgumentError: an argument is of a wrong type.
+        ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
+        StoreError: the store cannot be written.
+    """
+    expect(store, RunStore, "store", by="set_shared_limits")
+    expect_limits(limits, by="set_shared_limits")
+    database = postgres_of(store)
+    RunQueue(database)  # makes the tables
+    for name, limit in limits.items():
+        if limit is None:
+            for table in ("gram_limits", "gram_buckets"):
+                database.execute(f"DELETE FROM {table} WHERE name = ?", limit_name(name))
+        else:
+            database.execute(
+                "INSERT INTO gram_limits (name, at_once, per_minute) VALUES (?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET at_once = excluded.at_once, "
+                "per_minute = excluded.per_minute",
+                limit_name(name),
+                limit.at_once,
+                limit.per_minute,
+            )
+
+
+def expect_limits(limits: Mapping[str, SharedLimit | None], *, by: str) -> None:
+    """Refuse what are no limits by their names."""
+    expect(limits, Mapping, "limits", by=by)
+    for name, limit in limits.items():
+        expect(name, str, "a name in limits", by=by)
+        expect(limit, (SharedLimit, type(None)), f"limits[{name!r}]", by=by)
 
 
 @frozen
@@ -161,7 +270,7 @@ class SharedLimits:
         While that cannot be said, it is tried again beside what goes on.
         """
         if permission.is_counted:
-            await asyncio.wait({self._remove(permission.number)}, timeout=_PATIENCE)
+            await asyncio.wait({self._remove(permission.number)}, timeout=_TO_SAY)
 
     def _remove(self, number: int) -> asyncio.Task[None]:
         """Remove a request, even if whoever waits for that is cancelled."""
@@ -195,7 +304,7 @@ class SharedLimits:
 
         Where that cannot be said to the others, it is logged, and nothing else is lost by it.
         """
-        await asyncio.wait({self._beside(self._held_back(name, seconds))}, timeout=_PATIENCE)
+        await asyncio.wait({self._beside(self._held_back(name, seconds))}, timeout=_TO_SAY)
 
     async def _held_back(self, name: str, seconds: float) -> None:
         try:
@@ -209,3 +318,57 @@ class SharedLimits:
         except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
             said = without_keys(said_by(error))
             LOGGER.warning("could not tell the others to wait for %s: %s", name, said)
+
+
+@frozen
+class LimitedWorld:
+    """A world that asks before each request to a model whether it may be sent.
+
+    A request is sent again where that can help, as without this world, and counts each time.
+
+    Attributes:
+        world: what performs the effects.
+        limits: the limits.
+        tenant: for whom the run is, or None.
+    """
+
+    world: World
+    limits: SharedLimits
+    tenant: str | None
+
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Perform an effect.
+
+        Raises:
+            LaterError: it has to wait for longer than a run stays in its worker.
+        """
+        if not isinstance(effect, CallModel):
+            return await self.world.perform(effect, report)
+        return await awith_retries(lambda: self._asked(effect, report), _ATTEMPTS)
+
+    async def _asked(self, effect: CallModel, report: Report | None) -> Event:
+        model = effect.request.model
+        permission = await self._permission(model)
+        try:
+            with sent_once():
+                return await self.world.perform(effect, report)
+        except ModelError as error:
+            if error.status == _TOO_MANY_REQUESTS and error.retriable and error.retry_after:
+                await self.limits.hold_back(limit_name(model.provider), error.retry_after)
+                if error.retry_after > _PATIENCE:
+                    raise LaterError(str(error), error.retry_after) from error
+            raise
+        finally:
+            await self.limits.ended(permission)
+
+    async def _permission(self, model: Model) -> Permission:
+        names = [limit_name(model.provider), limit_name(str(model))]
+        if self.tenant is not None:
+            names.append(_TENANT + self.tenant)
+        until = monotonic() + _PATIENCE
+        while (permission := await self.limits.ask(names)).wait > 0:
+            if monotonic() + permission.wait > until:
+                reason = f"the limits of {' or '.join(names)} are reached"
+                raise LaterError(reason, permission.wait)
+            await asyncio.sleep(permission.wait)
+        return permission
