@@ -12,7 +12,7 @@ from gram import GramError, holding, resolved, write_atomically
 
 from .output import show
 
-TURN: Final = ".run.gram"
+TURN: Final = ".turn.run.gram"
 """What the name of a session's file has more in that of its unfinished turn."""
 
 

@@ -115,8 +115,8 @@ def is_of(run: RecordedRun, session: Session) -> bool:
 
 def session_of(file: str) -> Path | None:
     """The file of the session that a run is the unfinished turn of, by the name of the run's."""
-    path = Path(file.removesuffix(TURN))
-    return path if file.endswith(TURN) and path.is_file() else None
+    is_turn = file.endswith(TURN) and Path(file).name != TURN
+    return Path(file.removesuffix(TURN)) if is_turn else None
 
 
 def expect_session_of(run: RecordedRun, session: Session, path: Path) -> None:

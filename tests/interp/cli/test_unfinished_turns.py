@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import signal
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interp import load_context, load_run
+from interp import load_context
 from tests.interp.cli.process import COMMAND, UNCOMPILED, at, gram, without_keys
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
@@ -28,7 +27,7 @@ def session(tmp_path: Path) -> str:
 def test_a_turn_that_failed_after_a_tool_ran_is_gone_on_with(
     session: str, model_server: ModelServer
 ) -> None:
-    turn = Path(f"{session}.run.gram")
+    turn = Path(f"{session}.turn.run.gram")
     model_server.will_say("one", HI, BAD, "Hello, Al.", "three")
     gram("run", HELLO, "first", "--session", session, **at(model_server))
     assert not turn.exists()
@@ -54,7 +53,7 @@ def test_a_turn_that_failed_after_a_tool_ran_is_gone_on_with(
 def test_the_next_message_says_that_a_turn_is_unfinished_and_goes_on_from_what_it_did(
     session: str, model_server: ModelServer
 ) -> None:
-    turn = f"{session}.run.gram"
+    turn = f"{session}.turn.run.gram"
     model_server.will_say(HI, BAD, "Again.")
     gram("run", HELLO, "hi", "--session", session, **at(model_server))
 
@@ -66,7 +65,7 @@ def test_the_next_message_says_that_a_turn_is_unfinished_and_goes_on_from_what_i
 
 
 def test_a_turn_is_resumed_as_often_as_it_fails(session: str, model_server: ModelServer) -> None:
-    turn = f"{session}.run.gram"
+    turn = f"{session}.turn.run.gram"
     model_server.will_say(HI, BAD, HI, BAD, "Hello, Al.")
     gram("run", HELLO, "hi", "--session", session, **at(model_server))
 
@@ -85,7 +84,7 @@ def test_a_turn_in_which_nothing_happened_leaves_nothing(
 
     assert gram("run", HELLO, "hi", "--session", session, **at(model_server)).returncode == 4
 
-    assert not Path(f"{session}.run.gram").exists()
+    assert not Path(f"{session}.turn.run.gram").exists()
     assert gram("run", HELLO, "hi", "--session", session, **at(model_server)).stdout == "Hi.\n"
 
 
@@ -116,7 +115,7 @@ def sayHello(personName: str = "world") -> str:
     assert "the last turn of this conversation is unfinished" in refused.stderr
     assert len(model_server.requests) == 1
     tools.write_text(tools.read_text().replace("os.kill(os.getpid(), 9)", "pass"))
-    words = ["resume", f"{session}.run.gram", "--tools", str(tools)]
+    words = ["resume", f"{session}.turn.run.gram", "--tools", str(tools)]
     done = gram(*words, **at(model_server))
 
     assert done.stdout == "Done.\n"
@@ -126,7 +125,7 @@ def sayHello(personName: str = "world") -> str:
 def test_a_session_that_went_on_meanwhile_is_not_overwritten(
     session: str, model_server: ModelServer
 ) -> None:
-    turn = Path(f"{session}.run.gram")
+    turn = Path(f"{session}.turn.run.gram")
     model_server.will_say(HI, BAD, "other")
     gram("run", HELLO, "hi", "--session", session, **at(model_server))
     aside = turn.with_suffix(".aside")
@@ -161,7 +160,7 @@ def test_a_session_that_cannot_be_saved_keeps_its_turn(
         check=False,
     )
 
-    turn = f"{session}.run.gram"
+    turn = f"{session}.turn.run.gram"
     assert failed.stdout.startswith("A long answer.")
     assert f"gram resume {turn} goes on" in failed.stderr
     done = gram("resume", turn)
@@ -177,7 +176,7 @@ def test_the_turn_of_a_chat_is_removed_with_each_answer_and_each_failure(
 
     gram("chat", HELLO, "--session", session, stdin="hi\nho\n", **at(model_server))
 
-    assert not Path(f"{session}.run.gram").exists()
+    assert not Path(f"{session}.turn.run.gram").exists()
     assert [each.content for each in load_context(session)][:3] == ["hi", "one", "ho"]
 
 
@@ -187,8 +186,7 @@ def test_a_second_process_is_told_while_a_turn_is_resumed(
     model_server.will_say(HI, BAD)
     gram("run", HELLO, "hi", "--session", session, **at(model_server))
     tools = tmp_path / "t.py"
-    shutil.copy(f"{session}.run.gram", tmp_path / "copy")
-    turn = f"{session}.run.gram"
+    turn = f"{session}.turn.run.gram"
     model_server.will_say(HI, "Done.")
     tools.write_text(f"""
 import subprocess, sys
@@ -208,48 +206,30 @@ def sayHello(personName: str = "world") -> str:
 
     assert done.stdout == "Done.\n"
     assert done.stderr.count("in use by another gram process") == 2
-    assert load_run(tmp_path / "copy").session == Path(session).name
 
 
-@pytest.mark.parametrize(
-    "named", ["{folder}/notes.txt", "../notes.txt", "notes.txt", ".", "x/../y"]
-)
-@pytest.mark.parametrize("name", ["hostile.gram", "other/hostile.gram", "s.gram.run.gram"])
-def test_what_a_run_file_says_names_no_file_that_is_written(
-    session: str, tmp_path: Path, model_server: ModelServer, named: str, name: str
+@pytest.mark.parametrize("name", ["other.gram", ".turn.run.gram", "t.gram.turn.run.gram"])
+def test_the_session_of_a_turn_is_beside_it_by_its_name(
+    session: str, tmp_path: Path, model_server: ModelServer, name: str
 ) -> None:
     model_server.will_say(HI, BAD, "Hello, Al.")
     gram("run", HELLO, "hi", "--session", session, **at(model_server))
-    turn = Path(f"{session}.run.gram")
-    text = turn.read_text()
-    assert 'session: "s.gram"' in text
-    entries = text.splitlines(keepends=True)
-    head = entries[0].replace('session: "s.gram"', f'session: "{named.format(folder=tmp_path)}"')
-    hostile = tmp_path / "inside" / name
-    hostile.parent.mkdir(parents=True)
-    hostile.write_text(
-        "".join([re.sub(', verify: "[^"]*"', "", each) for each in (head, *entries[1:])])
-    )
-    (tmp_path / "notes.txt").write_text("mine")
-    before = {each for each in tmp_path.rglob("*") if each != hostile}
+    turn = tmp_path / "inside" / name
+    turn.parent.mkdir()
+    shutil.copy(f"{session}.turn.run.gram", turn)
+    before = {*tmp_path.rglob("*")}
 
-    done = gram("resume", str(hostile), **at(model_server))
+    done = gram("resume", str(turn), **at(model_server))
 
-    assert (tmp_path / "notes.txt").read_text() == "mine"
-    added = {each for each in tmp_path.rglob("*") if each != hostile} - before
-    if name.endswith(".run.gram"):
-        assert done.returncode == 0
-        assert added == {hostile.parent / "s.gram"}
-    else:
-        assert done.returncode == 2
-        assert "hint: give the file its name again" in done.stderr
-        assert added == set()
+    assert done.stdout == "Hello, Al.\n"
+    added = {*tmp_path.rglob("*")} - before
+    assert added == ({turn.parent / "t.gram"} if name == "t.gram.turn.run.gram" else set())
 
 
 def test_a_turn_that_was_killed_before_its_first_entry_is_forgotten(
     session: str, model_server: ModelServer
 ) -> None:
-    turn = Path(f"{session}.run.gram")
+    turn = Path(f"{session}.turn.run.gram")
     turn.touch()
     model_server.will_say("one")
 
