@@ -55,7 +55,15 @@ def recorded(
     calls = [("1", "search", {"query": argument}), ("2", "pay", {"amount": 4}), ("3", said, {})]
     replies = [tool_calls(*calls, content=said), answer]
     library = ToolLibrary.of([search, pay])
-    run(parse(PROGRAM), said, library, model=ScriptedModel(replies), match="name", record=file)
+    run(
+        parse(PROGRAM),
+        said,
+        library,
+        model=ScriptedModel(replies),
+        match="name",
+        record=file,
+        at_once=1,
+    )
     return load_run(file)
 
 
