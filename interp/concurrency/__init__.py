@@ -4,6 +4,7 @@ from .clocks import GRACE, Clock, TookTooLongError, look_at_error, stopped, to_i
 from .loops import (
     Caller,
     OneThread,
+    SelfCancelledError,
     in_loop_of_user,
     in_waiting_thread,
     is_in_own_loop,
@@ -11,13 +12,15 @@ from .loops import (
     waited_for,
 )
 from .pools import work_on
-from .threads import call_in_thread, iterate_in_thread
+from .threads import FromOutside, call_in_thread, iterate_in_thread
 
 __all__ = [
     "GRACE",
     "Caller",
     "Clock",
+    "FromOutside",
     "OneThread",
+    "SelfCancelledError",
     "TookTooLongError",
     "call_in_thread",
     "in_loop_of_user",

@@ -19,12 +19,12 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
 from .clocks import GRACE, stopped
-from .threads import as_result_of_future, call_in_thread, when_left_behind
+from .threads import FromOutside, as_outcome, call_in_thread, when_left_behind
 
 T = TypeVar("T")
 
 _SLICE: Final = 0.2  # seconds: a Ctrl-C that comes just before a wait does not interrupt it
-_NOTICE: Final = 0.05  # seconds in which a loop answers that is not blocked
+_NOTICE: Final = 0.05  # seconds in which a loop begins what it is given, if nothing blocks it
 _PATIENCE: Final = 2.0  # seconds for what is cancelled
 _AT_EXIT: Final = 0.2  # seconds for what is under way when the process ends
 
@@ -44,11 +44,10 @@ class Caller:
                 return
             try:
                 answer.set_result(context.run(function))
-            except Exception as error:  # noqa: BLE001  # raised again where it is awaited
-                answer.set_exception(as_result_of_future(error))
             except BaseException as error:
-                answer.set_exception(error)
-                raise
+                answer.set_exception(as_outcome(error))
+                if isinstance(error, KeyboardInterrupt):
+                    raise
 
         self._given.put(answer_it)
         return await asyncio.wrap_future(answer)
@@ -123,6 +122,8 @@ def waited_for(coroutine: Coroutine[Any, Any, T], caller: Caller | None = None) 
         raise
     try:
         return begun.ended.result()
+    except FromOutside as error:
+        raise error.raised from None
     except CancelledError:
         raise asyncio.CancelledError from None
 
@@ -163,8 +164,35 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
     Below a blocking call that is the second loop; else it is the loop that runs, the user's own.
     """
     if not _ours.is_here:
+        inner = asyncio.ensure_future(_awaited(make))
+    else:
+        begun = await _of_user.begun(make)
+        inner = asyncio.ensure_future(_ended(begun))
+    try:
+        return await inner
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise SelfCancelledError from None
+
+
+class SelfCancelledError(RuntimeError):
+    """Code of the user has cancelled the task that it runs in, which nobody else has."""
+
+    def __str__(self) -> str:
+        return "it cancelled its own task"
+
+
+async def _awaited(make: Callable[[], Awaitable[T]]) -> T:
+    try:
         return await make()
-    begun = _Begun(await _of_user.answering(), _awaited(make))
+    except (KeyboardInterrupt, SystemExit) as error:
+        raise FromOutside(error) from error
+
+
+async def _ended(begun: _Begun[T]) -> T:
+    """What a coroutine gives that runs in another loop; a cancellation is handed on to it."""
     ended = asyncio.wrap_future(begun.ended)
     try:
         await asyncio.wait([ended])
@@ -174,10 +202,6 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
         if not ended.done() or ended.cancelled():
             raise
     return ended.result()
-
-
-async def _awaited(make: Callable[[], Awaitable[T]]) -> T:
-    return await make()
 
 
 _caller: ContextVar[Caller | None] = ContextVar("_caller", default=None)
@@ -197,10 +221,12 @@ class _Begun(Generic[T]):
     """A coroutine that runs in a loop of another thread, in the context of whoever begins it.
 
     Attributes:
+        began: done when it has begun.
         ended: done when the coroutine has ended, cancelled when that was by a cancellation.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> None:
+        self.began: Future[None] = Future()
         self.ended: Future[T] = Future()
         self._loop = loop
         self._task: asyncio.Task[T] | None = None
@@ -208,10 +234,17 @@ class _Begun(Generic[T]):
         loop.call_soon_threadsafe(self._begin, coroutine)
 
     def _begin(self, coroutine: Coroutine[Any, Any, T]) -> None:
-        self._task = self._loop.create_task(coroutine)
+        self._task = self._loop.create_task(self._run(coroutine))
         self._task.add_done_callback(self._end)
         if self._is_cancelled:
             self._task.cancel()
+
+    async def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        if not self.began.set_running_or_notify_cancel():  # it has begun elsewhere
+            coroutine.close()
+            raise asyncio.CancelledError
+        self.began.set_result(None)
+        return await coroutine
 
     def _end(self, task: asyncio.Task[T]) -> None:
         if _is_exiting:  # whoever waits is a daemon, and ends with the process
@@ -261,18 +294,18 @@ class _LoopThread:
                 self._thread.start()
             return self._loop
 
-    async def answering(self) -> asyncio.AbstractEventLoop:
-        """The loop, or a new one if something blocks it."""
-        loop, answered = self.running(), Future[None]()
-        loop.call_soon_threadsafe(_set, answered)
-        done, _ = await asyncio.wait([asyncio.wrap_future(answered)], timeout=_NOTICE)
-        if done:
-            return loop
-        with self._lock:
-            if self._loop is loop:
-                loop.call_soon_threadsafe(loop.stop)
-                self._loop = None
-        return self.running()
+    async def begun(self, make: Callable[[], Awaitable[T]]) -> _Begun[T]:
+        """Begin a coroutine in the loop, or in a new one if something blocks it."""
+        while True:
+            loop = self.running()
+            begun = _Begun(loop, _awaited(make))
+            await asyncio.wait([asyncio.wrap_future(begun.began)], timeout=_NOTICE)
+            if begun.began.done() or not begun.began.cancel():
+                return begun
+            with self._lock:
+                if self._loop is loop:
+                    loop.call_soon_threadsafe(loop.stop)
+                    self._loop = None
 
     def stop(self) -> None:
         """End the loop, and what goes on in it, within a moment."""
@@ -281,11 +314,6 @@ class _LoopThread:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(loop.stop)
             thread.join(_AT_EXIT)
-
-
-def _set(answered: Future[None]) -> None:
-    if not answered.done():
-        answered.set_result(None)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

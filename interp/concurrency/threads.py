@@ -37,17 +37,17 @@ async def call_in_thread(function: Callable[[], T]) -> T:
     unless it ends right then.
     """
     work = _Work(function)
-    turn = asyncio.wrap_future(_workers.turn_of(work))
     try:
+        turn = asyncio.wrap_future(_workers.turn_of(work))
         if not turn.done() and (clock := clock_within.get()):
             with clock.standing_still():
                 await turn
         else:
             await turn
-    except asyncio.CancelledError:
+        work.begin()
+    except BaseException:  # raised again, when other work has its turn
         work.leave_behind()
         raise
-    work.begin()
     outcome = asyncio.wrap_future(work.outcome)
     try:
         await asyncio.wait([outcome])
@@ -109,13 +109,26 @@ def when_left_behind(function: Callable[[], object]) -> None:
         work.when_left_behind.append(function)
 
 
-def as_result_of_future(error: BaseException) -> BaseException:
-    """An exception that a future can have; no coroutine can be left by a StopIteration."""
-    if not isinstance(error, StopIteration):
-        return error
-    told = RuntimeError("a plain function raised StopIteration")
-    told.__cause__ = error
-    return told
+class FromOutside(BaseException):  # it carries what is no error
+    """Carries Ctrl-C, or an exit, that the user's code raised, out of an event loop.
+
+    Raised as it is, it would end the loop.
+    """
+
+    def __init__(self, raised: BaseException) -> None:
+        super().__init__(raised)
+        self.raised = raised
+
+
+def as_outcome(error: BaseException) -> BaseException:
+    """What a future may have for an exception."""
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return FromOutside(error)
+    if isinstance(error, StopIteration):  # no coroutine can be left by it
+        told = RuntimeError("a plain function raised StopIteration")
+        told.__cause__ = error
+        return told
+    return error
 
 
 class _Work:
@@ -146,7 +159,7 @@ class _Work:
         try:
             result = context.run(function)
         except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
-            raised = as_result_of_future(error)
+            raised = as_outcome(error)
             return lambda: self.outcome.set_exception(raised)
         return lambda: self.outcome.set_result(result)
 

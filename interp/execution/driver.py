@@ -19,10 +19,12 @@ from attrs import evolve
 from ..concurrency import (
     GRACE,
     Clock,
+    FromOutside,
     OneThread,
     TookTooLongError,
     in_loop_of_user,
     in_waiting_thread,
+    is_in_own_loop,
     stopped,
     within,
 )
@@ -195,6 +197,8 @@ class Driver:
             finally:
                 await self._stop(_PATIENCE)
                 self._thread.end()
+            if isinstance(self._failure, FromOutside) and not is_in_own_loop():
+                raise self._failure.raised
             if self._failure:
                 raise self._failure
             yield finished(self.state)
@@ -349,7 +353,7 @@ class Driver:
             found.append(
                 await asyncio.wait_for(news.get(), None if clock.stands_still else clock.left)
             )
-        while not news.empty() and not isinstance(found[-1], asyncio.Task):
+        while not news.empty():
             found.append(news.get_nowait())
         ended = [task for task in self._running if task.done()]
         going = {effect.at for task, effect in self._running.items() if task not in ended}
@@ -392,7 +396,8 @@ class Driver:
             self.state = taken.state
         if self._spans:
             self._spans.happened(taken)
-        self._failure = self._failure or await self._watchers.tell(effect, event, taken)
+        failed = await self._watchers.tell(effect, event, taken)
+        self._failure = self._failure or failed
         return taken
 
     # --- stopping

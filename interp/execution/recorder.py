@@ -9,7 +9,7 @@ from functools import partial
 from time import monotonic
 from typing import TypeVar
 
-from ..concurrency import call_in_thread, to_its_end
+from ..concurrency import FromOutside, call_in_thread, to_its_end
 from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
 from ..machine import Ask, CallModel, CallTool, Effect, Event, State, Status
 from ..models import noticing_retries
@@ -130,7 +130,7 @@ def _told(error: BaseException) -> str:
         return "given up"
     if isinstance(error, GeneratorExit):
         return "nobody read on"
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt | FromOutside):
         return "interrupted"
     if isinstance(error, ApprovalNeeded):
         return "a call waits for approval"

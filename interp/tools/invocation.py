@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from gram import GramError, expect
 
-from ..concurrency import call_in_thread, in_loop_of_user, waited_for
+from ..concurrency import SelfCancelledError, call_in_thread, in_loop_of_user, waited_for
 from ..errors import ToolError, said_by
 from ..json_text import Json, JsonText, write_json
 from .implementation import Tool
@@ -37,12 +37,15 @@ async def acall_tool(
     Raises:
         ToolError: the tool raised, or returned what is not JSON.
     """
-    if inspect.iscoroutinefunction(tool.invoke):
-        result = await in_loop_of_user(lambda: _awaited(tool, _called(tool, args)))
-    else:
-        result = await plainly(lambda: _called(tool, args))
-        if inspect.isawaitable(result):
-            result = await in_loop_of_user(lambda: _awaited(tool, result))
+    try:
+        if inspect.iscoroutinefunction(tool.invoke):
+            result = await in_loop_of_user(lambda: _awaited(tool, _called(tool, args)))
+        else:
+            result = await plainly(lambda: _called(tool, args))
+            if inspect.isawaitable(result):
+                result = await in_loop_of_user(lambda: _awaited(tool, result))
+    except SelfCancelledError as error:
+        raise _failure(tool, asyncio.CancelledError()) from error
     return _written(tool, result)
 
 
@@ -84,24 +87,9 @@ def _called(tool: Tool, args: Mapping[str, Json]) -> Any:
 
 
 async def _awaited(tool: Tool, result: Awaitable[Any]) -> Any:
-    """What a tool gives that is a coroutine, in a task of its own.
-
-    So a tool that cancels its task does not cancel the run.
-    """
-
-    async def told() -> Any:
-        with _telling(tool):
-            return await result
-
-    task = asyncio.ensure_future(told())
-    try:
-        return await task
-    except asyncio.CancelledError as error:
-        if not is_from_outside(error):
-            raise _failure(tool, error) from error
-        if not task.done() or task.cancelled() or task.exception() is not None:
-            raise
-        return task.result()  # it had ended when the run was cancelled
+    """What a tool gives that is a coroutine."""
+    with _telling(tool):
+        return await result
 
 
 @contextmanager

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..concurrency import FromOutside
+
 
 class Terminated(SystemExit):  # it is no error
     """A signal asks this process to end; other kinds of ``SystemExit`` are of the code of users."""
@@ -40,7 +42,7 @@ def is_from_outside(error: BaseException) -> bool:
     if isinstance(error, Exception):
         return False
     if not isinstance(error, asyncio.CancelledError):
-        return isinstance(error, KeyboardInterrupt | Terminated)
+        return isinstance(error, KeyboardInterrupt | FromOutside | Terminated)
     try:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop runs here

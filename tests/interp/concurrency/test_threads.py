@@ -48,7 +48,7 @@ def test_no_more_work_at_once_than_the_bound_in_any_number_of_loops() -> None:
         with lock:
             working += 1
             most = max(most, working)
-        time.sleep(0.02)
+        time.sleep(0.3)
         with lock:
             working -= 1
 

@@ -421,7 +421,7 @@ print("done")
 
 def test_hundreds_of_event_loops_in_a_row_leave_nothing_behind() -> None:
     done = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", MANY_LOOPS],
+        [sys.executable, "-W", "error", "-c", MANY_LOOPS],
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
 

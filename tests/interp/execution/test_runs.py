@@ -170,7 +170,7 @@ def test_tools_of_a_turn_run_at_once_without_blocking() -> None:
 def test_without_a_limit_of_time_tools_run_in_the_thread_of_the_caller() -> None:
     library = working(lambda n: threading.get_ident())
 
-    response = by_run(library, [asking(1), "x"], limits=Limits(tool_seconds=None))
+    response = by_run(library, [asking(1), "x"], limits=Limits(tool_seconds=None), at_once=1)
 
     assert response.tools_used[0].result == threading.get_ident()
 
@@ -283,8 +283,8 @@ class Breaking:
 def test_a_run_goes_on_from_any_state_it_was_ever_in() -> None:
     states: list[State] = []
 
-    def watch(effect: Any, event: Any, state: State) -> None:
-        states.append(state)
+    def watch(effect: Any, event: Any, step: Any) -> None:
+        states.append(step.state)
 
     whole = begin(AGENT, "hi", DOUBLE, model=Breaking(-1), match="types", watch=watch)
     states.append(whole.state)

@@ -334,7 +334,7 @@ def test_questions_inside_each_inside_a_loop_inside_an_agent_are_answered_one_by
 
     with pytest.raises(
         ApprovalNeeded,
-        match=r'send\(to: "ann"\) for boss/rounds/worker, send\(to: "bob"\) for boss/rounds/worker$',
+        match=r'ann"\) for boss/rounds/worker, send\(to: "bob"\) for boss/rounds/worker$',
     ):
         finished(begin(DEEP, "go", does, policy=policy, record=file, **options), later=later)
     asked = []

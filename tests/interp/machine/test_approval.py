@@ -238,12 +238,13 @@ def test_questions_come_one_at_a_time_while_tools_run() -> None:
     assert len(mail.done) == 3
 
 
-def test_a_coroutine_function_approves_only_without_blocking() -> None:
+@either_driver
+def test_a_coroutine_function_approves(drive: Any) -> None:
     async def approve(ask: Ask) -> bool:
+        await asyncio.sleep(0)
         return True
 
-    with pytest.raises(ConfigurationError, match="needs arun"):
-        by_run(Mail(), REPLY, approve=approve)
+    assert drive(Mail(), [REPLY, "done"], approve=approve).content == "done"
 
 
 @either_driver

@@ -81,7 +81,7 @@ def told(state: State) -> list[str]:
 def after(reply: Message, **more: Any) -> tuple[State, tuple[Any, ...]]:
     """The step after a first reply."""
     state, _, _ = start(AGENT, "hi", **more)
-    return step(state, ModelReplied((0,), reply))
+    return step(state, ModelReplied((0,), reply))[:2]
 
 
 def test_a_run_begins_by_asking_the_model_with_what_the_pattern_says() -> None:

@@ -18,7 +18,7 @@ from interp import (
     load_run,
 )
 from interp.evaluation.testing import Recording, file_name
-from interp.execution import BeginOptions, begin
+from interp.running import BeginOptions, begin
 from tests.interp.model_server import tool_calls
 from tests.paths import EXAMPLES
 

@@ -1,0 +1,246 @@
+"""Ctrl-C lands on lines of ours: a run that is recorded can always go on, and nothing is lost.
+
+A few lines of each way are tried, the same each time; ``GRAM_EVERY_LINE=1`` tries all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from gram import loads_one
+from interp import (
+    AssistantRole,
+    Message,
+    Run,
+    ToolCall,
+    ToolLibrary,
+    begin,
+    load_run,
+    open_store,
+    resume_run,
+    tool,
+)
+from interp.records import has_nothing_begun
+from tests.paths import ROOT
+
+ROOMS = tuple(
+    str(ROOT / "interp" / room) for room in ("execution", "records", "running", "concurrency")
+)
+LINES = 60
+AGENT = loads_one(
+    """
+    [a:Agent {instruction: "Help.", model: "OpenAI/x"} |
+      [look:Tool {description: "Looks"} | (n::Integer)==>(::Any)],
+      [pay:Tool {description: "Pays"} | (n::Integer)==>(::Any)]]
+    """
+)
+
+
+class ByTurn:
+    """A model that answers by how many turns there were, so that it can be asked again."""
+
+    def complete(self, request: Any) -> Any:
+        turn = sum(bool(message.tool_calls) for message in request.messages)
+        calls = [ToolCall("1", "look", '{"n": 1}'), ToolCall("2", "pay", '{"n": 2}')]
+        return Message(AssistantRole, "", calls) if turn < 2 else "Done."
+
+
+class Interrupting:
+    """Ctrl-C at one line of ours that this thread passes."""
+
+    def __init__(self, line: int) -> None:
+        self.line, self.passed = line, 0
+
+    def __enter__(self) -> Interrupting:
+        sys.settrace(self._trace)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def _trace(self, frame: FrameType, event: str, _: object) -> Any:
+        if not frame.f_code.co_filename.startswith(ROOMS):
+            return None
+        if event == "line":
+            self.passed += 1
+            if self.passed == self.line:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self._trace
+
+
+class Trial:
+    """A run that is interrupted, and goes on.
+
+    Args:
+        record: the options that say where it is recorded.
+    """
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        self.paid: list[int] = []
+        self.seen: list[Any] = []
+        self.begun: Run | None = None
+        self._record = record
+
+    @property
+    def library(self) -> ToolLibrary:
+        @tool(name="look", description="Looks")
+        def look(n: int) -> Any:
+            return n
+
+        @tool(name="pay", description="Pays", once=True)
+        def pay(n: int) -> Any:
+            self.paid.append(n)
+            return n
+
+        return ToolLibrary.of([look, pay])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {
+            "model": ByTurn(),
+            "match": "types",
+            "approve": lambda ask: "it did" if ask.may_have_run else True,
+            "watch": lambda effect, event, step: self.seen.append(event),
+        }
+
+    def begin(self) -> Run:
+        from interp import ApprovalPolicy
+
+        self.begun = begin(
+            AGENT, "hi", self.library, **self._record, **self.options, policy=ApprovalPolicy()
+        )
+        return self.begun
+
+
+def by_run(run: Run) -> str:
+    return run.finish().content
+
+
+def by_asyncio_run(run: Run) -> str:
+    return asyncio.run(run.afinish()).content
+
+
+def by_run_until_complete(run: Run) -> str:
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(run.afinish()).content
+    finally:
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            loop.run_until_complete(asyncio.wait(tasks, timeout=2))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+WAYS: list[Callable[[Run], str]] = [by_run, by_asyncio_run, by_run_until_complete]
+
+
+def lines_to_try(count: int) -> Iterator[int]:
+    """Some of so many lines, spread over all of them; all if somebody asks for that."""
+    if os.environ.get("GRAM_EVERY_LINE"):
+        return iter(range(1, count + 1))
+    return iter(sorted(random.Random(count).sample(range(1, count + 1), min(LINES, count))))
+
+
+@pytest.mark.parametrize("from_memory", [True, False])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_goes_on_whatever_line_it_was_interrupted_at(
+    way: Callable[[Run], str], from_memory: bool, tmp_path: Path
+) -> None:
+    with Interrupting(-1) as counting:
+        way(Trial({"record": tmp_path / "whole.run.gram"}).begin())
+
+    for line in lines_to_try(counting.passed):
+        file = tmp_path / f"{line}.run.gram"
+        trial = Trial({"record": file})
+        try:
+            with Interrupting(line):
+                way(trial.begin())
+        except KeyboardInterrupt:
+            pass
+        goes_on(trial, file, from_memory, f"line {line}")
+
+
+def goes_on(trial: Trial, file: Path, from_memory: bool, told: str) -> None:
+    """Go on with a run, from memory or from its file, and look that nothing is lost or doubled."""
+    if from_memory and trial.begun is not None:
+        content = trial.begun.finish().content
+    elif file.exists() and not has_nothing_begun(file):
+        options = {key: value for key, value in trial.options.items() if key != "policy"}
+        content = resume_run(file, trial.library, **options).content
+    else:
+        content = by_run(trial.begin())
+    kept = load_run(file)
+
+    assert content == kept.content == "Done.", told
+    assert len(trial.paid) <= 2, told
+    missing = [each for each in trial.seen if each not in kept.events]
+    assert not missing, told
+    assert kept.state.events == kept.events or tuple(kept.state.events) == kept.events, told
+
+
+@pytest.mark.parametrize("way", [by_run, by_asyncio_run])
+def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(
+    way: Callable[[Run], str], tmp_path: Path
+) -> None:
+    with Interrupting(-1) as counting, open_store(tmp_path / "whole.db") as store:
+        way(Trial({"store": store}).begin())
+
+    for line in lines_to_try(counting.passed):
+        with open_store(tmp_path / f"{line}.db") as store:
+            trial = Trial({"store": store})
+            try:
+                with Interrupting(line):
+                    way(trial.begin())
+            except KeyboardInterrupt:
+                pass
+            if trial.begun is None:
+                continue
+            content = trial.begun.finish().content
+            (row,) = store.runs()
+
+            assert (content, row.status) == ("Done.", "done"), f"line {line}"
+            assert len(trial.paid) <= 2, f"line {line}"
+
+
+@pytest.mark.parametrize("from_memory", [True, False])
+def test_a_run_goes_on_when_ctrl_c_comes_at_any_moment(from_memory: bool, tmp_path: Path) -> None:
+    import signal
+
+    chosen = random.Random(1)
+    main = threading.main_thread().ident
+    assert main is not None
+    for number in range(40):
+        file = tmp_path / f"{number}.run.gram"
+        trial = Trial({"record": file})
+        wait = chosen.random() * 0.02
+        ended = threading.Event()
+
+        def interrupt(wait: float = wait, ended: threading.Event = ended) -> None:
+            time.sleep(wait)
+            if not ended.is_set():
+                signal.pthread_kill(main, signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        try:
+            by_run(trial.begin())
+            ended.set()
+            thread.join()
+        except KeyboardInterrupt:
+            thread.join()
+        goes_on(trial, file, from_memory, f"after {wait} s")
