@@ -21,7 +21,7 @@ from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped, now
 from .scheduling import startable
 from .telemetry import Telemetry
 from .watchers import Observer, Watcher
-from .world import Answer, Approver, LiveWorld, ModelChoice, OnToolError, Report, World
+from .world import Answer, Approver, LiveWorld, ModelChoice, OnToolError, Report, World, named_model
 
 __all__ = [
     "CANCELLED",
@@ -54,6 +54,7 @@ __all__ = [
     "World",
     "conversation_form",
     "finished",
+    "named_model",
     "now",
     "observations",
     "startable",

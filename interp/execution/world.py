@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, Union
 
 from attrs import frozen
 
-from gram import expect
+from gram import GramEncodeError, expect
 from lenses_ext import Match, Model
 
 from ..concurrency import call_in_thread, in_loop_of_user, in_waiting_thread
@@ -63,6 +63,20 @@ Approver: TypeAlias = Callable[[Ask], Union[Answer, Awaitable[Answer]]]
 
 OnToolError: TypeAlias = Literal["tell", "raise"]
 """What happens when a tool raises: the model is told, or the run stops."""
+
+
+def named_model(model: ModelChoice) -> Model | None:
+    """The model that a choice names, or None when it names none.
+
+    Raises:
+        ConfigurationError: it is a str that is not the name of a model.
+    """
+    if not isinstance(model, str):
+        return model if isinstance(model, Model) else None
+    try:
+        return Model.parse(model)
+    except GramEncodeError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 class World(Protocol):
@@ -129,7 +143,8 @@ class LiveWorld:
         if library is not None:
             tools = bind_agent_tools(state.agent, library, match=match)
         if model is None or isinstance(model, str | Model):
-            names = (state.model,) if state.model else models_of(state.agent)
+            named = named_model(model) or state.model
+            names = (named,) if named else models_of(state.agent)
             connected = {name: connect_model(name, base_url=base_url) for name in names}
             asked, is_of_user = one_of(connected), False
         elif base_url:

@@ -1,7 +1,7 @@
 """The short forms: functions that run an agent, the `Run` they make, and their keywords."""
 
 from .beginning import begin, first_state_of
-from .options import BeginOptions, RunOptions, named_model
+from .options import BeginOptions, RunOptions
 from .runs import Run
 from .short_forms import (
     arun,
@@ -23,7 +23,6 @@ __all__ = [
     "execute_agent",
     "execute_agent_with_library",
     "first_state_of",
-    "named_model",
     "resume_run",
     "run",
     "stream",

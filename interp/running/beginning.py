@@ -10,6 +10,7 @@ from gram import ArgumentError, Document, Pattern, expect
 from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
+from ..execution import named_model
 from ..machine import (
     ConversationContext,
     Given,
@@ -23,7 +24,7 @@ from ..machine import (
 from ..programs import the_agent
 from ..stores import context_of, new_run
 from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
-from .options import BeginOptions, RunOptions, check_options, named_model
+from .options import BeginOptions, RunOptions, check_options
 from .runs import Run, driver_of
 
 

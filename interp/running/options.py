@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
-from gram import ArgumentError, GramEncodeError, did_you_mean, expect
-from lenses_ext import Match, Model
+from gram import ArgumentError, did_you_mean, expect
+from lenses_ext import Match
 
 from ..errors import ConfigurationError
 from ..execution import (
@@ -90,20 +90,6 @@ class BeginOptions(RunOptions, total=False):
     """
 
     agent: str | None
-
-
-def named_model(model: ModelChoice) -> Model | None:
-    """The model that a choice names, or None when it names none.
-
-    Raises:
-        ConfigurationError: it is a str that is not the name of a model.
-    """
-    if not isinstance(model, str):
-        return model if isinstance(model, Model) else None
-    try:
-        return Model.parse(model)
-    except GramEncodeError as error:
-        raise ConfigurationError(str(error)) from None
 
 
 def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:

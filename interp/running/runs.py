@@ -12,12 +12,12 @@ from gram import expect
 
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
-from ..execution import Driver, LiveWorld, Observation, RunLog
+from ..execution import Driver, LiveWorld, Observation, RunLog, named_model
 from ..machine import AgentResponse, Resumed, State
 from ..records import RunFile, run_text
 from ..stores import new_run
 from ..tools import LibraryLike, Tool, ToolLibrary, library_of
-from .options import RunOptions, check_options, named_model
+from .options import RunOptions, check_options
 
 
 class Run:

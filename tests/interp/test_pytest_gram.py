@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -368,12 +367,11 @@ def test_a_recording_that_was_edited_is_used_or_refused(project: Project) -> Non
     text = file.read_text()
     other = "Bye".join(text.rsplit("Hello, Al!", 1))
     edited = {
-        other: "is not as it was recorded",
-        re.sub(r', verify: "\w+"', "", other): "assert 'Bye' == 'Hello, Al!'",
-        text.replace("Hello, Al!", "Bye"): "the result at position",
+        other: "assert 'Bye' == 'Hello, Al!'",
+        text.replace("Hello, Al!", "Bye"): "test_greets.run.gram:",
         text.replace("[1]", "[7]"): "test_greets.run.gram:",
         text[: len(text) // 2]: "test_greets.run.gram",
-        "": "no run is recorded in it",
+        "": "test_greets.run.gram",
     }
 
     for content, message in edited.items():

@@ -12,10 +12,11 @@ from gram import dumps
 from lenses_ext import Model, ProgramLike, agent_answer, agent_model, view
 
 from ...errors import AgentError, ConfigurationError
+from ...execution import named_model
 from ...json_text import Json, write_json
 from ...machine import ApprovalPolicy, Effect, Event, Limits, Step
 from ...programs import the_agent
-from ...running import RunOptions, begin, named_model
+from ...running import RunOptions, begin
 from ...tools import LibraryLike, library_of
 from .comparing import Better
 from .metrics import Metric, short_hash

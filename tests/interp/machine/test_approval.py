@@ -244,7 +244,7 @@ def test_a_coroutine_function_approves(drive: Any) -> None:
         await asyncio.sleep(0)
         return True
 
-    assert drive(Mail(), [REPLY, "done"], approve=approve).content == "done"
+    assert drive(Mail(), REPLY, "done", approve=approve).content == "done"
 
 
 @either_driver

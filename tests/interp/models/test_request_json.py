@@ -168,7 +168,7 @@ def test_a_request_is_the_same_text_in_every_process() -> None:
     code = (
         "import json; from gram import loads_one; from interp import start; "
         "from interp.models.request_json import request_body; "
-        f"_, (effect,) = start(loads_one({MANY_KEYS!r}), 'hi'); "
+        f"_, (effect,), _ = start(loads_one({MANY_KEYS!r}), 'hi'); "
         "print(json.dumps(request_body(effect.request)))"
     )
     said = {
