@@ -11,12 +11,12 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from .clocks import GRACE, stopped
 from .threads import FromOutside, as_outcome, call_in_thread, when_left_behind
@@ -99,19 +99,19 @@ class OneThread:
             self._caller.end()
 
 
-def waited_for(coroutine: Coroutine[Any, Any, T], caller: Caller | None = None) -> T:
-    """Run a coroutine in the loop of the process, and wait for it.
+def waited_for(make: Callable[[], Awaitable[T]], caller: Caller | None = None) -> T:
+    """Await what a function gives, such as a coroutine, in the loop of the process.
 
     Ctrl-C cancels the coroutine, and is raised when that has ended. So does the end of the tool
     in whose thread this is called.
 
     Args:
-        coroutine: what is run, in the context of the caller.
+        make: gives what is awaited, in the context of the caller.
         caller: what has this thread call functions; a new one by default.
     """
     caller = caller or Caller()
     token = _caller.set(caller)
-    begun = _Begun(_ours.running(), coroutine)
+    begun = _Begun(_ours.running(), make)
     _caller.reset(token)
     when_left_behind(begun.cancel)
     try:
@@ -136,14 +136,14 @@ def read_by_waiting(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
         return await anext(items, ends)
 
     try:
-        while (item := waited_for(following(), caller)) is not ends:
+        while (item := waited_for(following, caller)) is not ends:
             yield item
     finally:
         if is_in_own_loop():  # collected there: to wait would be for ever
             _closing.append(asyncio.ensure_future(_closed(items)))
             _closing[-1].add_done_callback(_closing.remove)
         else:
-            waited_for(_closed(items), caller)
+            waited_for(items.aclose, caller)
 
 
 _closing: Final[list[asyncio.Task[None]]] = []  # else they may be collected before they end
@@ -218,33 +218,32 @@ async def in_waiting_thread(function: Callable[[], T]) -> T:
 
 
 class _Begun(Generic[T]):
-    """A coroutine that runs in a loop of another thread, in the context of whoever begins it.
+    """What is awaited in a loop of another thread, in the context of whoever begins it.
 
     Attributes:
         began: done when it has begun.
         ended: done when the coroutine has ended, cancelled when that was by a cancellation.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, make: Callable[[], Awaitable[T]]) -> None:
         self.began: Future[None] = Future()
         self.ended: Future[T] = Future()
         self._loop = loop
         self._task: asyncio.Task[T] | None = None
         self._is_cancelled = False
-        loop.call_soon_threadsafe(self._begin, coroutine)
+        loop.call_soon_threadsafe(self._begin, make)
 
-    def _begin(self, coroutine: Coroutine[Any, Any, T]) -> None:
-        self._task = self._loop.create_task(self._run(coroutine))
+    def _begin(self, make: Callable[[], Awaitable[T]]) -> None:
+        self._task = self._loop.create_task(self._run(make))
         self._task.add_done_callback(self._end)
         if self._is_cancelled:
             self._task.cancel()
 
-    async def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+    async def _run(self, make: Callable[[], Awaitable[T]]) -> T:
         if not self.began.set_running_or_notify_cancel():  # it has begun elsewhere
-            coroutine.close()
             raise asyncio.CancelledError
         self.began.set_result(None)
-        return await coroutine
+        return await _awaited(make)
 
     def _end(self, task: asyncio.Task[T]) -> None:
         if _is_exiting:  # whoever waits is a daemon, and ends with the process
@@ -269,51 +268,64 @@ class _Begun(Generic[T]):
             self._loop.call_soon_threadsafe(cancel)
 
 
+class _Running(NamedTuple):
+    """An event loop and the thread that it runs in."""
+
+    loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
+
+
 class _LoopThread:
-    """An event loop in a daemon thread, which begins when it is asked for."""
+    """An event loop in a daemon thread, which begins when it is asked for.
+
+    Nothing here takes a lock: Ctrl-C may come at any line of a thread that waits for a coroutine,
+    also before a lock is let go.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._made: dict[str, _Running] = {}
 
     @property
     def is_here(self) -> bool:
         """Whether this code runs in the loop."""
-        return self._thread is threading.current_thread()
+        made = self._made.get(self._name)
+        return made is not None and made.thread is threading.current_thread()
 
     def running(self) -> asyncio.AbstractEventLoop:
         """The loop."""
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_serve, args=(self._loop,), name=self._name, daemon=True
-                )
-                self._thread.start()
-            return self._loop
+        made = self._made.get(self._name)
+        if made is None:
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=_serve, args=(loop,), name=self._name, daemon=True)
+            made = self._made.setdefault(self._name, _Running(loop, thread))
+            if made.loop is not loop:  # another thread was first
+                loop.close()
+        if made.thread.ident is None:
+            with suppress(RuntimeError):  # another thread has started it
+                made.thread.start()
+        return made.loop
 
     async def begun(self, make: Callable[[], Awaitable[T]]) -> _Begun[T]:
         """Begin a coroutine in the loop, or in a new one if something blocks it."""
         while True:
             loop = self.running()
-            begun = _Begun(loop, _awaited(make))
+            begun = _Begun(loop, make)
             await asyncio.wait([asyncio.wrap_future(begun.began)], timeout=_NOTICE)
             if begun.began.done() or not begun.began.cancel():
                 return begun
-            with self._lock:
-                if self._loop is loop:
-                    loop.call_soon_threadsafe(loop.stop)
-                    self._loop = None
+            made = self._made.get(self._name)
+            if made is not None and made.loop is loop:
+                del self._made[self._name]
+                loop.call_soon_threadsafe(loop.stop)
 
     def stop(self) -> None:
         """End the loop, and what goes on in it, within a moment."""
-        loop, thread = self._loop, self._thread
-        if loop is not None and thread is not None:
+        made = self._made.get(self._name)
+        if made is not None:
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(loop.stop)
-            thread.join(_AT_EXIT)
+                made.loop.call_soon_threadsafe(made.loop.stop)
+                made.thread.join(_AT_EXIT)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

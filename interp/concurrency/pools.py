@@ -17,7 +17,7 @@ def work_on(items: Iterable[T], work: Callable[[T], Awaitable[None]], jobs: int)
 
     An error of one, or Ctrl-C, stops those that go on, and is raised.
     """
-    waited_for(_work_on(deque(items), work, jobs))
+    waited_for(lambda: _work_on(deque(items), work, jobs))
 
 
 async def _work_on(items: deque[T], work: Callable[[T], Awaitable[None]], jobs: int) -> None:

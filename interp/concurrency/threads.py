@@ -137,6 +137,7 @@ class _Work:
     def __init__(self, function: Callable[[], Any]) -> None:
         self.is_inside_other = _inside.get() is not None
         self.turn: Future[None] = Future()
+        self.places: list[bool] = []  # the one that it takes among those that work
         self.outcome: Future[Any] = Future()
         self.when_left_behind: list[Callable[[], object]] = []
         self._function = function
@@ -175,12 +176,14 @@ _inside: ContextVar[_Work | None] = ContextVar("_inside", default=None)
 
 
 class _Workers:
-    """Who works and who waits for a turn, in the order in which they came."""
+    """Who works and who waits for a turn, in the order in which they came.
+
+    Nothing here takes a lock, for the same reason as in `loops`: each step on a list is whole.
+    """
 
     def __init__(self) -> None:
         self.idle: list[SimpleQueue[_Work]] = []
-        self._lock = threading.Lock()
-        self._working: set[_Work] = set()
+        self._free = [True] * MOST_THREADS
         self._waiting: deque[_Work] = deque()
 
     def turn_of(self, work: _Work) -> Future[None]:
@@ -188,27 +191,33 @@ class _Workers:
         if work.is_inside_other:
             work.turn.set_result(None)
         else:
-            with self._lock:
-                self._waiting.append(work)
-                self._give_turns()
+            self._waiting.append(work)
+            self._give_turns()
         return work.turn
 
     def release(self, work: _Work) -> None:
         """Count some work no longer: it has ended, or is left behind."""
-        with self._lock:
-            self._working.discard(work)
-            if work in self._waiting:
-                self._waiting.remove(work)
+        work.turn.cancel()  # if it still waits for it
+        if work.places:
+            self._free.append(work.places.pop())
             self._give_turns()
 
     def _give_turns(self) -> None:
-        while self._waiting and len(self._working) < MOST_THREADS:
-            work = self._waiting.popleft()
-            self._working.add(work)
+        while self._waiting:
+            try:
+                place = self._free.pop()
+            except IndexError:
+                return
+            try:
+                work = self._waiting.popleft()
+            except IndexError:
+                self._free.append(place)
+                continue  # more may have come meanwhile
             if work.turn.set_running_or_notify_cancel():
+                work.places.append(place)
                 work.turn.set_result(None)
             else:
-                self._working.discard(work)
+                self._free.append(place)
 
 
 _workers = _Workers()

@@ -147,7 +147,7 @@ class OpenAIModel:
 
     def complete(self, request: Request) -> Reply:
         """The reply to a request; see `acomplete`."""
-        reply: Reply = waited_for(self.acomplete(request))
+        reply: Reply = waited_for(lambda: self.acomplete(request))
         return reply
 
     def stream(self, request: Request) -> Iterator[str | Reply]:
@@ -158,10 +158,10 @@ class OpenAIModel:
             return await anext(pieces, None)
 
         try:
-            while (piece := waited_for(next_piece())) is not None:
+            while (piece := waited_for(lambda: next_piece())) is not None:
                 yield piece
         finally:
-            waited_for(pieces.aclose())
+            waited_for(lambda: pieces.aclose())
 
     # --- connections
 
@@ -178,7 +178,7 @@ class OpenAIModel:
 
     def close(self) -> None:
         """The same for the connections of `complete` and `stream`."""
-        waited_for(self.aclose())
+        waited_for(lambda: self.aclose())
 
     # --- one request
 

@@ -81,7 +81,7 @@ class Run:
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
         try:
-            return waited_for(self._driver.finish())
+            return waited_for(self._driver.finish)
         except AgentError as error:
             raise self._with_log(error).with_traceback(None) from error.__cause__
 

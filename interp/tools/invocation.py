@@ -60,10 +60,10 @@ def call_tool(tool: Tool, args: Mapping[str, Json]) -> JsonText:
     expect(args, Mapping, "args", by="invoke_tool")
 
     if inspect.iscoroutinefunction(tool.invoke):
-        return waited_for(acall_tool(tool, args))
+        return waited_for(lambda: acall_tool(tool, args))
     result = _called(tool, args)
     if inspect.isawaitable(result):
-        result = waited_for(in_loop_of_user(lambda: _awaited(tool, result)))
+        result = waited_for(lambda: in_loop_of_user(lambda: _awaited(tool, result)))
     return _written(tool, result)
 
 

@@ -30,7 +30,7 @@ async def after(seconds: float, value: int) -> int:
 
 def test_a_coroutine_is_waited_for_where_another_loop_runs() -> None:
     async def in_a_notebook() -> int:
-        return waited_for(after(0.01, 5))
+        return waited_for(lambda: after(0.01, 5))
 
     assert asyncio.run(in_a_notebook()) == 5
 
@@ -40,7 +40,7 @@ def test_what_a_coroutine_raises_is_raised() -> None:
         raise KeyError("no")
 
     with pytest.raises(KeyError, match="no"):
-        waited_for(failing())
+        waited_for(lambda: failing())
 
 
 def test_a_coroutine_has_the_context_of_whoever_waits_for_it() -> None:
@@ -50,13 +50,13 @@ def test_a_coroutine_has_the_context_of_whoever_waits_for_it() -> None:
     async def read() -> str:
         return variable.get()
 
-    assert waited_for(read()) == "mine"
+    assert waited_for(lambda: read()) == "mine"
 
 
 def test_many_threads_wait_at_once() -> None:
     found: list[int] = []
     threads = [
-        threading.Thread(target=lambda n=n: found.append(waited_for(after(0.1, n))))
+        threading.Thread(target=lambda n=n: found.append(waited_for(lambda: after(0.1, n))))
         for n in range(100)
     ]
     began = time.monotonic()
@@ -75,7 +75,7 @@ def test_plain_functions_are_called_by_the_thread_that_waits() -> None:
         other = await call_in_thread(threading.get_ident)
         return here, other, is_in_own_loop()
 
-    here, other, is_ours = waited_for(both())
+    here, other, is_ours = waited_for(lambda: both())
     assert (here == threading.get_ident(), other == here, is_ours) == (True, False, True)
     here, other, is_ours = asyncio.run(both())
     assert (here == threading.get_ident(), is_ours) == (False, False)
@@ -94,7 +94,7 @@ def test_the_coroutines_of_the_user_block_no_other_coroutine_of_a_run() -> None:
         assert time.monotonic() - began < 0.4
         return found, await late
 
-    assert waited_for(several()) == ([0, 1, 2], "late")
+    assert waited_for(lambda: several()) == ([0, 1, 2], "late")
 
 
 def test_the_coroutines_of_the_user_run_in_the_loop_that_runs_if_it_is_theirs() -> None:
@@ -157,7 +157,7 @@ async def main():
         ended.append(1)
 threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
 try:
-    waited_for(main())
+    waited_for(lambda: main())
 except KeyboardInterrupt:
     print("interrupted", ended)
 """
@@ -168,7 +168,7 @@ async def hanging():
     await asyncio.gather(call_in_thread(threading.Event().wait), in_loop_of_user(for_ever))
 async def for_ever():
     await asyncio.sleep(1000)
-threading.Thread(target=lambda: waited_for(hanging()), daemon=True).start()
+threading.Thread(target=lambda: waited_for(lambda: hanging()), daemon=True).start()
 time.sleep(0.3)
 print("over")
 """
