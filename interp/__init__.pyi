@@ -150,7 +150,6 @@ from .running.short_forms import (
     astream as astream,
     execute_agent as execute_agent,
     execute_agent_with_library as execute_agent_with_library,
-    resume_run as resume_run,
     run as run,
     stream as stream,
 )
@@ -206,6 +205,7 @@ from .workers.limits import (
     set_shared_limits as set_shared_limits,
     shared_limits as shared_limits,
 )
+from .workers.resuming import resume_run as resume_run
 from .workers.schedules import Schedule as Schedule, read_schedules as read_schedules
 from .workers.submission import submit as submit
 from .workers.transfers import export_run as export_run, import_run as import_run

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from ..tools import Terminated
+from ..terminated import Terminated
 
 INTERRUPTED = 130
 """The exit code of a command that was stopped with Ctrl-C."""

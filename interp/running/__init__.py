@@ -1,14 +1,13 @@
 """The short forms: functions that run an agent, the `Run` they make, and their keywords."""
 
 from .beginning import begin, first_state_of
-from .options import BeginOptions, RunOptions
+from .options import BeginOptions, RunOptions, check_options
 from .runs import Run
 from .short_forms import (
     arun,
     astream,
     execute_agent,
     execute_agent_with_library,
-    resume_run,
     run,
     stream,
 )
@@ -20,10 +19,10 @@ __all__ = [
     "arun",
     "astream",
     "begin",
+    "check_options",
     "execute_agent",
     "execute_agent_with_library",
     "first_state_of",
-    "resume_run",
     "run",
     "stream",
 ]

@@ -6,12 +6,11 @@ from .implementation import Tool
 from .invocation import PlainCall, acall_tool, call_tool, invoke_tool
 from .library import LibraryLike, ToolLibrary, empty_tool_library, library_of
 from .tool_context import ToolContext, current_context, providing
-from .users_code import Terminated, is_async, is_from_outside, returned_unfinished
+from .users_code import is_async, is_from_outside, returned_unfinished
 
 __all__ = [
     "LibraryLike",
     "PlainCall",
-    "Terminated",
     "Tool",
     "ToolContext",
     "ToolLibrary",

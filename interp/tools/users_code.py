@@ -8,10 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..concurrency import FromOutside
-
-
-class Terminated(SystemExit):  # it is no error
-    """A signal asks this process to end; other kinds of ``SystemExit`` are of the code of users."""
+from ..terminated import Terminated
 
 
 def is_async(function: Callable[..., Any]) -> bool:

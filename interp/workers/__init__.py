@@ -6,6 +6,7 @@ from .forking import fork_run
 from .limits import LimitNow, SharedLimit, limit_name, set_shared_limits, shared_limits
 from .queue import RunQueue, tell_workers
 from .registry import Registry, why_queued
+from .resuming import resume_run
 from .schedules import Schedule, read_schedules
 from .submission import KeptOptions, postgres_of, submit
 from .transfers import export_run, imported
@@ -29,6 +30,7 @@ __all__ = [
     "limit_name",
     "postgres_of",
     "read_schedules",
+    "resume_run",
     "set_shared_limits",
     "shared_limits",
     "submit",

@@ -71,10 +71,10 @@ INNER = "[w:Workflow | (x::String)==>(::Any), first, [in:Workflow | (third)-->(s
 @pytest.mark.parametrize(
     ("flow", "approve", "answer", "done"),
     [
-        (BRANCHES, [], '{"first":"x1","second":"x2","third":"x3"}', "first second second third"),
+        (BRANCHES, [], '{"first":"x1","second":"x2","third":"x3"}', ""),
         (EACH, [], "[1,4,9,16]", "items, work 1, work 2, work 3, work 3, work 4"),
         (LOOP, [], "x123123", "first second second third first second third"),
-        (INNER, ["--approve", "ask"], '{"first":"x1","in":"x32"}', "first third second second"),
+        (INNER, ["--approve", "ask"], '{"first":"x1","in":"x32"}', ""),
     ],
     ids=["branches", "each", "loop", "approval in a branch"],
 )
@@ -96,5 +96,8 @@ def test_a_killed_run_goes_on_where_it_was(
     assert resumed.returncode == 0, resumed.stderr
     assert answer in resumed.stdout
     told = (tmp_path / "log").read_text().split("\n")[:-1]
-    assert told == (done.split(", ") if "," in done else done.split())
+    if done:
+        assert told == (done.split(", ") if "," in done else done.split())
+    else:  # branches are worked on at once: how far the others were is not known
+        assert (set(told), told.count("second")) == ({"first", "second", "third"}, 2)
     assert gram("replay", file).stdout == resumed.stdout

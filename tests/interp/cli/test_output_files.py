@@ -39,7 +39,16 @@ def folder(tmp_path: Path) -> Path:
         ["test", "cases.jsonl", "--offline", "--junit", "a.gram"],
         ["runs", "show", "1", "--store", "runs.db", "--html", "runs.db"],
         ["run", "a.gram", "hi", "--offline", "--session", "s.gram", "--record", "s.gram"],
-        ["run", "a.gram", "hi", "--offline", "--session", "s.gram", "--record", "s.gram.run.gram"],
+        [
+            "run",
+            "a.gram",
+            "hi",
+            "--offline",
+            "--session",
+            "s.gram",
+            "--record",
+            "s.gram.turn.run.gram",
+        ],
     ],
 )
 def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:

@@ -149,7 +149,7 @@ def test_a_conversation_needs_a_store_and_is_the_context(store: RunStore) -> Non
         run(AGENT, "hi", LIBRARY, conversation="al")
     earlier = ConversationContext([Message(UserRole, "hi")])
     state, _, _ = start(AGENT, "ho", earlier)
-    with pytest.raises(ConfigurationError, match="begins with begin or run"):
+    with pytest.raises(ConfigurationError, match="is a turn of the conversation it began in"):
         resume_run(state, LIBRARY, store=store, conversation="al")
     with pytest.raises(ConfigurationError, match="the context is that of the conversation"):
         run(AGENT, "hi", LIBRARY, earlier, store=store, conversation="al")
