@@ -48,12 +48,12 @@ class Clock:
     @contextmanager
     def standing_still(self) -> Iterator[None]:
         """The time spent inside does not count, such as the time a person thinks."""
-        self._stopped_at = monotonic()
+        stopped_at = self._stopped_at = monotonic()
         try:
             yield
         finally:
             if self._end is not None:
-                self._end += monotonic() - self._stopped_at
+                self._end += monotonic() - stopped_at
             self._stopped_at = None
 
 
