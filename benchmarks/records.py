@@ -31,7 +31,7 @@ from interp import (
     tool,
 )
 from interp.execution import Folded
-from interp.records import RunFile
+from interp.history.records import RunFile
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |

@@ -25,7 +25,7 @@ from psycopg_pool import AsyncConnectionPool
 from benchmarks.records import AGENT
 from benchmarks.stores import keep_on_disk, say, timed
 from interp import RunStore, open_store, start
-from interp.stores import PostgresDatabase, StoredRun
+from interp.history.stores import PostgresDatabase, StoredRun
 from interp.workers import Registry
 from interp.workers.tables import make_worker_tables
 from tests.interp.postgres import PostgresServer, serving_postgres

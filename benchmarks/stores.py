@@ -41,7 +41,7 @@ from interp import (
     start,
 )
 from interp.execution import Begun, Folded
-from interp.stores import StoredRun
+from interp.history.stores import StoredRun
 from tests.interp.postgres import serving_postgres
 
 LIBRARY = ToolLibrary.of(add)
@@ -56,7 +56,7 @@ import gram, lenses_ext, interp
 from interp import ScriptedModel, run
 agent = gram.loads_one('[a:Agent {instruction: "Greet.", model: "A/b"}]')
 run(agent, "hello", model=ScriptedModel(["Hello."]))
-drivers = ("sqlite3", "psycopg", "procrastinate", "interp.stores", "interp.workers")
+drivers = ("sqlite3", "psycopg", "procrastinate", "interp.history.stores", "interp.workers")
 print(json.dumps([len(sys.modules), [name for name in drivers if name in sys.modules]]))
 """
 CONVERSATIONS = 1000

@@ -45,6 +45,35 @@ from .execution.observations import (
 )
 from .execution.telemetry import Telemetry as Telemetry
 from .execution.world import LiveWorld as LiveWorld, World as World
+from .history.records.conversation_files import (
+    Session as Session,
+    load_context as load_context,
+    save_context as save_context,
+    session as session,
+)
+from .history.records.conversation_pattern import (
+    context_from_pattern as context_from_pattern,
+    context_to_pattern as context_to_pattern,
+)
+from .history.records.event_pattern import (
+    event_from_pattern as event_from_pattern,
+    event_to_pattern as event_to_pattern,
+)
+from .history.records.recorded_run import RecordedRun as RecordedRun
+from .history.records.response_pattern import (
+    invocation_from_pattern as invocation_from_pattern,
+    invocation_to_pattern as invocation_to_pattern,
+    response_from_pattern as response_from_pattern,
+    response_to_pattern as response_to_pattern,
+)
+from .history.records.run_file import load_run as load_run
+from .history.replaying.entries import Entry as Entry, Timeline as Timeline
+from .history.replaying.following import follow as follow
+from .history.replaying.recorded_world import recorded as recorded
+from .history.replaying.timeline import timeline as timeline
+from .history.stores.opening import open_store as open_store
+from .history.stores.run_rows import RunFacts as RunFacts, RunRow as RunRow
+from .history.stores.run_store import RunStore as RunStore
 from .machine.approval import (
     ApprovalPolicy as ApprovalPolicy,
     ApprovalRule as ApprovalRule,
@@ -116,32 +145,6 @@ from .models.reply_reading import detect_tool_call as detect_tool_call
 from .models.request_json import request_body as request_body
 from .models.scripted import ScriptedModel as ScriptedModel
 from .programs import load as load
-from .records.conversation_files import (
-    Session as Session,
-    load_context as load_context,
-    save_context as save_context,
-    session as session,
-)
-from .records.conversation_pattern import (
-    context_from_pattern as context_from_pattern,
-    context_to_pattern as context_to_pattern,
-)
-from .records.event_pattern import (
-    event_from_pattern as event_from_pattern,
-    event_to_pattern as event_to_pattern,
-)
-from .records.recorded_run import RecordedRun as RecordedRun
-from .records.response_pattern import (
-    invocation_from_pattern as invocation_from_pattern,
-    invocation_to_pattern as invocation_to_pattern,
-    response_from_pattern as response_from_pattern,
-    response_to_pattern as response_to_pattern,
-)
-from .records.run_file import load_run as load_run
-from .replaying.entries import Entry as Entry, Timeline as Timeline
-from .replaying.following import follow as follow
-from .replaying.recorded_world import recorded as recorded
-from .replaying.timeline import timeline as timeline
 from .running.beginning import begin as begin
 from .running.options import BeginOptions as BeginOptions, RunOptions as RunOptions
 from .running.runs import Run as Run
@@ -165,9 +168,6 @@ from .specification import (
     parse_type_signature as parse_type_signature,
     type_signature_to_json_schema as type_signature_to_json_schema,
 )
-from .stores.opening import open_store as open_store
-from .stores.run_rows import RunFacts as RunFacts, RunRow as RunRow
-from .stores.run_store import RunStore as RunStore
 from .tools.agent_tools import tool_of_agent as tool_of_agent
 from .tools.binding import (
     bind_agent_tools as bind_agent_tools,

@@ -42,7 +42,7 @@ settings.load_profile("default")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What has tests that wait for long, for processes and for leases, and use little of a core.
-LONG_WAITS = ("tests/interp/workers/", "tests/interp/stores/test_crashes.py")
+LONG_WAITS = ("tests/interp/workers/", "tests/interp/history/stores/test_crashes.py")
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

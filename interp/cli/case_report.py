@@ -13,7 +13,7 @@ from gram import write_atomically
 
 from ..evaluation.cases import Case
 from ..evaluation.testing import CaseResult, junit_xml
-from ..replaying import timeline
+from ..history.replaying import timeline
 from .failures import NO
 from .json_answers import as_json_answer
 from .output import Styled, is_quiet, show, show_json, unstyled

@@ -21,9 +21,9 @@ from lenses_ext import (
 )
 
 from ..errors import ConfigurationError
+from ..history.records import save_context
 from ..models.providers import OFFLINE, known_providers
 from ..programs import tools_in
-from ..records import save_context
 from ..reprs import shortened
 from .output import tell
 from .talk import Talk

@@ -9,8 +9,8 @@ import click
 from gram import Json, counted
 
 from ..errors import StoreError
+from ..history.stores import Conversation, RunStore, open_store
 from ..machine import Message, call_text
-from ..stores import Conversation, RunStore, open_store
 from .file_options import json_option
 from .output import note, show, show_json
 from .store_option import Age, store_option

@@ -55,7 +55,7 @@ def command(
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
     drawing = drawing_of(read_document(file), agent)
     if recorded is not None:
-        from ..replaying import ShownRun  # imported late: only runs need it
+        from ..history.replaying import ShownRun  # imported late: only runs need it
 
         run = ShownRun(read_record(recorded), has_prices=False).timeline()
         drawing = with_counts(drawing, run)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gram import Pattern
 
     from ..evaluation.cases import Check
-    from ..records import RecordedRun
+    from ..history.records import RecordedRun
     from ..tools import ToolLibrary
     from .mcp_inputs import Connect
 
@@ -67,7 +67,7 @@ def read_record(name: str) -> Source:
         GramDecodeError: the file is not UTF-8.
         ValidationError: it has no whole entry.
     """
-    from ..records import source_of_run  # imported late: most commands read no runs
+    from ..history.records import source_of_run  # imported late: most commands read no runs
 
     if name != STDIN:
         return source_of_run(name)

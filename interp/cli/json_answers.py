@@ -24,7 +24,7 @@ from .output import show_json_line
 from .terminal import Terminal
 
 if TYPE_CHECKING:
-    from ..replaying import Replay
+    from ..history.replaying import Replay
 
 
 class JsonAnswers(Terminal):

@@ -8,7 +8,7 @@ import click
 
 from gram import did_you_mean
 
-from ..stores import open_store
+from ..history.stores import open_store
 from .failures import Refused
 from .file_options import json_option
 from .output import note, show, show_json

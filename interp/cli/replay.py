@@ -11,10 +11,10 @@ from gram import GramError
 
 from ..errors import ReplayError
 from ..execution import LiveWorld, World
+from ..history.records import RecordedRun, read_run
+from ..history.replaying import Replay, recorded
 from ..machine import start_again
 from ..programs import the_agent
-from ..records import RecordedRun, read_run
-from ..replaying import Replay, recorded
 from ..running import Run
 from .completing import complete_files
 from .failures import Refused

@@ -10,9 +10,9 @@ import click
 from gram import GramError
 
 from ..execution import RunLog
+from ..history.records import RecordedRun, RunFile, Session, session
+from ..history.replaying import Replay
 from ..machine import AgentResponse, Status, interrupted_context
-from ..records import RecordedRun, RunFile, Session, session
-from ..replaying import Replay
 from ..running import Run
 from .completing import complete_files
 from .inputs import hint_at_tools, library_for

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from gram import Json, counted
 
-from ..stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
+from ..history.stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
 from . import steering
 from .completing import complete_agent, complete_files
 from .each_file import each_file
@@ -22,7 +22,7 @@ from .store_option import Age, named_run, run_argument, store_option
 from .trace import expect_only_html, follow_option, lines, show_followed, write_page
 
 if TYPE_CHECKING:
-    from ..stores import RunRow
+    from ..history.stores import RunRow
 
 _MOST = 50  # runs that a list shows unless told otherwise
 
@@ -150,7 +150,7 @@ def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | 
     With --follow each step is shown as it ends, also of a run that workers drive; one that is
     queued is waited for.
     """
-    from ..replaying import ShownRun, follow
+    from ..history.replaying import ShownRun, follow
 
     if out is not None:
         expect_only_html(out, is_followed=is_followed, as_json=as_json)

@@ -9,8 +9,8 @@ import click
 
 from gram import GramError, Json
 
+from ..history.stores import StoredRun, open_store
 from ..json_text import read_json
-from ..stores import StoredRun, open_store
 from .asking import columns
 from .completing import complete_files
 from .file_options import agent_option, json_option

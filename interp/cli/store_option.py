@@ -14,7 +14,7 @@ from ..secrets import without_userinfo
 from .completing import complete_files
 
 if TYPE_CHECKING:
-    from ..stores import RunStore
+    from ..history.stores import RunStore
     from .options import TalkOptions
 
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no run is older

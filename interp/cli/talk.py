@@ -9,6 +9,8 @@ from gram import GramError, Pattern
 from lenses_ext import Model
 
 from ..errors import ValidationError
+from ..history.records import Session, session
+from ..history.stores import context_of
 from ..json_text import write_json
 from ..machine import (
     AgentResponse,
@@ -23,9 +25,7 @@ from ..machine import (
 )
 from ..models import call_in_text, connect_model
 from ..programs import models_of, the_agent, tools_in
-from ..records import Session, session
 from ..running import RunOptions, begin
-from ..stores import context_of
 from ..tools import bind_agent_tools
 from .failures import shown
 from .inputs import hint_at_tools, read_document

@@ -60,7 +60,7 @@ from .output import (
 from .spinner import Spinner
 
 if TYPE_CHECKING:
-    from ..replaying import Replay
+    from ..history.replaying import Replay
 
 _LONGEST_ARGUMENT = 500  # characters in a question; the user can ask to see the rest
 _LONGEST_RESULT = 500

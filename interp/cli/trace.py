@@ -9,10 +9,10 @@ from attrs import evolve
 
 from gram import counted
 
+from ..history.replaying import Entry, ShownRun, Timeline, follow, round_name
 from ..json_text import read_json, write_json
 from ..machine import Usage, call_text
 from ..models import shown_price
-from ..replaying import Entry, ShownRun, Timeline, follow, round_name
 from ..reprs import shortened
 from ..visible_text import visible_text
 from .completing import complete_files

@@ -12,8 +12,7 @@ from shlex import quote
 from gram import GramError
 
 from ..errors import RunTakenError, ValidationError
-from ..machine import State, Status, interrupted_context
-from ..records import (
+from ..history.records import (
     RecordedRun,
     RunFile,
     Session,
@@ -21,6 +20,7 @@ from ..records import (
     is_recorded,
     load_run,
 )
+from ..machine import State, Status, interrupted_context
 from .options import RunningOptions
 from .output import tell
 from .output_files import TURN

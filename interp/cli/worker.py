@@ -17,7 +17,7 @@ from .process import leave_at_termination
 from .store_option import store_option
 
 if TYPE_CHECKING:
-    from ..stores import RunRow
+    from ..history.stores import RunRow
     from ..workers import SharedLimit
 
 

@@ -11,6 +11,7 @@ from lenses_ext import ProgramLike
 
 from ..errors import ConfigurationError
 from ..execution import named_model
+from ..history.stores import context_of, new_run
 from ..machine import (
     ConversationContext,
     Given,
@@ -22,7 +23,6 @@ from ..machine import (
     start,
 )
 from ..programs import the_agent
-from ..stores import context_of, new_run
 from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
 from .options import BeginOptions, RunOptions, check_options
 from .runs import Run, driver_of

@@ -20,11 +20,11 @@ from ..execution import (
     Watcher,
     World,
 )
+from ..history.records import PathLike
 from ..machine import ApprovalPolicy, Limits
-from ..records import PathLike
 
 if TYPE_CHECKING:
-    from ..stores import StoreLike
+    from ..history.stores import StoreLike
 
 
 class RunOptions(TypedDict, total=False):
@@ -53,10 +53,10 @@ class RunOptions(TypedDict, total=False):
         at_once: how many effects may be under way at once; None is no limit. With 1, all plain
             tools of the run are called in one thread: with ``tool_seconds=None`` in the one that
             waits for the run.
-        record: a new file in which the run is recorded, see `interp.records.run_file`; what is
-            recorded can be resumed and replayed.
-        store: the store that the run is recorded in, or where it is, see `interp.stores`; what is
-            recorded can be resumed by its id, which is the State's ``run_id``.
+        record: a new file in which the run is recorded, see `interp.history.records.run_file`; what
+            is recorded can be resumed and replayed.
+        store: the store that the run is recorded in, or where it is, see `interp.history.stores`; what
+            is recorded can be resumed by its id, which is the State's ``run_id``.
         conversation: the conversation of the store that the run is a turn of: its messages are
             the context, and an answer adds to them.
         world: what performs the effects, instead of one made of the library and the options.
@@ -111,7 +111,7 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     if (telemetry := options.get("telemetry")) is not None:
         expect(telemetry, Telemetry, "telemetry", by=by)
     if (store := options.get("store")) is not None:
-        from ..stores import RunStore  # imported late: most runs are in no store
+        from ..history.stores import RunStore  # imported late: most runs are in no store
 
         expect(store, (RunStore, str, os.PathLike), "store", by=by)
     record = options.get("record")

@@ -13,9 +13,9 @@ from gram import expect
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
 from ..execution import Driver, LiveWorld, Observation, RunLog, named_model
+from ..history.records import RunFile, run_text
+from ..history.stores import new_run
 from ..machine import AgentResponse, Resumed, State
-from ..records import RunFile, run_text
-from ..stores import new_run
 from ..tools import LibraryLike, Tool, ToolLibrary, library_of
 from .options import RunOptions, check_options
 

@@ -8,8 +8,8 @@ from attrs import Factory, define
 
 from lenses_ext import Drawing, Edge, Node
 
+from ..history.replaying import Entry, Timeline
 from ..machine import Status
-from ..replaying import Entry, Timeline
 
 
 @define

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gram import Content, Markup, element, expect
 
+from ..history.records import RecordedRun
+from ..history.replaying import Timeline, timeline
 from ..machine import call_text
-from ..records import RecordedRun
-from ..replaying import Timeline, timeline
 from ..reprs import shortened
 
 _MOST_ENTRIES = 100

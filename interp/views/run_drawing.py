@@ -10,7 +10,7 @@ from attrs import evolve
 from gram import expect
 from lenses_ext import Drawing
 
-from ..replaying import Timeline
+from ..history.replaying import Timeline
 from .arrow_counts import arrow_counts
 
 

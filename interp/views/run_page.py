@@ -9,11 +9,11 @@ from attrs import frozen
 from gram import Content, Markup, counted, element, expect, highlighted
 from lenses_ext import drawing_of, to_svg
 
+from ..history.records import RecordedRun
+from ..history.replaying import Entry, Timeline, round_name, timeline
 from ..json_text import read_json
 from ..machine import Status, Usage, call_text
 from ..models import shown_price
-from ..records import RecordedRun
-from ..replaying import Entry, Timeline, round_name, timeline
 from ..reprs import shortened
 from ..visible_text import visible_text
 from .page import page

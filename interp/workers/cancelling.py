@@ -6,9 +6,9 @@ from gram import expect
 
 from ..errors import StoreError
 from ..execution import CANCELLED, Stopped
+from ..history.records import EntryWriter
+from ..history.stores import ENDED, RunStore
 from ..machine import Usage
-from ..records import EntryWriter
-from ..stores import ENDED, RunStore
 from .queue import tell_workers
 
 

@@ -11,9 +11,9 @@ from gram import did_you_mean, expect
 
 from ..errors import ValidationError
 from ..execution import Folded
+from ..history.stores import RunStore, StoredRun
 from ..json_text import Json, write_json
 from ..machine import Ask, At, Decided, Event, State, ToolReturned, step
-from ..stores import RunStore, StoredRun
 from .queue import tell_workers
 
 

@@ -20,10 +20,10 @@ from ..errors import (
     said_by,
 )
 from ..execution import Driver as RunDriver, LiveWorld
+from ..history.records import RecordedRun, position_text
+from ..history.stores import RunRow, RunStatus, RunStore, StoredRun
 from ..machine import CallModel, Usage, pending, start_again
-from ..records import RecordedRun, position_text
 from ..secrets import without_keys
-from ..stores import RunRow, RunStatus, RunStore, StoredRun
 from ..tools import ToolLibrary
 from .database_errors import is_of_database
 from .limits import LimitedWorld, SharedLimits

@@ -10,10 +10,10 @@ from gram import GramError, expect
 from lenses_ext import ProgramLike
 
 from ..execution import Begun, Folded, now
+from ..history.records import EntryWriter, RecordedRun, head_of
+from ..history.stores import RunFacts, RunStore, StoredRun
 from ..machine import At, Decided, Effect, State, pending, start_again, step
 from ..programs import the_agent
-from ..records import EntryWriter, RecordedRun, head_of
-from ..stores import RunFacts, RunStore, StoredRun
 
 _Taken: TypeAlias = tuple[Folded, float | None]
 """A step, and how long it took in the other run."""

@@ -22,11 +22,11 @@ from lenses_ext import Model
 
 from ..errors import ConfigurationError, ModelError, said_by
 from ..execution import Report, World
+from ..history.stores import RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
 from ..models.providers import PROVIDERS
 from ..secrets import without_keys
-from ..stores import RunStore
 from .queue import LONGEST_WAIT, LaterError, RunQueue
 from .submission import postgres_of
 from .tables import CLOCK, LONGEST_REQUEST, SEEN

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 from ..concurrency import call_in_thread
 from ..errors import RunTakenError, StoreError, said_by
-from ..records import RecordedRun
+from ..history.records import RecordedRun
+from ..history.stores import PostgresDatabase, RunStore
 from ..secrets import without_keys
-from ..stores import PostgresDatabase, RunStore
 from .database_errors import is_of_database
 from .driving import reason_of
 from .queue import GO_ON, RunQueue

@@ -18,11 +18,11 @@ from lenses_ext import (
 )
 
 from ..errors import ConfigurationError, ToolBindingError
+from ..history.records import RecordedRun
 from ..json_text import write_json
 from ..machine import State
 from ..models import connect_model
 from ..programs import models_of, tools_to_bind
-from ..records import RecordedRun
 from ..secrets import without_keys
 from ..tools import ToolLibrary, bind_agent_tools
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ConfigurationError
-from ..stores import ENDED, PostgresDatabase, RunStore, StoreLike, opened
+from ..history.stores import ENDED, PostgresDatabase, RunStore, StoreLike, opened
 from .tables import CLOCK, SEEN, make_worker_tables
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Final
 
 from attrs import frozen
 
+from ..history.stores import PostgresDatabase, RunStore
 from ..json_text import write_json
-from ..stores import PostgresDatabase, RunStore
 from .queue import ALIVE, FIRST_TURN, LOOK_NOW, tell_some, with_workers
 from .tables import CLOCK, LOOK, SEEN
 

@@ -9,10 +9,10 @@ from gram import expect
 
 from ..errors import ConfigurationError
 from ..execution import RunLog
+from ..history.records import RunFile, read_run
+from ..history.stores import StoreLike, run_of
 from ..machine import AgentResponse, State, Status, response
-from ..records import RunFile, read_run
 from ..running import Run, RunOptions, check_options
-from ..stores import StoreLike, run_of
 from ..tools import LibraryLike, library_of
 from .queue import tell_workers
 

@@ -38,9 +38,9 @@ from gram import (
 from lenses_ext import parse
 
 from ..errors import ConfigurationError, ValidationError
+from ..history.stores import RunStore
 from ..machine import Given
 from ..secrets import without_keys
-from ..stores import RunStore
 from .database_errors import is_of_database
 from .submission import KeptOptions, submit, to_submit
 

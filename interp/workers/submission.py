@@ -11,11 +11,19 @@ from gram import expect
 from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError, RunExistsError, StoreError
+from ..history.stores import (
+    ENDED,
+    PostgresDatabase,
+    RunFacts,
+    RunStore,
+    StoredRun,
+    StoreLike,
+    open_store,
+)
 from ..machine import ApprovalPolicy, Given, Limits, State, empty_context, start_again
 from ..models import connect_model
 from ..models.providers import OFFLINE, find_provider, unknown_provider
 from ..running import BeginOptions, first_state_of
-from ..stores import ENDED, PostgresDatabase, RunFacts, RunStore, StoredRun, StoreLike, open_store
 from ..tools import empty_tool_library
 from .needs import models_asked, queue_of
 from .queue import MOST_PRIORITY, RunQueue

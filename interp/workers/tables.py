@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..stores import PostgresDatabase, make_tables
+from ..history.stores import PostgresDatabase, make_tables
 
 _FORMAT: Final = 1
 

@@ -10,8 +10,8 @@ from gram import decode, expect
 
 from ..errors import RunExistsError, ValidationError
 from ..execution import Stopped
-from ..records import Head, PathLike, read_run
-from ..stores import RunFacts, RunStore, StoredRun
+from ..history.records import Head, PathLike, read_run
+from ..history.stores import RunFacts, RunStore, StoredRun
 
 
 def export_run(store: RunStore, run: str, path: PathLike) -> None:

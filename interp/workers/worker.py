@@ -17,8 +17,8 @@ from lenses_ext import Match
 
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError, said_by
+from ..history.stores import PostgresDatabase, RunRow, open_store
 from ..secrets import without_keys
-from ..stores import PostgresDatabase, RunRow, open_store
 from ..tools import LibraryLike, expect_match, library_of
 from .database_errors import refusal, stays
 from .driving import Driver

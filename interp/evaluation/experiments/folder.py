@@ -42,8 +42,8 @@ from gram import (
 )
 
 from ...errors import ValidationError
+from ...history.records import Reader, without_empty, write_text
 from ...machine import Usage
-from ...records import Reader, without_empty, write_text
 from ..cases import Case
 from .judging import slug
 from .plan import Plan, plan_from_patterns

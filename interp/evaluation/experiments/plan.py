@@ -27,9 +27,9 @@ from gram import Pattern, Subject, TaggedString, Value, counted, dumps, fault, f
 from lenses_ext import Model, dumps as dumps_program
 
 from ...errors import ValidationError
+from ...history.records import Reader, expect_one_of, without_empty, write_text
 from ...json_text import Json, write_json
 from ...machine import Limits
-from ...records import Reader, expect_one_of, without_empty, write_text
 from ...tools import Tool
 from ..cases import Case, ExpectedCall
 from .arms import ReadyArm

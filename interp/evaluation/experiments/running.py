@@ -14,8 +14,8 @@ from gram import GramError
 from ...concurrency import work_on
 from ...errors import AgentError, said_by
 from ...execution import finished
+from ...history.records import RecordedRun, RunFile
 from ...machine import AgentResponse, State, Status, Usage
-from ...records import RecordedRun, RunFile
 from ...running import Run
 from ...tools import is_from_outside
 from ..cases import Case

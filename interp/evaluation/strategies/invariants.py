@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from gram import ArgumentError, expect, resolved
 from lenses_ext import ProgramLike
 
-from ...records import PathLike, RecordedRun, RunFile
+from ...history.records import PathLike, RecordedRun, RunFile
 from ...tools import returned_unfinished
 from .runs import Library, runs
 

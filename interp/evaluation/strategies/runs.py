@@ -14,6 +14,7 @@ from lenses_ext.strategies import json_values
 
 from ...errors import AgentError, ToolBindingError, ToolError
 from ...execution import startable
+from ...history.records import RecordedRun, RecordedStep, Replayer
 from ...json_text import write_json
 from ...machine import (
     ApprovalPolicy,
@@ -35,7 +36,6 @@ from ...machine import (
 )
 from ...models import read_reply
 from ...programs import the_agent, tools_to_bind
-from ...records import RecordedRun, RecordedStep, Replayer
 from ...tools import LibraryLike, Tool, call_tool, explain_binding, library_of
 from .arguments import results_of
 from .models import replies_to

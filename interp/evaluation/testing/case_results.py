@@ -10,8 +10,8 @@ from attrs import field, frozen
 from gram import GramError, Pattern
 
 from ...errors import said_by
+from ...history.records import RecordedRun
 from ...machine import AgentResponse
-from ...records import RecordedRun
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import ToolLibrary
 from ..cases import Case, Checks, Failure, judge

@@ -18,9 +18,9 @@ from attrs import define, field
 from gram import write_atomically
 
 from ...errors import AgentError, ConfigurationError, ReplayError
+from ...history.records import RecordedRun, load_run
+from ...history.replaying import recorded
 from ...machine import pending
-from ...records import RecordedRun, load_run
-from ...replaying import recorded
 from ...running import BeginOptions
 
 Mode: TypeAlias = Literal["once", "none", "all"]

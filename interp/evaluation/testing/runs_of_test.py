@@ -12,8 +12,8 @@ from attrs import Factory, define, frozen
 from gram import GramError, Pattern, counted
 from lenses_ext import ProgramLike
 
+from ...history.records import RecordedRun
 from ...machine import AgentResponse, ConversationContext, empty_context
-from ...records import RecordedRun
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import LibraryLike, ToolLibrary
 from .network import Network

@@ -31,7 +31,7 @@ from interp import (
     resume_run,
     tool,
 )
-from interp.records import has_nothing_begun
+from interp.history.records import has_nothing_begun
 from tests.paths import ROOT
 
 ROOMS = tuple(

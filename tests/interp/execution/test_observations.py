@@ -28,8 +28,8 @@ from interp import (
     WorkflowError,
     begin,
 )
+from interp.history.records.response_pattern import invocation_from_pattern, invocation_to_pattern
 from interp.machine.messages import AssistantRole
-from interp.records.response_pattern import invocation_from_pattern, invocation_to_pattern
 from tests.interp.machine.test_any_order import Replies, library_of, read, workflows
 
 BOSS = parse(

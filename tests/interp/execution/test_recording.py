@@ -38,7 +38,7 @@ from interp import (
     tool,
 )
 from interp.execution import Begun, Failed, Retried, Stopped
-from interp.records import RunFile
+from interp.history.records import RunFile
 from tests.interp.counting import counting
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import ROOT

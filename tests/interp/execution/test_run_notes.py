@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 from gram import ONE_LINE, loads_one, write_pattern
 from interp import ValidationError
 from interp.execution.run_notes import Begun, Failed, Note, Retried, Stopped
-from interp.records.event_pattern import event_node
-from interp.records.nodes import Node
-from interp.records.note_pattern import NOTES, note_from_pattern, note_node
+from interp.history.records.event_pattern import event_node
+from interp.history.records.nodes import Node
+from interp.history.records.note_pattern import NOTES, note_from_pattern, note_node
 from tests.interp.strategies import events, message_texts
 
 AT = st.lists(st.integers(0, 20), max_size=3).map(tuple)

@@ -1,3 +1,3 @@
-"""Stores for tests, see `tests.interp.stores.conftest`."""
+"""Stores for tests, see `tests.interp.history.stores.conftest`."""
 
-from tests.interp.stores.conftest import address as address, store as store
+from tests.interp.history.stores.conftest import address as address, store as store

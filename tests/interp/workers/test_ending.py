@@ -17,7 +17,7 @@ import pytest
 
 from interp import ConfigurationError, RunStore, StoreError, ToolLibrary, Worker, submit, tool
 from interp.concurrency import call_in_thread
-from interp.stores import PostgresDatabase
+from interp.history.stores import PostgresDatabase
 from interp.workers import looking
 from interp.workers.database_errors import is_of_database, stays
 from interp.workers.process import until_told

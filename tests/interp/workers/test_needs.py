@@ -17,7 +17,7 @@ from interp import (
     submit,
     tool,
 )
-from interp.records import RecordedRun
+from interp.history.records import RecordedRun
 from interp.workers import looking, why_queued
 from interp.workers.needs import queue_of, why_not
 from lenses_ext import Model

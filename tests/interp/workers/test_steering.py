@@ -34,8 +34,8 @@ from interp import (
     tool,
 )
 from interp.execution import Folded
+from interp.history.stores import StoredRun
 from interp.machine import TimeUp
-from interp.stores import StoredRun
 
 PROGRAM = """
 [counter:Agent {{instruction: "{instruction}", model: "A/b"}} |

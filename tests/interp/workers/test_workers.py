@@ -30,9 +30,9 @@ from interp import (
     tool,
 )
 from interp.execution import Begun
+from interp.history.records import EntryWriter
+from interp.history.stores import StoredRun
 from interp.machine import Request, pending
-from interp.records import EntryWriter
-from interp.stores import StoredRun
 from interp.workers import Registry, RunQueue, postgres_of, why_queued
 from interp.workers.driving import Driver
 from interp.workers.queue import LaterError

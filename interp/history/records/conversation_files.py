@@ -1,0 +1,127 @@
+"""Loads and saves conversations in files, atomically."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias, Union
+
+from gram import (
+    Document,
+    Fault,
+    HeldFile,
+    Span,
+    decode,
+    dumps,
+    expect,
+    fault,
+    format_text,
+    holding,
+    parse,
+    parse_file,
+)
+
+from ...errors import ValidationError
+from ...machine import ConversationContext, empty_context
+from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
+
+PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
+
+
+class Session:
+    """A conversation in a file that is locked for other sessions; `session` opens one.
+
+    Attributes:
+        context: the conversation, as loaded or last saved.
+    """
+
+    def __init__(self, file: HeldFile) -> None:
+        expect(file, HeldFile, "file", by="Session")
+        self._file = file
+        content = file.read() or b""
+        self._document = parse(decode(content, str(file.path)), str(file.path))
+        self.context = _conversation(self._document) if content.strip() else empty_context
+
+    def check_unchanged(self) -> None:
+        """Check that no other program has changed the file.
+
+        Raises:
+            OSError: another program has changed the file.
+        """
+        self._file.check_unchanged()
+
+    def save(self, context: ConversationContext) -> None:
+        """Write the conversation to the file; comments in the file are kept.
+
+        Raises:
+            OSError: the file cannot be written, or another program has changed it.
+        """
+        expect(context, ConversationContext, "context", by="save")
+        self._document = _with_conversation(self._document, context)
+        self._file.write(self._document.text)
+        self.context = context
+
+
+@contextmanager
+def session(path: PathLike) -> Iterator[Session]:
+    """Open a file to continue its conversation; a new or empty file begins a conversation.
+
+    The file is locked until the end. A new file can be read only by its owner (mode 0600).
+
+    Raises:
+        OSError: the file cannot be read or written, or another process has locked it.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not one conversation; the fault has its place.
+    """
+    expect(path, (str, os.PathLike), "path", by="session")
+    with holding(Path(path), wait=False, private=True) as file:
+        file.check_writable()
+        yield Session(file)
+
+
+def save_context(path: PathLike, context: ConversationContext) -> None:
+    """Write a conversation to a file; the old content of the file is replaced.
+
+    The replacement is atomic, so that a crash never loses the old content. A new file
+    can be read only by its owner (mode 0600).
+
+    Raises:
+        OSError: the file cannot be written.
+        ArgumentError: an argument is of the wrong type.
+    """
+    expect(path, (str, os.PathLike), "path", by="save_context")
+    expect(context, ConversationContext, "context", by="save_context")
+    with holding(Path(path), private=True) as file:
+        file.write(_with_conversation(parse(""), context).text)
+
+
+def load_context(path: PathLike) -> ConversationContext:
+    """Read the conversation of a file.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not exactly one conversation; the fault has its place.
+    """
+    expect(path, (str, os.PathLike), "path", by="load_context")
+    return _conversation(parse_file(Path(path)))
+
+
+def _with_conversation(document: Document, context: ConversationContext) -> Document:
+    """Replace the conversation of a document; if it has none, the new text is formatted."""
+    pattern = context_to_pattern(context)
+    if document.patterns:
+        return document.replace([pattern])
+    return parse(format_text(dumps(pattern)), document.filename)
+
+
+def _conversation(document: Document) -> ConversationContext:
+    if len(document.patterns) == 1:
+        return context_from_pattern(document.patterns[0])
+    message = f"expected one pattern labelled {CONVERSATION}, found {len(document.patterns)}"
+    if document.patterns:
+        raise ValidationError.of([fault("no-conversation", message, document.patterns[1])])
+    empty = Fault("no-conversation", "error", message, span=Span(0, 0), source=document.source)
+    raise ValidationError.of([empty])

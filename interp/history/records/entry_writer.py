@@ -1,0 +1,55 @@
+"""Writes the entries of a run as lines of gram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from gram import Pattern
+
+from ...execution import Folded, Note
+from ...machine import CallModel, State
+from ...tools import Tool
+from .event_pattern import event_node
+from .fingerprints import Fingerprints
+from .first_entry import head_of
+from .note_pattern import note_node
+from .replayer import Replayer
+
+
+class EntryWriter:
+    """Writes the entries of one run."""
+
+    def __init__(self) -> None:
+        self._fingerprints = Fingerprints()
+
+    def event(self, folded: Folded, seconds: float | None = None) -> str:
+        """An event, see `RunLog.append`."""
+        effect = folded.effect
+        request = self._fingerprints.of(effect.request) if isinstance(effect, CallModel) else None
+        return event_node(folded.event, seconds, request).line()
+
+    def note(self, note: Note) -> str:
+        """A note."""
+        return note_node(note).line()
+
+
+def run_text(
+    state: State, tools: Iterable[Tool | Pattern] = (), started: datetime | None = None
+) -> str:
+    """A run as gram: what it was begun with, and what has happened since, an entry to a line.
+
+    Args:
+        state: a State of the run.
+        tools: the implementations of its tools, or what a record has of them.
+        started: when it began, if that is known.
+    """
+    lines = (head_of(state, tools, started).line, *event_lines(state))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def event_lines(state: State) -> Iterator[str]:
+    """The events of a State as entries."""
+    replayer, entries = Replayer(state.beginning), EntryWriter()
+    for event in state.events:
+        yield entries.event(replayer.take(event).folded)

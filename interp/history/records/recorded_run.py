@@ -1,0 +1,229 @@
+"""A recorded run: the State that it began with, its steps and the notes between them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from itertools import takewhile
+from typing import Any, Final, TypeAlias, Union
+
+from attrs import field, frozen
+
+from gram import Pattern, Source, expect
+
+from ...errors import ReplayError
+from ...execution import Begun, Note
+from ...machine import (
+    AssistantRole,
+    At,
+    CallBegun,
+    CallModel,
+    CallTool,
+    Effect,
+    Event,
+    Happened,
+    State,
+    ToolInvocation,
+    Usage,
+    pending,
+    start_again,
+)
+from ...tools import Tool
+from .fingerprints import Fingerprints
+from .replayer import RecordedStep
+
+LIBRARY: Final = "Library"
+BUILT_IN: Final = "built_in"
+"""The property of a tool in the first entry that is one of `hello_world_tool_library`."""
+ONCE: Final = "once"
+"""The property of a tool in the first entry whose calls are not repeated by themselves."""
+
+Entry: TypeAlias = Union[RecordedStep, Note]
+
+
+def _checked_entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    expect(given, tuple, "entries", by="RecordedRun")
+    return given
+
+
+@frozen(repr=False)
+class RecordedRun:
+    """A run that was recorded.
+
+    Attributes:
+        first: the State that it began with.
+        entries: its steps and the notes between them, in order.
+        program: the text of the program's file, or of the agent alone where it had none.
+        filename: the name of that file, or None.
+        library: what the tools were, as patterns with their descriptions and schemas.
+        started: when it began, or None if that is not recorded.
+        source: the text that it was read from, or None.
+        steps: its steps, in order.
+        notes: its notes, in order.
+    """
+
+    first: State
+    entries: tuple[Entry, ...] = field(converter=_checked_entries)
+    program: str
+    filename: str | None
+    library: tuple[Pattern, ...]
+    started: datetime | None = None
+    source: Source | None = field(default=None, eq=False)
+    steps: tuple[RecordedStep, ...] = field(init=False, eq=False)
+    notes: tuple[Note, ...] = field(init=False, eq=False)
+
+    @steps.default
+    def _steps_of_entries(self) -> tuple[RecordedStep, ...]:
+        return tuple(each for each in self.entries if isinstance(each, RecordedStep))
+
+    @notes.default
+    def _notes_of_entries(self) -> tuple[Note, ...]:
+        return tuple(each for each in self.entries if not isinstance(each, RecordedStep))
+
+    def __repr__(self) -> str:
+        return repr(self.state).replace("State", "RecordedRun", 1)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))  # IPython and Hypothesis would show all its parts
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from ... import run_form  # only needed in notebooks
+
+        return run_form(self)
+
+    @property
+    def happened(self) -> tuple[Happened, ...]:
+        """What has happened when it began."""
+        return start_again(self.first).happened
+
+    @property
+    def state(self) -> State:
+        """The State after its last event."""
+        return self.steps[-1].state if self.steps else self.first
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events, in order."""
+        return tuple(each.event for each in self.steps)
+
+    @property
+    def content(self) -> str:
+        """What the model has said last; ``""`` before it said anything."""
+        last = self.state.context[-1]
+        return last.content if last.role is AssistantRole else ""
+
+    @property
+    def tools_used(self) -> tuple[ToolInvocation, ...]:
+        """The calls that were answered, in their order, also those of a turn that did not end."""
+        return self.state.tools_used
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens that were used."""
+        return self.state.usage
+
+    @property
+    def own_tools(self) -> frozenset[str]:
+        """The names of the tools that it had, but for the built-in ones."""
+        tools = (each.value for each in self.library)
+        return frozenset(each.identity for each in tools if BUILT_IN not in each.properties)
+
+    @property
+    def once(self) -> frozenset[str]:
+        """The names of the tools that were marked ``once`` when it began."""
+        tools = (each.value for each in self.library)
+        return frozenset(each.identity for each in tools if each.properties.get(ONCE) is True)
+
+    def why_not_with(self, library: Mapping[str, Tool]) -> str | None:
+        """Why it is not gone on with by the tools of a library; None if it may be.
+
+        A built-in tool is never run in place of its own.
+        """
+        built_in = {name for name, tool in library.items() if tool.is_built_in}
+        replaced = sorted(self.own_tools & built_in)
+        if not replaced:
+            return None
+        return f"the run was recorded with its own {', '.join(replaced)}, not the built-in one"
+
+    @property
+    def unanswered(self) -> frozenset[At]:
+        """The positions of what had begun, and has no answer: it may have been done."""
+        begun: set[At] = set()
+        for entry in self.entries:
+            if isinstance(entry, Begun):
+                begun.add(entry.at)
+            elif isinstance(entry, RecordedStep) and isinstance(entry.event, CallBegun):
+                begun.add(entry.event.at)
+            elif isinstance(entry, RecordedStep):
+                begun.discard(entry.event.at)
+        needed = pending(self.state, past_limit=True)
+        return frozenset(each.at for each in needed if each.at in begun)
+
+    def placed(self, told: str, step: RecordedStep | None = None) -> str:
+        """What is said of a step, after ``file:line:col`` of its entry as far as that is known."""
+        if self.source is None or (step is not None and step.start is None):
+            return told
+        place = self.source.filename if step is None else self.source.place(step.start or 0)
+        return f"{place}: {told}" if place else told
+
+    def check(self) -> None:
+        """Check that each reply answers what this version of the package asks.
+
+        Raises:
+            ReplayError: a reply answers another request, see `checked_steps`.
+        """
+        deque(self.checked_steps(), maxlen=0)
+
+    def checked_steps(self) -> Iterator[RecordedStep]:
+        """Its steps, each when it was checked.
+
+        A reply keeps the fingerprint of the request that it answered. The request now is another
+        where an entry before it was changed or removed, and where this version asks otherwise.
+
+        Raises:
+            ReplayError: a reply answers another request.
+        """
+        fingerprints = Fingerprints()
+        for step in self.steps:
+            if not _fits(step, fingerprints):
+                at = position_text(step.event.at)
+                told = f"the reply at {at} answers another request than the entries before it make"
+                raise ReplayError(self.placed(f"{told}\n{_HINT}", step))
+            yield step
+
+    @property
+    def fitting(self) -> tuple[RecordedStep, ...]:
+        """Its steps up to the first that does not fit, see `check`."""
+        fingerprints = Fingerprints()
+        return tuple(takewhile(lambda step: _fits(step, fingerprints), self.steps))
+
+
+def _fits(step: RecordedStep, fingerprints: Fingerprints) -> bool:
+    """Whether a reply answers what is asked; other steps do in any case."""
+    if step.request is None or not isinstance(step.effect, CallModel):
+        return True
+    return fingerprints.of(step.effect.request) == step.request
+
+
+_HINT: Final = (
+    "  hint: was the file edited, or recorded by another version of this package? "
+    "`gram runs fork` goes on from what is the same"
+)
+
+
+def awaited(state: State) -> str:
+    """What a run waits for, in words."""
+    answers = [f"{_answer_of(each)} at {position_text(each.at)}" for each in pending(state)]
+    return " or ".join(answers) or f"no event, since the run is {state.status.value}"
+
+
+def _answer_of(effect: Effect) -> str:
+    if isinstance(effect, CallModel):
+        return f"a reply of {effect.request.model}"
+    return f"{'a result of' if isinstance(effect, CallTool) else 'a decision about'} {effect.name}"
+
+
+def position_text(at: At) -> str:
+    """A position as messages name it: ``position (0, 1)``."""
+    return f"position ({', '.join(map(str, at))})"

@@ -1,0 +1,102 @@
+"""Converts responses (answer, tools used, tokens, conversation) to patterns and back."""
+
+from __future__ import annotations
+
+from gram import Pattern, Subject, expect
+
+from ...machine import AgentResponse, ToolInvocation, Usage, empty_context
+from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
+from .pattern_parts import Reader, Written, without_empty, write_json_value, write_text
+
+RESPONSE = "AgentResponse"
+INVOCATION = "ToolInvocation"
+
+
+def response_to_pattern(response: AgentResponse) -> Pattern:
+    """Convert a response to a pattern: its elements are the invocations and the conversation."""
+    expect(response, AgentResponse, "response", by="response_to_pattern")
+    properties = without_empty(
+        {
+            "content": write_text(response.content),
+            "typed": response.is_typed,
+            "truncated": response.truncated,
+            "unfinished": response.unfinished,
+        }
+    )
+    counts = {
+        "inputTokens": response.usage.input_tokens,
+        "outputTokens": response.usage.output_tokens,
+    }
+    properties |= {key: count for key, count in counts.items() if count is not None}
+    elements = [*map(invocation_to_pattern, response.tools_used)]
+    if response.context:
+        elements.append(context_to_pattern(response.context))
+    return Pattern(Subject("", {RESPONSE}, properties), elements)
+
+
+def response_from_pattern(pattern: Pattern) -> AgentResponse:
+    """Read a response from a pattern.
+
+    Raises:
+        ValidationError: the pattern is not a response; the fault has its place.
+    """
+    expect(pattern, Pattern, "pattern", by="response_from_pattern")
+    known = ["content", "inputTokens", "outputTokens", "typed", "truncated", "unfinished"]
+    read = Reader(pattern, RESPONSE, known)
+    elements = list(pattern.elements)
+    context = empty_context
+    if elements and CONVERSATION in elements[-1].value.labels:
+        context = context_from_pattern(elements.pop())
+    content = read.text("content", "")
+    if is_typed := read.flag("typed"):
+        read.parsed(content, "content")
+    return AgentResponse(
+        content,
+        tuple(map(invocation_from_pattern, elements)),
+        context,
+        Usage(*(read.number(key) if read.has(key) else None for key in known[1:3])),
+        is_typed,
+        read.flag("truncated"),
+        read.flag("unfinished"),
+    )
+
+
+def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
+    """Convert a tool invocation to a pattern: JSON in strings tagged ``json``, texts as strings.
+
+    >>> from gram import dumps
+    >>> dumps(invocation_to_pattern(ToolInvocation("add", {"x": 1}, 2)))
+    '(:ToolInvocation {args: json`{"x":1}`, result: json`2`, tool: "add"})'
+    """
+    expect(invocation, ToolInvocation, "invocation", by="invocation_to_pattern")
+    properties: dict[str, Written] = {
+        "tool": write_text(invocation.tool_name),
+        "args": write_json_value(invocation.args_text),
+    }
+    if invocation.result_text is None:
+        properties["error"] = write_text(invocation.error or "")
+    else:
+        properties["result"] = write_json_value(invocation.result_text)
+    if invocation.agent_name:
+        properties["agent"] = write_text(invocation.agent_name)
+    if invocation.at:
+        properties["at"] = invocation.at
+    return Pattern(Subject("", {INVOCATION}, properties))
+
+
+def invocation_from_pattern(pattern: Pattern) -> ToolInvocation:
+    """Read a tool invocation from a pattern.
+
+    Raises:
+        ValidationError: the pattern is not an invocation, or has both a result and an error.
+    """
+    expect(pattern, Pattern, "pattern", by="invocation_from_pattern")
+    read = Reader(pattern, INVOCATION, ["tool", "args", "result", "error", "agent", "at"])
+    read.without_elements()
+    if read.has("result") == read.has("error"):
+        read.refuse("result-or-error", "a ToolInvocation has either a result or an error")
+    tool, args = read.text("tool"), read.json_value("args")
+    error = read.text("error") if read.has("error") else None
+    result = read.json_value("result") if error is None else None
+    who, at = read.text("agent", ""), read.position()
+    return ToolInvocation.of_texts(tool, args, result, error, agent_name=who, at=at)

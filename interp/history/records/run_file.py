@@ -1,0 +1,372 @@
+"""Run files: a run as gram, one entry to a line, written while it happens.
+
+.. code-block:: text
+
+    [:Run {agent: "counter", file: "a.gram", format: 1, input: "go", …} | [:Library …]]
+    (:Begun {at: [0], time: "2026-11-22T15:10:34.120+00:00"})
+    [:ModelReplied {at: [0], request: "9f3c…", seconds: 0.8} | [:Assistant | (:ToolCall {…})]]
+    (:Begun {at: [0, 0], time: "2026-11-22T15:10:34.930+00:00"})
+    (:ToolReturned {at: [0, 0], result: json`…`, seconds: 0.01})
+
+The first entry says how the run began (see `first_entry`); each other entry is an event or a note
+(see `run_notes`). Folded from that beginning, the events give every State of the run. An entry is
+whole when its line end is there: the rest of a line that a killed process left is not read, and is
+cut off when the file is written again. A writer locks the file, so that two processes never record
+the same run.
+
+An interrupt may come between any two steps of Python here. So an entry is written by one call, and
+what is known of a file is read from it whenever it is taken up.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from io import FileIO
+from itertools import takewhile
+from pathlib import Path
+from time import sleep
+from typing import ClassVar, Final, NamedTuple, TypeAlias, Union
+
+from gram import GramError, Source, decode, expect, read_in_pieces, resolved
+
+from ...errors import ProtocolError, ValidationError
+from ...execution import Folded, Note, now
+from ...machine import Event, State
+from ...tools import Tool
+from .entry_writer import EntryWriter, run_text
+from .event_pattern import written_event
+from .first_entry import RUN, run_from_head
+from .note_pattern import label_of_note
+from .recorded_run import RecordedRun
+from .replayer import Replayer
+from .run_reading import read_run
+
+PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
+
+_PATIENCE = 0.2  # seconds in which another process may let go of the file, such as one that looks
+_LOOKS = 10
+
+_START: Final = f"[:{RUN} ".encode()
+
+
+class _Content(NamedTuple):
+    """What is in a file: its whole entries, how the run began and its events."""
+
+    text: str
+    first: State
+    events: tuple[Event, ...]
+
+
+class RunFile:
+    """A file that a run is recorded in: a new one, or by `RunFile.of` one that was read.
+
+    Args:
+        path: the file.
+
+    Attributes:
+        path: the file.
+        has_begun: whether it was begun.
+        once: the names of the tools that were marked ``once`` when the run began.
+    """
+
+    blocks: ClassVar[bool] = False
+
+    def __init__(self, path: PathLike) -> None:
+        expect(path, (str, os.PathLike), "record", by="RunFile")
+        self.path = Path(path)
+        resolved(self.path)  # refuses what is no path
+        self.has_begun = False
+        self.once: frozenset[str] = frozenset()
+        self._tools: tuple[Tool, ...] = ()
+        self._entries = EntryWriter()
+        self._file: FileIO | None = None
+        self._read: _Content | None = None
+        self._may_lack_events = False
+
+    @property
+    def name(self) -> str:
+        """How messages name it: its path."""
+        return str(self.path)
+
+    def begin(self, state: State, tools: Iterable[Tool]) -> None:
+        """Make the file (mode 0600), with its first entry and the events of the State.
+
+        A file in which nothing had begun is taken, too.
+
+        Raises:
+            OSError: a file exists that is another, or it cannot be written.
+        """
+        self._tools = tuple(tools)
+        is_new = _made(self.path)
+        self.has_begun = True
+        try:
+            with self.held(lambda: state):
+                pass
+        except OSError:  # nothing is recorded yet, and the name is free again
+            self.has_begun = False
+            if is_new and _has_not_begun(self.path.read_bytes()):
+                self.path.unlink()
+            raise
+
+    @classmethod
+    def of(cls, path: PathLike) -> tuple[RunFile, RecordedRun]:
+        """Read a run file, to go on with it.
+
+        Raises:
+            OSError: the file cannot be read.
+            GramDecodeError: the file is not gram.
+            ValidationError: the file is not the record of a run; the fault has its place.
+            ReplayError: an event does not fit the run.
+        """
+        file = cls(path)
+        text = _text_of(path)
+        found = read_run(text, str(path))
+        file.has_begun, file.once = True, found.once
+        file._read = _Content(text, found.first, found.events)
+        return file, found
+
+    @contextmanager
+    def held(self, standing: Callable[[], State] | None = None) -> Iterator[tuple[Event, ...]]:
+        """Lock the file to write to it, and bring it to where the run is; see `RunLog.held`.
+
+        What a killed writer left unfinished is cut off.
+
+        Raises:
+            OSError: the file cannot be written, another process records in it, or has recorded
+                another run or other events.
+        """
+        self._let_go()  # where an interrupt came before that was done
+        try:
+            with open(self.path, "r+b", buffering=0, opener=_at_its_end) as file:
+                self._file = file
+                _lock(file, self.path)
+                if not os.fstat(file.fileno()).st_nlink:
+                    reason = "removed by another process since it was opened; nothing recorded"
+                    raise OSError(errno.ESTALE, reason, str(self.path))
+                yield self._brought_to(standing()) if standing else ()
+        finally:
+            self._let_go()  # where an interrupt comes at the end of the block
+
+    def _let_go(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def append(self, folded: Folded, seconds: float | None = None) -> None:
+        """Write an event, see `RunLog.append`, after those that could not be written before.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if self._may_lack_events:
+            self._brought_to(folded.state)
+            return
+        self._may_lack_events = True
+        self._write(f"{self._entries.event(folded, seconds)}\n")
+        self._may_lack_events = False
+
+    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
+        """Write a note; nothing is written of what was given up, once the file is let go.
+
+        Args:
+            note: the note.
+            may_be_lost: not needed: nothing that is written to a file waits for the disk.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if self._file is not None and not self._file.closed:
+            self._write(f"{self._entries.note(note)}\n")
+
+    def _brought_to(self, state: State) -> tuple[Event, ...]:
+        """Write what the file has not of a State; gives the events that the State has not.
+
+        What has happened at once may stand in another order in the file.
+        """
+        content = self._content()
+        if content is None:
+            text = run_text(state, self._tools, now())
+            self._write(text)
+            self._read = _Content(text, state.beginning, tuple(state.events))
+            self._may_lack_events = False
+            return ()
+        missing, missed = _differences(tuple(state.events), content.events)
+        try:
+            if content.first.run_id != state.run_id:
+                raise ProtocolError("another run is recorded in it")
+            replayer = Replayer(content.first)
+            for event in content.events if missing else ():
+                replayer.take(event)
+            steps = [replayer.take(event) for event in missing]
+        except GramError as error:
+            reason = f"another process has gone on with it; nothing recorded: {error}"
+            raise OSError(errno.ESTALE, reason, str(self.path)) from None
+        for step in steps:
+            self._write(f"{self._entries.event(step.folded)}\n")
+        self._may_lack_events = False
+        return missed
+
+    def _content(self) -> _Content | None:
+        """What is in the file, if there is something; what was read before is not read again."""
+        assert self._file is not None, "it is held"
+        _cut_off(self._file)
+        self._file.seek(0)
+        text = decode(self._file.readall() or b"", str(self.path))
+        if not text:
+            return None
+        read = self._read
+        if read and text == read.text:
+            return read
+        source = Source(text, str(self.path))
+        if read and text.startswith(read.text):
+            patterns = read_in_pieces(source, start=len(read.text))
+        else:
+            patterns = read_in_pieces(source)
+            read = _Content("", run_from_head(next(patterns), source).first, ())
+        new = (written_event(each).event for each in patterns if not label_of_note(each))
+        self._read = _Content(text, read.first, (*read.events, *new))
+        return self._read
+
+    def _write(self, text: str) -> None:
+        file = self._file
+        if file is None or file.closed:
+            raise OSError(errno.EBADF, "the file was let go", str(self.path))
+        content, written = text.encode(), 0
+        try:
+            _cut_off(file)
+            while written < len(content):
+                written += file.write(content[written:])
+        except OSError as error:
+            with suppress(OSError):  # part of a line may have been written
+                _cut_off(file)
+            error.filename = error.filename or str(self.path)
+            raise
+
+
+def _differences(
+    had: tuple[Event, ...], recorded: tuple[Event, ...]
+) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
+    """The events of a run that are not recorded, and the recorded ones that it has not had."""
+    pairs = zip(had, recorded, strict=False)
+    both = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    missing, missed = list[Event](), list(recorded[both:])
+    for event in had[both:]:
+        if event in missed:
+            missed.remove(event)
+        else:
+            missing.append(event)
+    return tuple(missing), tuple(missed)
+
+
+def _made(path: Path) -> bool:
+    """Make a new file; False if there is one in which nothing had begun."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if has_nothing_begun(path):
+            return False
+        reason = "exists already; a run is recorded in a new file"
+        raise FileExistsError(errno.EEXIST, reason, str(path)) from None
+    return True
+
+
+def _has_not_begun(content: bytes) -> bool:
+    """Whether a file ends in the first entry of a run, or before it."""
+    return b"\n" not in content and (content.startswith(_START) or _START.startswith(content))
+
+
+def has_nothing_begun(path: Path) -> bool:
+    """Whether a file is what a process left that was killed before the first entry was whole.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    is_file = path.is_file() and not path.is_symlink()
+    return is_file and _has_not_begun(path.read_bytes())
+
+
+def _at_its_end(path: str, flags: int) -> int:
+    """Open a file so that all that is written is added to it."""
+    return os.open(path, flags | os.O_APPEND)
+
+
+def _cut_off(file: FileIO) -> None:
+    """Cut off an entry that is not whole."""
+    if not file.seek(0, os.SEEK_END):
+        return
+    file.seek(-1, os.SEEK_END)
+    if file.read(1) == b"\n":
+        return
+    file.seek(0)
+    content = file.readall() or b""
+    file.truncate(content.rfind(b"\n") + 1)
+
+
+def load_run(path: PathLike) -> RecordedRun:
+    """Read a run file, up to its last whole entry.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not the record of a run; the fault has its place.
+        ReplayError: an event does not fit the run.
+    """
+    return read_run(_text_of(path), str(path))
+
+
+def source_of_run(path: PathLike) -> Source:
+    """The text of a run file, up to its last whole entry.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not UTF-8.
+        ValidationError: it has no whole entry.
+    """
+    return Source(_text_of(path), str(path))
+
+
+def _text_of(path: PathLike) -> str:
+    expect(path, (str, os.PathLike), "path", by="load_run")
+    resolved(Path(path))  # refuses what is no path
+    content = Path(path).read_bytes()
+    if _has_not_begun(content):
+        message = "nothing of a run had begun: it has no whole first entry"
+        hint = "`gram run --record` takes the file as a new one"
+        raise ValidationError(f"{path}: {message}\n  hint: {hint}")
+    whole = content.rfind(b"\n") + 1
+    return decode(content[:whole] if whole else content, str(path))
+
+
+def _lock(file: FileIO, path: Path) -> None:
+    with suppress(ImportError):  # not on Unix, where writers are not kept apart
+        import fcntl
+
+        for look in range(_LOOKS):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sleep(_PATIENCE / _LOOKS if look < _LOOKS - 1 else 0)
+            else:
+                return
+        reason = "another process records a run in it"
+        raise BlockingIOError(errno.EWOULDBLOCK, reason, str(path))
+
+
+def is_recorded(path: PathLike) -> bool:
+    """Whether a process is recording a run in a file now.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on Unix, where nobody can tell
+        return False
+    with Path(path).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

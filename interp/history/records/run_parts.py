@@ -1,0 +1,128 @@
+"""Limits, settings, models and usage as properties of the patterns of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from attrs import asdict
+from pyrsistent import PMap, PVector, pmap, pvector
+
+from gram import GramEncodeError, Value
+from lenses_ext import Model
+
+from ...errors import ValidationError
+from ...machine import Limits, Usage
+from .pattern_parts import Reader, Written
+
+CHANGE_KEYS: Final = ("model", "limits", "unlimited", "settings", "unset", "checkResults")
+
+
+class Changes(NamedTuple):
+    """What a run is begun with, or gone on with, as properties; None is not written.
+
+    Attributes:
+        limits: how much the run may do.
+        model: the model to ask.
+        settings: the settings that are changed; None as a value leaves one out.
+        check_results: whether results have to be of the types that the program declares.
+    """
+
+    limits: Limits | None
+    model: Model | None
+    settings: Mapping[str, Value | None] | None
+    check_results: bool | None
+
+    def properties(self) -> dict[str, Written]:
+        """Its properties."""
+        found: dict[str, Written] = {}
+        if self.model is not None:
+            found["model"] = str(self.model)
+        if self.limits is not None:
+            found |= _limits_to_properties(self.limits)
+        if self.settings is not None:
+            found |= _settings_to_properties(self.settings)
+        if self.check_results is not None:
+            found["checkResults"] = self.check_results
+        return found
+
+    @classmethod
+    def read(cls, read: Reader) -> Changes:
+        """The changes that `properties` wrote."""
+        return cls(
+            _read_limits(read) if any(map(read.has, ("limits", "unlimited"))) else None,
+            _read_model(read),
+            _read_settings(read) if any(map(read.has, ("settings", "unset"))) else None,
+            read.flag("checkResults") if read.has("checkResults") else None,
+        )
+
+
+def _limits_to_properties(limits: Limits) -> dict[str, Value]:
+    """The limits that are set as a map, and the names of the others."""
+    each = asdict(limits)
+    known = pmap({name: value for name, value in each.items() if value is not None})
+    return _with_names({"limits": known}, "unlimited", each)
+
+
+def _read_limits(read: Reader) -> Limits:
+    """The limits that `_limits_to_properties` wrote."""
+    given: dict[str, Any] = {**_map(read, "limits"), **dict.fromkeys(_names(read, "unlimited"))}
+    try:
+        return Limits(**given)
+    except (ValidationError, TypeError) as error:
+        read.refuse("ill-typed", f"limits: {error}", "limits")
+
+
+def _settings_to_properties(settings: Mapping[str, Value | None]) -> dict[str, Value]:
+    """The settings that are changed as a map, and the names of those that are left out."""
+    known = pmap({key: each for key, each in settings.items() if each is not None})
+    return _with_names({"settings": known}, "unset", settings)
+
+
+def _with_names(known: dict[str, Value], key: str, each: Mapping[str, object]) -> dict[str, Value]:
+    """What is known, and under a key the names of what is None, if there are any."""
+    names = sorted(name for name, value in each.items() if value is None)
+    return {**known, key: pvector(names)} if names else known
+
+
+def _read_settings(read: Reader) -> PMap[str, Value | None]:
+    """The settings that `_settings_to_properties` wrote."""
+    return pmap({**_map(read, "settings"), **dict.fromkeys(_names(read, "unset"))})
+
+
+def _read_model(read: Reader) -> Model | None:
+    """The model that the property ``model`` names, or None if there is none."""
+    try:
+        return Model.parse(read.text("model")) if read.has("model") else None
+    except GramEncodeError as error:
+        read.refuse("ill-typed", str(error), "model")
+
+
+def usage_to_map(usage: Usage) -> dict[str, int]:
+    """The numbers of tokens that are known."""
+    counts = (("input_tokens", usage.input_tokens), ("output_tokens", usage.output_tokens))
+    return {key: count for key, count in counts if count is not None}
+
+
+def read_usage(read: Reader, key: str) -> Usage:
+    """The usage that `usage_to_map` wrote."""
+    counts = _map(read, key)
+    if not set(counts) <= {"input_tokens", "output_tokens"} or any(
+        type(count) is not int for count in counts.values()
+    ):
+        read.refuse("ill-typed", f"{key} of {read.label} must have whole numbers of tokens", key)
+    return Usage(counts.get("input_tokens"), counts.get("output_tokens"))
+
+
+def _map(read: Reader, key: str) -> Mapping[str, Any]:
+    value = read.properties.get(key, pmap())
+    if not isinstance(value, PMap):
+        read.refuse("ill-typed", f"{key} of {read.label} must be a map", key)
+    return value
+
+
+def _names(read: Reader, key: str) -> list[str]:
+    value = read.properties.get(key, pvector())
+    if not isinstance(value, PVector) or not all(isinstance(each, str) for each in value):
+        read.refuse("ill-typed", f"{key} of {read.label} must be an array of names", key)
+    return [str(each) for each in value]

@@ -1,0 +1,229 @@
+"""What happened in a run, as data.
+
+What `gram trace` prints, what its ``--json`` prints and what the page of a run shows are views of
+this one form.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias, Union
+
+from attrs import field, frozen
+
+from ...json_text import Json, read_json
+from ...machine import Status, Usage
+from ...reprs import short_repr
+
+Position: TypeAlias = tuple[Union[int, str], ...]
+"""Where something happened: the turn, for a call its index, names of agents before them."""
+
+Kind: TypeAlias = Literal["model", "tool", "agent", "workflow", "round", "each", "change", "stop"]
+"""A request to a model, a call of a tool, an agent or a workflow that was called or was a step of
+one, a round of a loop, a step over a list that was empty, a change by the caller, an early end."""
+
+How: TypeAlias = Literal["done", "failed", "refused", "dropped", "asked", "running", "waiting"]
+"""How something ended: refused calls were not run, and dropped is what nobody waited for any more
+when another step had failed. What is asked, running (it began, and has no answer yet) or waiting
+has not ended."""
+
+
+@frozen
+class Entry:
+    """One thing that happened in a run, or that the run waits for.
+
+    Attributes:
+        at: its position.
+        kind: what it is.
+        who: the name of the agent that asked or called; of a step, the name of its workflow.
+        name: the model that was asked; the tool, agent or workflow that was called, or ran.
+        how: how it ended.
+        arguments: the arguments of a call, what a step was given, or what a change sets, as JSON
+            text.
+        result: the words of a model, or the result of a call or a step as JSON text.
+        error: what went wrong, or why a call was refused.
+        calls: the names of the tools that a reply calls.
+        approval: whether somebody allowed the call; None if nobody was asked.
+        may_have_run: whether a call is asked about because it had begun when the run was stopped.
+        started: when it began, in seconds after the run began; None if it is not known.
+        seconds: how long it took; None if it is not known.
+        usage: the tokens of a reply, or of all replies inside.
+        cost: what that cost in US dollars; None if it is not known.
+        finish_reason: why the model stopped, in its provider's word; "" if it did not say.
+        served_model: the model that answered, as its provider names it; "" if it did not say.
+        server: the address of the server that answered, if it is not the provider's own.
+        retries: why the request was sent again, each time.
+        requests: how many replies there were inside; None for what has no inside.
+        tool_calls: how many calls of tools were answered inside; None for what has no inside.
+        level: how many agents and workflows inside the run it is in.
+        children: what happened inside an agent or a workflow, in order.
+    """
+
+    at: Position
+    kind: Kind
+    who: str
+    name: str
+    how: How
+    arguments: str | None = field(default=None, repr=short_repr)
+    result: str | None = field(default=None, repr=short_repr)
+    error: str | None = field(default=None, repr=short_repr)
+    calls: tuple[str, ...] = ()
+    approval: bool | None = None
+    may_have_run: bool = False
+    started: float | None = None
+    seconds: float | None = None
+    usage: Usage | None = None
+    cost: Decimal | None = None
+    finish_reason: str = ""
+    served_model: str = ""
+    server: str = ""
+    retries: tuple[str, ...] = ()
+    requests: int | None = None
+    tool_calls: int | None = None
+    level: int = 0
+    children: tuple[Entry, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.how in ("asked", "running", "waiting")
+
+    @property
+    def was_asked_elsewhere(self) -> bool:
+        """Whether the cost is unknown because another server than the provider's own answered."""
+        inside = any(each.was_asked_elsewhere for each in self.children)
+        return self.cost is None and (bool(self.server) or inside)
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is an agent, a workflow or a round of one, in which something happens."""
+        return self.kind in ("agent", "workflow", "round")
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as a JSON object; what is unknown or empty is left out."""
+        result = read_json(self.result) if self.result and self.kind != "model" else self.result
+        found = {
+            "at": list(self.at),
+            "kind": self.kind,
+            "who": self.who,
+            "name": self.name,
+            "how": self.how,
+            "arguments": _read_arguments(self.arguments),
+            "result": result,
+            "error": self.error,
+            "calls": list(self.calls),
+            "approval": self.approval,
+            "may_have_run": self.may_have_run or None,
+            "started": self.started,
+            "seconds": self.seconds,
+            "usage": None if self.usage is None else self.usage.to_json(),
+            "cost": None if self.cost is None else float(self.cost),
+            "finish_reason": self.finish_reason,
+            "served_model": self.served_model,
+            "server": self.server,
+            "retries": list(self.retries),
+            "requests": self.requests,
+            "tool_calls": self.tool_calls,
+            "children": [each.to_json() for each in self.children],
+        }
+        has_result = self.result is not None
+        return {
+            key: value
+            for key, value in found.items()
+            if value not in (None, "", []) or (key == "result" and has_result) or key == "at"
+        }
+
+
+def round_name(entry: Entry) -> str:
+    """What a round of a loop is called, counted from 1: ``round 2 of refine``."""
+    number = entry.at[-1]
+    return f"round {number + 1 if isinstance(number, int) else number} of {entry.name}"
+
+
+@frozen
+class Timeline:
+    """What happened in a run.
+
+    Attributes:
+        agent: the name of the agent.
+        model: the model that it asks.
+        run_id: the name of the run.
+        program: the name of the program's file; "" if it had none.
+        input: what the user said.
+        status: what the run waits for.
+        stopped: which limit was reached, what is wrong with the answer or what stopped the run
+            last, or None.
+        started: when it began, or None if that is not recorded.
+        answer: the content of the answer; None if the run is not done.
+        entries: what happened, in the order in which it ended; then what the run waits for. What
+            happened inside an agent or a workflow is in its entry.
+        in_order: all entries, also those inside others, in the order in which they ended; then
+            those that have not.
+        usage: the tokens of all replies.
+        cost: what the replies cost together in US dollars; None if it is not known of each.
+        requests: how many replies there were.
+        calls: how many calls of tools were answered.
+        seconds: how long all of it took, one after another; None if it is not known.
+    """
+
+    agent: str
+    model: str
+    run_id: str
+    program: str
+    input: str = field(repr=short_repr)
+    status: Status
+    stopped: str | None
+    started: datetime | None
+    answer: str | None = field(repr=short_repr)
+    entries: tuple[Entry, ...] = field(repr=False)
+    in_order: tuple[Entry, ...] = field(repr=False)
+    usage: Usage
+    cost: Decimal | None
+    requests: int
+    calls: int
+    seconds: float | None
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from ... import run_form  # only needed in notebooks
+
+        return run_form(self)
+
+    @property
+    def was_asked_elsewhere(self) -> bool:
+        """Whether the cost is unknown because another server than the provider's own answered."""
+        return any(each.was_asked_elsewhere for each in self.entries)
+
+    @property
+    def waits_for(self) -> tuple[Entry, ...]:
+        """What the run waits for: requests, calls and questions."""
+        return tuple(each for each in self.in_order if each.is_open and not each.is_frame)
+
+    def to_json(self) -> dict[str, Any]:
+        """The timeline as a JSON object."""
+        return {
+            "agent": self.agent,
+            "model": self.model,
+            "run": self.run_id,
+            "program": self.program,
+            "input": self.input,
+            "status": self.status.name.lower(),
+            "stopped": self.stopped,
+            "started": None if self.started is None else self.started.isoformat(),
+            "answer": self.answer,
+            "usage": self.usage.to_json(),
+            "cost": None if self.cost is None else float(self.cost),
+            "requests": self.requests,
+            "calls": self.calls,
+            "seconds": self.seconds,
+            "entries": [each.to_json() for each in self.entries],
+            "waits_for": [each.to_json() for each in self.waits_for],
+        }
+
+
+def _read_arguments(text: str | None) -> Json:
+    """The arguments of a call; those that are not JSON stay the text that the model wrote."""
+    try:
+        return None if text is None else read_json(text)
+    except ValueError:
+        return text

@@ -1,0 +1,94 @@
+"""A run that another process records, while it happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+from gram import Source, expect, resolved
+
+from ...execution import Stopped
+from ...machine import Status
+from ..records import PathLike, RecordedRun, is_recorded, load_run, source_of_run
+from ..stores import RunStore, StoreLike, opened
+from .entries import Timeline
+from .shown_run import ShownRun
+
+_PAUSE = 0.1  # seconds between two looks
+_PATIENCE = 2.0  # seconds in which a file that nobody writes may find a writer
+
+
+def follow(run: PathLike, *, store: StoreLike | None = None) -> Iterator[Timeline]:
+    """Yield the timeline of a run as it is recorded, again whenever it has gone on, until it ends.
+
+    It ends when the run is done, when it stopped, or when no process goes on with it any more. A
+    run of a store that is queued is waited for.
+
+    Args:
+        run: the path of its file, or its id in the store.
+        store: the store that has it, or where that is.
+
+    Raises:
+        OSError: the file cannot be read.
+        StoreError: there is no such run in the store, or the store cannot be read.
+        GramDecodeError: what is recorded is not gram.
+        ValidationError: what is recorded is no run; the fault has its place.
+        ReplayError: an event does not fit the run.
+    """
+    expect(run, (str, os.PathLike), "run", by="follow")
+    expect(store, (RunStore, str, os.PathLike, type(None)), "store", by="follow")
+    if store is not None:
+        return _of_store(store, str(run))
+    resolved(Path(run))  # refuses what is no path
+    return _of_file(run)
+
+
+def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
+    with opened(store) as found:
+        seen = 0
+        shown: ShownRun | None = None
+        while True:
+            began, row = monotonic(), found.row(run)
+            if row.entries != seen:
+                seen = row.entries
+                shown = _shown(found.source_of(run), shown)
+                yield shown.timeline()
+            elif row.status not in ("queued", "running"):
+                return
+            sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long run is read less often
+
+
+def _of_file(path: PathLike) -> Iterator[Timeline]:
+    seen, changed = 0, monotonic()
+    shown: ShownRun | None = None
+    while True:
+        is_written, size = is_recorded(path), Path(path).stat().st_size
+        began = monotonic()
+        if size != seen and (seen or b"\n" in Path(path).read_bytes()):
+            seen, changed = size, began
+            shown = _shown(source_of_run(path), shown)
+            yield shown.timeline()
+            if not is_written and _has_ended(shown.run):
+                return
+        elif is_written:
+            changed = began
+        elif began - changed > _PATIENCE:
+            if not seen:
+                load_run(path)  # says what is wrong with a file in which no run begins
+            return
+        sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long file is read less often
+
+
+def _shown(source: Source, before: ShownRun | None) -> ShownRun:
+    """A run as it is recorded now; only what is new is read, if it has gone on since."""
+    if before is None or not source.text.startswith(before.text):
+        return ShownRun(source)
+    before.go_on(source)
+    return before
+
+
+def _has_ended(run: RecordedRun) -> bool:
+    last = run.entries[-1] if run.entries else None
+    return run.state.status is Status.DONE or isinstance(last, Stopped)

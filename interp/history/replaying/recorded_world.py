@@ -1,0 +1,149 @@
+"""A world that answers as a recorded run did, without a model, a key or tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher, unified_diff
+
+from attrs import field, frozen
+
+from ...errors import ReplayError
+from ...execution import Report, TextDelta, World
+from ...machine import (
+    FORBIDDEN,
+    Ask,
+    At,
+    CallAnswered,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Effect,
+    Event,
+    ModelReplied,
+    Resumed,
+)
+from ..records import (
+    PathLike,
+    RecordedRun,
+    RecordedStep,
+    effect_lines,
+    load_run,
+    position_text,
+)
+
+
+def recorded(
+    run: RecordedRun | PathLike, *, model: World | None = None, tools: World | None = None
+) -> World:
+    """The world of a recorded run: it answers each effect as it was answered then.
+
+    An effect that was not recorded, or that asks for something else than the recorded one at its
+    position, is a `ReplayError`, unless somebody is named who performs it.
+
+    Args:
+        run: the run, or its file.
+        model: what asks the model where the recording does not fit, such as a `LiveWorld`.
+        tools: what runs tools and asks for approval there.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not the record of a run; the fault has its place.
+        ReplayError: an event of the file does not fit the run.
+    """
+    found = run if isinstance(run, RecordedRun) else load_run(run)
+    answers: dict[tuple[type[Effect], At], _Answer] = {}
+    for step in found.checked_steps():
+        given = [(step.effect, step.event)] if step.effect else []
+        for effect, event in (*given, *_answers_without_asking(step)):
+            answers[type(effect), effect.at] = _Answer(effect, event, step)
+    return _Recorded(found, answers, {CallModel: model, CallTool: tools, Ask: tools})
+
+
+def _answers_without_asking(step: RecordedStep) -> Iterator[tuple[Effect, Event]]:
+    """What a step says about effects that were asked about otherwise, or not at all.
+
+    A change on resuming answers questions, and asks about calls that had begun.
+    """
+    answered = {
+        each.at: each.invocation for each in step.happened if isinstance(each, CallAnswered)
+    }
+    for ask in step.before.asks:
+        call, answer = CallTool(ask.at, ask.name, ask.arguments), answered.get(ask.at)
+        if ask.may_have_run:
+            if answer and answer.error:
+                yield call, CallFailed(ask.at, answer.error)
+        elif isinstance(step.event, Resumed):
+            if answer:
+                yield ask, Decided(ask.at, False, FORBIDDEN)
+            elif call in step.effects:
+                yield ask, Decided(ask.at, True)
+
+
+@frozen
+class _Answer:
+    """How an effect was answered, and the step that says so."""
+
+    effect: Effect
+    event: Event
+    step: RecordedStep
+
+
+@frozen
+class _Recorded:
+    run: RecordedRun
+    answers: Mapping[tuple[type[Effect], At], _Answer] = field(repr=False)
+    live: Mapping[type[Effect], World | None]
+
+    def __repr__(self) -> str:
+        return repr(self.run).replace("RecordedRun", "recorded", 1)
+
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        if live := self._live(effect):
+            return await live.perform(effect, report)
+        event = self.answers[type(effect), effect.at].event
+        if report and isinstance(event, ModelReplied) and event.message.content:
+            report(TextDelta(event.at, event.message.content))
+        return event
+
+    def _live(self, effect: Effect) -> World | None:
+        """Who performs an effect that was not recorded; None for one that was."""
+        answer = self.answers.get((type(effect), effect.at))
+        if answer and answer.effect == effect:
+            return None
+        if live := self.live[type(effect)]:
+            return live
+        if answer:
+            raise ReplayError(self.run.placed(_difference(answer.effect, effect), answer.step))
+        told = f"nothing was recorded at {position_text(effect.at)} for {_name(effect)}"
+        nearest = self._nearest(effect)
+        if nearest is None:
+            raise ReplayError(self.run.placed(told))
+        difference = "\n".join(_diff(nearest.effect, effect))
+        raise ReplayError(self.run.placed(f"{told}; the nearest:\n{difference}", nearest.step))
+
+    def _nearest(self, effect: Effect) -> _Answer | None:
+        """How the recorded effect was answered that is most like another."""
+        lines = effect_lines(effect)
+        return max(
+            (each for each in self.answers.values() if type(each.effect) is type(effect)),
+            key=lambda each: SequenceMatcher(None, effect_lines(each.effect), lines).ratio(),
+            default=None,
+        )
+
+
+def _difference(then: Effect, now: Effect) -> str:
+    """What is asked now instead of what was asked when the run was recorded."""
+    told = f"{_name(now)} at {position_text(now.at)} is not the one that was recorded"
+    return "\n".join([f"{told}:", *_diff(then, now)])
+
+
+def _diff(then: Effect, now: Effect) -> list[str]:
+    """The lines in which an effect differs from a recorded one."""
+    recorded, asked = effect_lines(then), effect_lines(now)
+    return [*unified_diff(recorded, asked, "recorded", "now", n=2, lineterm="")]
+
+
+def _name(effect: Effect) -> str:
+    return "the request" if isinstance(effect, CallModel) else f"the call of {effect.name}"

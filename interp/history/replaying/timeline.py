@@ -1,0 +1,337 @@
+"""The timeline of a recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Any, Final
+
+from attrs import asdict, evolve
+from pyrsistent import thaw
+
+from gram import dumps, expect
+from lenses_ext import Model
+
+from ...errors import ConfigurationError
+from ...execution import Begun, Failed, Note, Retried
+from ...json_text import write_json
+from ...machine import (
+    NOT_WAITED_FOR,
+    AgentFrame,
+    Ask,
+    CallAnswered,
+    CallBegun,
+    CallDropped,
+    CallFailed,
+    CallModel,
+    Decided,
+    Effect,
+    Event,
+    Frame,
+    FrameBegun,
+    FrameEnded,
+    Happened,
+    ModelReplied,
+    Resumed,
+    RoundEnded,
+    State,
+    Status,
+    StepEnded,
+    TimeUp,
+    ToolReturned,
+    Usage,
+    UserRole,
+    WorkflowFrame,
+    frame_at,
+    frames_inside,
+    pending,
+)
+from ...models import price_of_reply
+from ...programs import names_of_models
+from ..records import RecordedRun, RecordedStep
+from .entries import Entry, How, Kind, Position, Timeline
+from .nesting import nested, totals
+
+
+def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
+    """The timeline of a recorded run.
+
+    Args:
+        run: the run.
+        has_prices: whether to look up what replies cost, where the extra ``prices`` is installed.
+    """
+    expect(run, RecordedRun, "run", by="timeline")
+    reader = TimelineReader(run, has_prices=has_prices)
+    for entry in run.entries:
+        reader.take(entry)
+    return reader.timeline()
+
+
+class TimelineReader:
+    """Makes the timeline of a run of its entries, from its first to its last.
+
+    Args:
+        run: the run, of which what it began with is read.
+        has_prices: as for `timeline`.
+    """
+
+    def __init__(self, run: RecordedRun, *, has_prices: bool = True) -> None:
+        self._run = run
+        self._has_prices = has_prices
+        self._state = run.first
+        self._stopped: str | None = None
+        self._approvals: dict[Position, bool] = {}
+        self._begun: dict[Position, float | None] = {}
+        self._retries: dict[Position, tuple[str, ...]] = {}
+        self._ended_so_far: list[Entry] = []
+        self._ended_so_far.extend(self._happened(run.happened, run.first))
+
+    def take(self, entry: RecordedStep | Note) -> None:
+        """Take the next entry of the run."""
+        if isinstance(entry, RecordedStep):
+            self._stopped, self._state = None, entry.state
+            found = self._step(entry)
+        else:
+            found = self._note(entry, self._state)
+        self._ended_so_far.extend(_priced(found) if self._has_prices else found)
+
+    def timeline(self) -> Timeline:
+        """The timeline of the run as far as its entries were taken."""
+        first, state = self._run.first, self._state
+        found = [*self._ended_so_far, *self._under_way()]
+        entries, in_order = nested(found)
+        all_of_it = totals(entries)
+        times = [each.seconds for each in found if each.seconds is not None]
+        said = [each.content for each in first.context if each.role == UserRole]
+        unfinished = _UNFINISHED if _is_unfinished(state.frame) else None
+        return Timeline(
+            first.agent.value.identity,
+            _model_of(state),
+            first.run_id,
+            self._run.filename or "",
+            said[-1] if said else "",
+            state.status,
+            state.stopped or self._stopped or unfinished,
+            self._run.started,
+            state.context[-1].content if state.status is Status.DONE else None,
+            entries,
+            in_order,
+            state.usage,
+            all_of_it.cost,
+            all_of_it.requests,
+            all_of_it.calls,
+            sum(times) if times else None,
+        )
+
+    def _note(self, note: Note, state: State) -> Iterator[Entry]:
+        if isinstance(note, Begun):
+            began = self._run.started
+            self._begun[note.at] = (note.time - began).total_seconds() if began else None
+            self._stopped = None
+        elif isinstance(note, Retried):
+            self._retries[note.at] = (*self._retries.get(note.at, ()), note.error)
+        elif isinstance(note, Failed):
+            for effect in pending(state):
+                if effect.at == note.at:
+                    failed = evolve(
+                        self._open(state, effect), error=note.error, seconds=note.seconds
+                    )
+                    yield self._noted(evolve(failed, how="failed"))
+        else:
+            self._stopped = note.error
+
+    def _noted(self, entry: Entry) -> Entry:
+        """An entry with what notes say of it; they hold for what began last."""
+        started = self._begun.pop(entry.at, None)
+        return evolve(entry, started=started, retries=self._retries.pop(entry.at, ()))
+
+    def _step(self, step: RecordedStep) -> Iterator[Entry]:
+        event = step.event
+        match event:
+            case Decided():
+                self._approvals[event.at] = event.allowed
+            case CallBegun():
+                self._begun.setdefault(event.at, None)
+            case ModelReplied():
+                yield self._noted(_reply(step, event))
+            case Resumed():
+                if changes := _changes(event, step.before):
+                    yield Entry((), "change", _who(step.state), "", "done", arguments=changes)
+            case TimeUp():
+                yield Entry((), "stop", _who(step.state), "", "failed", error=step.state.stopped)
+        for each in self._happened(step.happened, step.before, event):
+            ran = isinstance(event, ToolReturned | CallFailed) and each.at == event.at
+            yield evolve(each, seconds=step.seconds) if ran and each.kind == "tool" else each
+
+    def _happened(
+        self, happened: Iterable[Happened], before: State, event: Event | None = None
+    ) -> Iterator[Entry]:
+        """The entries of what has happened in a step.
+
+        Args:
+            happened: what has happened.
+            before: the State that the event was folded into.
+            event: the event, or None at the start.
+        """
+        answered = {each.at for each in happened if isinstance(each, CallAnswered)}
+        called: dict[Position, FrameEnded] = {}
+        for each in happened:
+            match each:
+                case CallAnswered():
+                    ran = isinstance(event, ToolReturned | CallFailed) and event.at == each.at
+                    entry = _call(each, called.get(each.at), ran)
+                case CallDropped():
+                    entry = self._open(before, each.effect)
+                    entry = evolve(entry, how="dropped", error=NOT_WAITED_FOR)
+                case FrameEnded() if each.at in answered:
+                    called[each.at] = each  # its call is the entry
+                    continue
+                case FrameEnded():
+                    entry = _frame_ended(each)
+                case RoundEnded():
+                    how: How = "dropped" if each.was_dropped else _how(each.error)
+                    given = (each.given, each.said, each.error)
+                    entry = Entry(each.at, "round", each.name, each.name, how, *given)
+                case StepEnded():
+                    entry = _step_ended(each)
+                case _:
+                    continue
+            yield self._noted(evolve(entry, approval=self._approvals.get(each.at)))
+
+    def _under_way(self) -> Iterator[Entry]:
+        """What the run waits for, and the agents and workflows that it is in."""
+        state = self._state
+        for effect in pending(state):
+            yield self._open(state, effect)
+        how: How = "waiting" if state.status is Status.LIMITED else "running"
+        for begun in reversed(tuple(frames_inside(state))):
+            yield from _rounds(begun.frame, how)
+            yield _frame(begun, how)
+        yield from _rounds(state.frame, how)
+
+    def _open(self, state: State, effect: Effect) -> Entry:
+        """An effect that has no answer yet."""
+        started = self._begun.get(effect.at)
+        how: How = "running" if effect.at in self._begun else "waiting"
+        if isinstance(effect, CallModel):
+            model = str(effect.request.model)
+            return Entry(effect.at, "model", _who(state, effect.at), model, how, started=started)
+        call = Entry(
+            effect.at, "tool", _who(state, effect.at), effect.name, how, effect.arguments,
+            started=started,
+        )  # fmt: skip
+        if isinstance(effect, Ask):
+            return evolve(call, how="asked", may_have_run=effect.may_have_run)
+        return call
+
+
+def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
+    return Entry(
+        event.at,
+        "model",
+        _who(step.before, event.at),
+        str(step.effect.request.model) if isinstance(step.effect, CallModel) else "",
+        "done",
+        result=event.message.content,
+        error="cut off at its length limit" if event.truncated else None,
+        calls=tuple(call.name for call in event.message.tool_calls),
+        seconds=step.seconds,
+        usage=event.usage,
+        finish_reason=event.finish_reason,
+        served_model=event.served_model,
+        server=event.server,
+    )
+
+
+def _call(answered: CallAnswered, called: FrameEnded | None, ran: bool) -> Entry:
+    """The entry of a call, and of the agent or workflow that was called."""
+    call, kind = answered.invocation, _kind(called.frame) if called else "tool"
+    how: How = "done" if call.error is None else "failed" if ran or called else "refused"
+    error = _error(called.frame, call.error) if called else call.error
+    given = (call.agent_name, call.tool_name, how, call.args_text, call.result_text, error)
+    return Entry(answered.at, kind, *given)
+
+
+_UNFINISHED: Final = "a loop was out of rounds"
+
+
+def _is_unfinished(frame: Frame) -> bool:
+    return isinstance(frame, WorkflowFrame) and frame.unfinished
+
+
+def _error(frame: Frame, error: str | None) -> str | None:
+    return _UNFINISHED if error is None and _is_unfinished(frame) else error
+
+
+def _how(error: str | None) -> How:
+    return "done" if error is None else "failed"
+
+
+def _kind(frame: Frame) -> Kind:
+    return "agent" if isinstance(frame, AgentFrame) else "workflow"
+
+
+def _frame(frame: FrameBegun | FrameEnded, how: How) -> Entry:
+    return Entry(frame.at, _kind(frame.frame), frame.by, frame.name, how, frame.given)
+
+
+def _frame_ended(ended: FrameEnded) -> Entry:
+    """The entry of an agent or a workflow that nobody called and that has ended."""
+    entry = _frame(ended, "dropped" if ended.was_dropped else _how(ended.error))
+    return evolve(entry, result=ended.said, error=_error(ended.frame, ended.error))
+
+
+def _step_ended(ended: StepEnded) -> Entry:
+    """The entry of a step of a workflow that was neither an effect nor a frame."""
+    kind: Kind = "each" if ended.kind == "each" else "tool"
+    how: How = "done" if ended.error is None else "refused" if kind == "tool" else "failed"
+    given = (ended.given, ended.said, ended.error)
+    return Entry(ended.at, kind, ended.by, ended.name, how, *given)
+
+
+def _rounds(frame: Frame, how: How) -> Iterator[Entry]:
+    """The entry of the round that a loop is in."""
+    if isinstance(frame, WorkflowFrame) and frame.is_loop and not frame.is_over:
+        yield Entry(frame.at, "round", frame.name, frame.name, how, frame.given)
+
+
+def _who(state: State, at: Position = ()) -> str:
+    """The name of the agent that a position is of; of a step of a workflow, the workflow's."""
+    return frame_at(state, at).name
+
+
+def _model_of(state: State) -> str:
+    return names_of_models(state.agent, state.model)
+
+
+def _changes(event: Resumed, before: State) -> str | None:
+    """What a `Resumed` changes, as JSON text; None if it changes nothing."""
+    found: dict[str, Any] = {}
+    if event.model is not None and event.model != before.model:
+        found["model"] = str(event.model)
+    if event.limits is not None:
+        old = asdict(before.limits)
+        new = {key: value for key, value in asdict(event.limits).items() if value != old[key]}
+        found |= {"limits": new} if new else {}
+    if event.settings:
+        found["settings"] = {key: thaw(value) for key, value in event.settings.items()}
+    if event.policy is not None and event.policy != before.policy:
+        found["policy"] = dumps(event.policy.to_pattern())
+    if event.check_results is not None:
+        found["check_results"] = event.check_results
+    return write_json(found) if found else None
+
+
+def _priced(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries with what their replies cost, as far as it is known."""
+    for entry in entries:
+        cost = None if entry.usage is None else _cost(entry, entry.usage)
+        yield entry if cost is None else evolve(entry, cost=cost)
+
+
+def _cost(reply: Entry, usage: Usage) -> Decimal | None:
+    model = Model.parse(reply.name)
+    try:
+        return price_of_reply(model, usage, served_model=reply.served_model, server=reply.server)
+    except ConfigurationError:  # prices are not installed
+        return None

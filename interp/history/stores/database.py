@@ -1,0 +1,100 @@
+"""What a store needs of a database, and how its tables are made.
+
+The SQL of a store is written once. It uses ``?`` for values, and what both databases know; the
+rest is here: the clock, and the lock of a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+from ...errors import StoreError
+
+T = TypeVar("T")
+
+Rows: TypeAlias = list[tuple[Any, ...]]
+
+
+class Database(Protocol):
+    """A database that holds a store.
+
+    Attributes:
+        name: how messages name it, without a password.
+        clock: SQL for the time in seconds since 1970, the same for all who use the database.
+        row_lock: SQL after a SELECT that keeps others from changing its row until the end.
+        guard: SQL that lets only one make the tables at a time.
+        has_table: SQL that gives a row if there is a table of a name.
+        unwaited: SQL in a FROM that has the end of a statement not wait for the disk.
+    """
+
+    name: str
+    clock: str
+    row_lock: str
+    guard: str
+    has_table: str
+    unwaited: str
+
+    def execute(self, sql: str, *values: object) -> Rows:
+        """Carry out one statement; it may be carried out twice if the connection is lost.
+
+        Raises:
+            StoreError: the database cannot be reached, or refuses the statement.
+        """
+
+    def together(self, work: Callable[[], T]) -> T:
+        """Carry out all statements that some work executes, or none; see `execute`.
+
+        What is done together inside of other work is a part of that.
+        """
+
+    def close(self) -> None:
+        """Close the connection; the next statement opens a new one."""
+
+
+UNKEEPABLE: Final = (
+    "a name or number cannot be kept in a store: names are Unicode text without lone surrogates, "
+    "and numbers have at most 64 bits"
+)
+
+
+def make_tables(
+    database: Database,
+    what: str,
+    numbered: str,
+    known: int,
+    statements: Callable[[], Iterable[str]],
+) -> None:
+    """Make tables in a database that has none; those of another format are refused.
+
+    Args:
+        database: the database.
+        what: how messages name what is in the tables.
+        numbered: the table that has the number of their format.
+        known: the number that this version writes.
+        statements: gives the statements that make the tables.
+
+    Raises:
+        StoreError: the database cannot be used, or its tables have another format.
+    """
+
+    def found() -> int | None:
+        if not database.execute(database.has_table, numbered):
+            return None
+        return int(database.execute(f"SELECT max(format) FROM {numbered}")[0][0] or 0)
+
+    def make() -> None:
+        database.execute(database.guard)
+        if found() is None:
+            database.execute(f"CREATE TABLE {numbered} (format BIGINT NOT NULL PRIMARY KEY)")
+            for statement in statements():
+                database.execute(statement)
+            database.execute(f"INSERT INTO {numbered} (format) VALUES (?)", known)
+
+    if found() is None:
+        database.together(make)
+    if (number := found()) != known:
+        raise StoreError(
+            f"{database.name}: {what} has format {number}, and this version knows {known}\n"
+            "  hint: it was written by another version of this package"
+        )

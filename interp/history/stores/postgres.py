@@ -1,0 +1,188 @@
+"""A store in a Postgres database, by psycopg (the extra ``postgres``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from threading import RLock
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Final
+
+from ...errors import ConfigurationError, StoreError, ValidationError
+from ...secrets import hide, without_keys
+from .database import UNKEEPABLE, Rows, T
+from .forks import anew_after_fork
+
+if TYPE_CHECKING:
+    import psycopg
+
+_PATIENCE: Final = 10.0  # seconds in which a database that was lost may come back
+_PAUSE: Final = 0.1  # seconds between two looks
+
+
+_left: list[object] = []
+"""Connections of parents, which must not be closed here."""
+
+
+class PostgresDatabase:
+    """A Postgres database, with one connection for each process.
+
+    A statement whose connection is lost is carried out again on a new one: those of the store may
+    be carried out twice. Entries that were written are on the server's disk. Nothing is kept in a
+    session but prepared statements, and none are prepared where a pooler forgets them.
+
+    Args:
+        address: ``postgresql://user:password@host:port/database``, or the parameters of libpq,
+            such as ``host=… password=…``.
+
+    Attributes:
+        name: how messages name it, without the password.
+        address: its address.
+
+    Raises:
+        ConfigurationError: psycopg is not installed, or the address cannot be read.
+    """
+
+    clock = "extract(epoch FROM clock_timestamp())::double precision"
+    row_lock = " FOR UPDATE"
+    guard = "SELECT pg_advisory_xact_lock(7341955620)"
+    has_table = (  # to_regclass may not know yet what another process has just made
+        "SELECT 1 FROM pg_catalog.pg_tables "
+        "WHERE tablename = ? AND schemaname = ANY (current_schemas(false))"
+    )
+    unwaited = ", set_config('synchronous_commit', 'off', true) AS commits"
+
+    def __init__(self, address: str) -> None:
+        try:
+            import psycopg
+            from psycopg.conninfo import conninfo_to_dict
+        except ImportError:
+            raise ConfigurationError(
+                "a store on Postgres needs psycopg\n  hint: pip install 'gram-agents[postgres]'"
+            ) from None
+        address = address.strip()
+        if ":" in address.partition("=")[0]:  # libpq knows postgresql:// in lower case alone
+            scheme, colon, rest = address.partition(":")
+            address = f"{scheme.lower()}{colon}{rest}"
+        try:
+            parts: dict[str, Any] = conninfo_to_dict(address)
+        except psycopg.Error:  # what it says may have parts of the password
+            raise _unreadable() from None
+        if "@" in f"{parts.get('host')}{parts.get('port')}{parts.get('dbname')}":
+            raise _unreadable()  # they hold the end of a password
+        self._hidden = hide(parts.get("password"))
+        host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))
+        self.name = f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}"
+        self.address = address
+        self._connection: psycopg.Connection[Any] | None = None
+        self._prepare_after: int | None = 5  # uses of a statement, as is usual with psycopg
+        self._using = RLock()
+        anew_after_fork(self)
+
+    def execute(self, sql: str, *values: object) -> Rows:
+        """Carry out one statement, see `Database.execute`."""
+        return self.connected(lambda connection: _carried_out(connection, sql, values))
+
+    def together(self, work: Callable[[], T]) -> T:
+        """Carry out all statements of some work, or none, see `Database.together`."""
+
+        def carry_out(connection: psycopg.Connection[Any]) -> T:
+            with connection.transaction():
+                return work()
+
+        return self.connected(carry_out)
+
+    def close(self) -> None:
+        """Close the connection; the next statement opens a new one."""
+        import psycopg
+
+        with self._using:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                with suppress(psycopg.Error):
+                    connection.close()
+
+    def connected(self, carry_out: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """What a function does with the connection; on a new one again, if that one is lost.
+
+        Inside of `together` it is a part of that, which is done again as a whole.
+
+        Raises:
+            StoreError: the database cannot be reached, or refuses a statement.
+        """
+        import psycopg
+
+        until = monotonic() + _PATIENCE
+        with self._using:
+            if (outer := self._connection) and _is_in_transaction(outer):
+                return carry_out(outer)
+            is_first = outer is None
+            while True:
+                try:
+                    return carry_out(self._connected())
+                except psycopg.OperationalError as error:
+                    is_lost = self._connection is None or self._connection.broken
+                    if not is_lost or is_first or monotonic() > until:
+                        raise self._told(error) from error
+                    self.close()
+                    sleep(_PAUSE)
+                except _forgotten() as error:  # a pooler has given it another session
+                    if self._prepare_after is None:
+                        raise self._told(error) from error
+                    self._prepare_after = None
+                    self.close()
+                except (UnicodeError, OverflowError):
+                    raise ValidationError(UNKEEPABLE) from None
+                except psycopg.Error as error:
+                    raise self._told(error) from error
+
+    def after_fork(self) -> None:
+        """Open a connection of its own; closing that of the parent would end it there."""
+        _left.append(self._connection)
+        self._connection = None
+        self._using = RLock()
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        if self._connection is None:
+            import psycopg
+
+            self._connection = psycopg.connect(
+                self.address,
+                autocommit=True,
+                connect_timeout=10,
+                prepare_threshold=self._prepare_after,
+            )
+        return self._connection
+
+    def _told(self, error: psycopg.Error) -> StoreError:
+        return StoreError(f"{self.name}: {without_keys(str(error).strip())}")
+
+
+def _is_in_transaction(connection: psycopg.Connection[Any]) -> bool:
+    from psycopg.pq import TransactionStatus
+
+    found = connection.info.transaction_status
+    return found in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+
+
+def _forgotten() -> tuple[type[psycopg.Error], ...]:
+    """What a session says of a prepared statement that another one knows, or that it knows."""
+    from psycopg import errors
+
+    return (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
+
+
+def _unreadable() -> ConfigurationError:
+    return ConfigurationError(
+        "the address of the Postgres store cannot be read\n"
+        "  hint: it is postgresql://user:password@host:port/database, and a password has %40 for "
+        "@, %2F for /, %3A for :, %3F for ? and %25 for %"
+    )
+
+
+def _carried_out(connection: psycopg.Connection[Any], sql: str, values: tuple[object, ...]) -> Rows:
+    if values:
+        cursor = connection.execute(sql.replace("?", "%s"), values)
+    else:
+        cursor = connection.execute(sql)  # several statements may be in it, and any character
+    return cursor.fetchall() if cursor.description else []

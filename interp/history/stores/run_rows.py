@@ -1,0 +1,246 @@
+"""Runs as a list shows them, and how they are found in a store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from attrs import field, frozen
+
+from gram import counted, did_you_mean, expect, expect_all
+
+from ...errors import StoreError, ValidationError
+from ...machine import Usage
+from ...reprs import shortened
+from .database import Database
+
+RunStatus: TypeAlias = Literal[
+    "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
+]
+"""The status of a run: submitted and not begun; claimed by somebody; claimed by nobody, so that it
+can be resumed; waiting for approval; at a limit; failed or done or cancelled, for good."""
+
+ENDED: Final = ("failed", "done", "cancelled")
+"""The statuses of runs that nothing goes on with."""
+
+_COLUMNS: Final = (
+    "id, {standing}, agent, model, filename, program, parent, tenant, conversation, priority, "
+    "created, changed, input_tokens, output_tokens, reason, "
+    "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
+)
+_A_PAGE: Final = 100
+_MOST_SHOWN: Final = 100  # characters of a reason in a repr
+
+
+def expect_name(name: object, what: str) -> None:
+    """Refuse a name that not every database can keep.
+
+    Args:
+        name: the name, or None.
+        what: what it names.
+
+    Raises:
+        ArgumentError: it is no text.
+        ValidationError: it is empty, longer than 200 characters, or has characters that cannot be
+            kept.
+    """
+    expect(name, (str, type(None)), what, by="a store")
+    if name is not None and not _NAME.fullmatch(str(name)):
+        raise ValidationError(
+            f"a {what} of a store has 1 to 200 characters, none of them a NUL or a lone surrogate; "
+            f"found {str(name)[:50]!r}"
+        )
+
+
+_NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
+
+
+def expect_status(status: Sequence[RunStatus], *, by: str) -> None:
+    """Refuse what is no sequence of statuses.
+
+    Raises:
+        ArgumentError: ``status`` is not a sequence of texts.
+        ValidationError: there is no such status.
+    """
+    for each in expect_all(status, str, "status", by=by):
+        if each not in get_args(RunStatus):
+            hint = did_you_mean(each, get_args(RunStatus))
+            raise ValidationError(
+                f"{by}: there is no status {each!r}; "
+                f"{hint or 'there are ' + ', '.join(get_args(RunStatus))}"
+            )
+
+
+def _is_name(_: object, attribute: Any, value: object) -> None:
+    expect_name(value, attribute.name)
+
+
+@frozen
+class RunFacts:
+    """What is known of a run when it is made.
+
+    Attributes:
+        agent: the name of the agent or workflow.
+        model: the model, or ``""`` where several are asked.
+        filename: the name of the program's file, or ``""``.
+        program: the hash of the text of the program.
+        parent: the id of the run that it was forked of, or None.
+        tenant: whom it is done for, or None.
+        conversation: the conversation that it is a turn of, or None.
+        priority: runs with a higher one are taken first.
+    """
+
+    agent: str
+    model: str = ""
+    filename: str = ""
+    program: str = ""
+    parent: str | None = None
+    tenant: str | None = field(default=None, validator=_is_name)
+    conversation: str | None = field(default=None, validator=_is_name)
+    priority: int = 0
+
+
+@frozen(repr=False)
+class RunRow:
+    """A run as a list shows it.
+
+    Attributes:
+        id: its id.
+        status: its status, see `RunStatus`.
+        facts: what was known when it was made.
+        created: when it was made.
+        changed: when it was last claimed or let go.
+        usage: the tokens that it had used when it was last let go.
+        reason: what it was stopped by, or None.
+        entries: how many entries it has.
+    """
+
+    id: str
+    status: RunStatus
+    facts: RunFacts
+    created: datetime
+    changed: datetime
+    usage: Usage = field(factory=lambda: Usage(0, 0))
+    reason: str | None = None
+    entries: int = 0
+
+    def __repr__(self) -> str:
+        said = [f"{self.status}, {self.facts.agent}, {self.created:%Y-%m-%d %H:%M:%S %Z}"]
+        if self.usage.total_tokens is not None:
+            said.append(counted(self.usage.total_tokens, "token"))
+        if self.reason:
+            said.append(shortened(self.reason.splitlines()[0], _MOST_SHOWN))
+        return f"<RunRow {self.id}: {', '.join(said)}>"
+
+
+def name_of(database: Database, run: str) -> str:
+    """How messages name a run."""
+    return f"run {run} of {database.name}"
+
+
+def no_run(database: Database, run: str) -> StoreError:
+    """What is told of a run that is not in a store."""
+    return StoreError(
+        f"{database.name}: there is no run {run}\n"
+        "  hint: `gram runs list` shows those that there are"
+    )
+
+
+def has_status(status: Sequence[RunStatus], clock: str) -> tuple[str, list[object]]:
+    """SQL for the runs that have one of some statuses, and its values.
+
+    A run whose owner is not heard of any more has stopped.
+
+    Args:
+        status: the statuses.
+        clock: SQL for the time.
+    """
+    plain = [each for each in status if each != "running"]
+    parts = [f"status IN ({', '.join('?' * len(plain))})"] if plain else []
+    if "running" in status:
+        parts.append(f"(status = 'running' AND leased_until >= {clock})")
+    if "stopped" in status:
+        parts.append(f"(status = 'running' AND leased_until < {clock})")
+    return f"({' OR '.join(parts) or 'FALSE'})", [*plain]
+
+
+def row_of(database: Database, run: str) -> RunRow:
+    """A run as a list shows it.
+
+    Raises:
+        StoreError: there is no such run, or the store cannot be read.
+    """
+    for row in _found(database, "id = ?", [run], 1):
+        return row
+    raise no_run(database, run)
+
+
+def rows_of(
+    database: Database,
+    status: Sequence[RunStatus],
+    columns: Mapping[str, str | None],
+    since: datetime | None,
+    before: datetime | None,
+    beginning: str,
+    limit: int | None,
+) -> Iterator[RunRow]:
+    """The runs for which some conditions hold, see `RunStore.rows`.
+
+    Args:
+        columns: the values of columns, None for any.
+    """
+    where, values = ["TRUE"], list[object]()
+    for sql, value in (
+        *((f"{column} = ?", value) for column, value in columns.items()),
+        ("created >= ?", since.timestamp() if since else None),
+        ("created < ?", before.timestamp() if before else None),
+        ("substr(id, 1, ?) = ?", beginning or None),
+    ):
+        if value is not None:
+            where.append(sql)
+            values += [len(beginning), value] if sql.startswith("substr") else [value]
+    if status:
+        condition, given = has_status(status, database.clock)
+        where, values = [*where, condition], [*values, *given]
+    return _found(database, " AND ".join(where), values, limit)
+
+
+def _found(
+    database: Database, where: str, values: Sequence[object], limit: int | None
+) -> Iterator[RunRow]:
+    """The runs for which a condition holds, the newest first, read a page at a time."""
+    standing = (
+        f"CASE WHEN status = 'running' AND leased_until < {database.clock} "
+        "THEN 'stopped' ELSE status END"
+    )
+    after, last = "TRUE", list[object]()
+    while limit is None or limit > 0:
+        page = _A_PAGE if limit is None else min(_A_PAGE, limit)
+        rows = database.execute(
+            f"SELECT {_COLUMNS.format(standing=standing)} FROM gram_runs "
+            f"WHERE {where} AND {after} ORDER BY created DESC, id DESC LIMIT {page}",
+            *values,
+            *last,
+        )
+        yield from map(_row, rows)
+        if len(rows) < page:
+            return
+        limit = None if limit is None else limit - page
+        after, last = "(created, id) < (?, ?)", [rows[-1][10], rows[-1][0]]
+
+
+def _row(row: tuple[Any, ...]) -> RunRow:
+    run, status, agent, model, filename, program, parent, tenant, conversation, priority = row[:10]
+    created, changed, input_tokens, output_tokens, reason, entries = row[10:]
+    return RunRow(
+        run,
+        status,
+        RunFacts(agent, model, filename, program, parent, tenant, conversation, priority),
+        datetime.fromtimestamp(created, UTC),
+        datetime.fromtimestamp(changed, UTC),
+        Usage(input_tokens, output_tokens),
+        reason,
+        entries,
+    )

@@ -1,0 +1,178 @@
+"""A store in a file of its own, by the standard library's sqlite3."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from ...errors import StoreError, ValidationError
+from .database import UNKEEPABLE, Rows, T
+from .forks import anew_after_fork
+
+_PATIENCE: Final = 10.0  # seconds in which another process may let go of the file
+
+
+_left: list[object] = []
+"""Connections of parents, which must not be closed here."""
+
+
+class SqliteDatabase:
+    """A file, in WAL mode: readers and one writer at a time do not wait for each other.
+
+    What is written survives the end of the process. A machine that loses its power can lose the
+    last entries (``synchronous=NORMAL``), never a part of one.
+
+    A file that cannot be written, or is in a folder that cannot, is read.
+
+    Args:
+        path: the file; it is made (mode 0600) if there is none.
+    """
+
+    clock = "((julianday('now') - 2440587.5) * 86400.0)"
+    row_lock = ""  # a statement that writes has the whole file
+    guard = "SELECT 1"  # a transaction has the whole file
+    has_table = "SELECT 1 FROM sqlite_master WHERE name = ?"
+    unwaited = ""  # nothing waits for the disk
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._opened: tuple[int, int] | None = None
+        self._using = RLock()
+        anew_after_fork(self)
+
+    def execute(self, sql: str, *values: object) -> Rows:
+        """Carry out one statement, see `Database.execute`."""
+        with self._telling(), self._using:
+            return self._connected().execute(sql, values).fetchall()
+
+    def together(self, work: Callable[[], T]) -> T:
+        """Carry out all statements of some work, or none, see `Database.together`."""
+        with self._telling(), self._using:
+            connection = self._connected()
+            if connection.in_transaction:
+                return work()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                found = work()
+                connection.execute("COMMIT")
+            except BaseException:  # nothing of it is kept, then it is raised again
+                self._connection = None  # an interrupt here closes it, and so ends all of it
+                with suppress(sqlite3.Error):  # some failures have ended it already
+                    connection.execute("ROLLBACK")
+                self._connection = connection
+                raise
+            return found
+
+    def close(self) -> None:
+        """Close the connection; the next statement opens a new one."""
+        with self._using:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                with suppress(sqlite3.Error):
+                    connection.close()
+
+    def after_fork(self) -> None:
+        """Open a connection of its own; that of the parent is left as it is."""
+        _left.append(self._connection)
+        self._connection = None
+        self._using = RLock()
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is not None and self._file() != self._opened:
+            raise StoreError(f"{self.name}: the file was removed or replaced while it was in use")
+        if self._connection is None:
+            connection = self._connection_to_write() or self._connection_to_read()
+            self._connection, self._opened = connection, self._file()
+        return self._connection
+
+    def _connection_to_write(self) -> sqlite3.Connection | None:
+        """A connection that reads and writes; None if the file or its folder cannot be written."""
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            if error.errno in _UNWRITABLE and _may(self._path, os.R_OK):
+                return None
+            raise
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        os.close(descriptor)
+        if not is_file:
+            raise StoreError(f"{self.name}: {_NO_STORE}")
+        if not _may(self._path.absolute().parent, os.W_OK):
+            return None  # a file in WAL mode has others beside it
+        connection = self._opened_as()
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:  # no statement may find it half set up
+            connection.close()
+            raise
+        return connection
+
+    def _connection_to_read(self) -> sqlite3.Connection:
+        """A connection that reads; statements that write are refused.
+
+        It makes no file beside the store, which whoever writes to it next could not use.
+        """
+        is_in_use = self._path.with_name(f"{self._path.name}-wal").exists()
+        return self._opened_as("?mode=ro" if is_in_use else "?immutable=1")
+
+    def _opened_as(self, how: str = "") -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"{self._path.absolute().as_uri()}{how}",
+            timeout=_PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=True,
+        )
+
+    def _file(self) -> tuple[int, int] | None:
+        """What tells the file from others that have its name before or later."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except (UnicodeError, OverflowError):
+            raise ValidationError(UNKEEPABLE) from None
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.name}: {_told(error)}") from error
+        except OSError as error:
+            raise StoreError(f"{self.name}: {error.strerror or error}") from error
+
+
+def _may(path: Path, mode: int) -> bool:
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _told(error: sqlite3.Error) -> str:
+    return _TOLD.get(str(error), str(error))
+
+
+_UNWRITABLE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+_NO_STORE: Final = "the file is not a store of runs"
+
+_TOLD: Final = {
+    "file is not a database": _NO_STORE,
+    "database is locked": f"another process has kept the store locked for {_PATIENCE:.0f} seconds",
+    "database or disk is full": "the disk is full",
+    "attempt to write a readonly database": "the file, or its folder, cannot be written",
+    "database disk image is malformed": (
+        "the file is damaged\n  hint: `sqlite3 FILE .recover` saves what can be read of it"
+    ),
+}
+"""What is told instead of the messages of sqlite3."""

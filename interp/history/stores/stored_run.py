@@ -1,0 +1,276 @@
+"""A run in a store, as what a run is recorded in and read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import ClassVar
+
+from attrs import evolve
+
+from gram import expect
+
+from ...errors import AgentError, StoreError
+from ...execution import CANCELLED, Folded, Note, Stopped, now
+from ...machine import Event, State, Status, Usage
+from ...tools import Tool
+from ..records import EntryWriter, Head, RecordedRun, event_lines, head_of
+from .claims import Claim
+from .conversations import Turn
+from .run_rows import ENDED, RunFacts, RunStatus
+from .run_store import RunStore
+
+
+class StoredRun:
+    """A run of a store: a new one, or one that is in it; `RunLog` is what it is written by.
+
+    Whoever writes to it claims it first. What cannot be written is kept, and written first when
+    the store can be reached again.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+        facts: what a list shows of a new run, beside what its State says.
+        status: the status of a new run until somebody goes on with it.
+        closes_store: whether the store is closed whenever nothing is done in it.
+
+    Attributes:
+        store: the store.
+        id: the id of the run.
+        has_begun: whether it is in the store.
+        once: the names of the tools that were marked ``once`` when the run began.
+    """
+
+    blocks: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        store: RunStore,
+        run: str,
+        *,
+        facts: RunFacts | None = None,
+        status: RunStatus = "stopped",
+        closes_store: bool = False,
+    ) -> None:
+        expect(store, RunStore, "store", by="StoredRun")
+        expect(run, str, "run", by="StoredRun")
+        self.store = store
+        self.id = run
+        self.has_begun = False
+        self.once: frozenset[str] = frozenset()
+        self._facts = facts or RunFacts("")
+        self._status: RunStatus = status
+        self._closes_store = closes_store
+        self._claim: Claim | None = None
+        self._size = 1
+        self._entries = EntryWriter()
+        self._unwritten: list[str] = []
+        self._stopped_by: str | None = None
+        self._writing = Lock()
+
+    def __repr__(self) -> str:
+        return f"StoredRun({self.store!r}, {self.id!r})"
+
+    @property
+    def name(self) -> str:
+        """How messages name it."""
+        return self.store.name_of(self.id)
+
+    def begin(self, state: State, tools: Iterable[Tool]) -> None:
+        """Make the run in the store, with its first entry.
+
+        Raises:
+            RunExistsError: the store has a run of this id.
+            StoreError: the store cannot be written.
+        """
+        entries = tuple(event_lines(state))
+        head = head_of(state, tools, now())
+        self.begin_with(head, state.beginning, entries, state if entries else None)
+
+    def begin_with(
+        self,
+        head: Head,
+        state: State,
+        entries: Sequence[str] = (),
+        standing: State | None = None,
+        stopped_by: str | None = None,
+    ) -> None:
+        """The same with entries that are written already.
+
+        Args:
+            head: the first entry.
+            state: the State that it holds.
+            entries: those that follow it.
+            standing: the State that they lead to, if there are any.
+            stopped_by: what the run was stopped by, if that is the last of them.
+
+        Raises:
+            StoreError: the store has a run of this id, or cannot be written.
+        """
+        program = state.run.program.value
+        facts = evolve(
+            self._facts,
+            agent=_kept(program.identity),
+            model=_kept(str(state.run.model or program.properties.get("model", ""))),
+            filename=_kept(head.filename or ""),
+            program=head.hash,
+        )
+        turn = _turn(facts.conversation, state)
+        status = status_of(standing) if standing else self._status
+        self.store.create(
+            self.id,
+            head.line,
+            facts,
+            shared=head.shared,
+            turn=turn,
+            status="cancelled" if stopped_by == CANCELLED else status,
+            entries=entries,
+            usage=standing.usage if standing else Usage(None, None),
+            reason=stopped_by,
+        )
+        self._size = 1 + len(entries)
+        self.has_begun = True
+        self._close()
+
+    def begin_anew(self, state: State) -> bool:
+        """Replace the State that the run begins with; False if somebody has begun it.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        head = head_of(state, (), now())
+        turn = _turn(self.store.row(self.id).facts.conversation, state)
+        return self.store.begin_anew(self.id, head.line, shared=head.shared, turn=turn)
+
+    @classmethod
+    def of(
+        cls, store: RunStore, run: str, *, closes_store: bool = False
+    ) -> tuple[StoredRun, RecordedRun]:
+        """Read a run of a store, to go on with it.
+
+        Args:
+            store: the store.
+            run: the id of the run.
+            closes_store: whether the store is closed whenever nothing is done in it.
+
+        Raises:
+            StoreError: there is no such run, or the store cannot be read.
+            GramDecodeError: what is kept is not gram.
+            ValidationError: what is kept is not the record of a run; the fault has its place.
+            ReplayError: an event does not fit the run, was changed, or leads to something else
+                with this version of the interpreter.
+        """
+        found, row = store.recorded(run), store.row(run)
+        log = cls(store, run, facts=row.facts, closes_store=closes_store)
+        found.check()
+        log.has_begun, log.once = True, found.once
+        log._size = 1 + len(found.entries)
+        if status_of(found.state) in ENDED and row.status == "stopped":
+            with log.held(lambda: found.state):  # whoever had it did not come to write its status
+                pass
+        log._close()
+        return log, found
+
+    @contextmanager
+    def held(self, standing: Callable[[], State] | None = None) -> Iterator[tuple[Event, ...]]:
+        """Claim the run, and let it go at the end with the status that it has then.
+
+        Args:
+            standing: gives the State of the run; without it, the run is let go as stopped.
+
+        Raises:
+            RunTakenError: somebody else has claimed it, or has gone on with it.
+            StoreError: the store cannot be written.
+        """
+        try:
+            claim = self.store.claim(self.id, self._size)
+        except AgentError:
+            self._close()
+            raise
+        self._claim, self._stopped_by = claim, None
+        try:
+            self._write()  # what could not be written before
+            yield ()
+        except BaseException:  # raised again, whatever becomes of the claim, which ends alone
+            with suppress(StoreError):
+                self._let_go(claim, standing)
+            raise
+        try:
+            self._let_go(claim, standing)
+        except StoreError:
+            if self._facts.conversation is not None:  # which does not have the answer
+                raise  # else the entries say what the status is
+
+    def _let_go(self, claim: Claim, standing: Callable[[], State] | None) -> None:
+        """Let go of the run; its status is kept with it."""
+        self._claim, self._size = None, claim.size
+        state = None if standing is None or self._unwritten else standing()
+        usage = state.usage if state else Usage(None, None)
+        status = status_of(state) if state else "stopped"
+        context = state.context if state else ()
+        try:
+            self.store.let_go(claim, status, usage, self._stopped_by, context=context)
+        finally:
+            self._close()
+
+    def append(self, folded: Folded, seconds: float | None = None) -> None:
+        """Write an event, see `RunLog.append`.
+
+        Raises:
+            RunTakenError: somebody else has claimed the run since.
+            StoreError: the store cannot be written.
+        """
+        self._write(self._entries.event(folded, seconds))
+
+    def append_all(self, events: Iterable[Folded]) -> None:
+        """Write events, all or none; see `append`."""
+        self._write(*(self._entries.event(each) for each in events))
+
+    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
+        """Write a note, see `RunLog.note`.
+
+        Raises:
+            RunTakenError: somebody else has claimed the run since.
+            StoreError: the store cannot be written.
+        """
+        if isinstance(note, Stopped):
+            self._stopped_by = _kept(note.error)
+        if self._claim is not None:
+            self._write(self._entries.note(note), may_be_lost=may_be_lost)
+
+    def _close(self) -> None:
+        """Close the store until it is needed again, if nobody else uses it."""
+        if self._closes_store:
+            self.store.close()
+
+    def _write(self, *entries: str, may_be_lost: bool = False) -> None:
+        with self._writing:  # calls that run at once are noted by their threads
+            self._unwritten += entries
+            if self._claim is not None and self._unwritten:
+                may_be_lost = may_be_lost and len(self._unwritten) == 1
+                self.store.append(self._claim, *self._unwritten, may_be_lost=may_be_lost)
+                self._unwritten = []
+
+
+def _turn(conversation: str | None, state: State) -> Turn | None:
+    """The place in its conversation of a run that begins with a State."""
+    return None if conversation is None else Turn.after(conversation, state.context[:-1])
+
+
+def _kept(text: str) -> str:
+    """A text as every database can keep it."""
+    return text.encode(errors="backslashreplace").decode().replace("\0", "\\0")
+
+
+def status_of(state: State) -> RunStatus:
+    """The status of a run that nobody goes on with."""
+    return _STATUSES.get(state.status) or ("waiting" if state.asks else "stopped")
+
+
+_STATUSES: dict[Status, RunStatus] = {
+    Status.DONE: "done",
+    Status.LIMITED: "limited",
+    Status.FAILED: "failed",
+    Status.UNUSABLE: "failed",
+}

@@ -1,0 +1,85 @@
+"""A replayer gives for each event what the machine gave."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from random import Random
+
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+
+from gram import Pattern, loads_one
+from interp import Limits, RecordedRun, ScriptedModel, ToolLibrary, load_run, run, start, tool
+from interp.history.records import Replayer
+from interp.machine import CallBegun, Decided, Resumed, ToolReturned, pending, step
+from tests.interp.history.replaying.test_nesting import recorded
+from tests.interp.machine.test_any_order import read, workflows
+
+COUNTER = loads_one("""
+[counter:Agent {instruction: "Count.", model: "A/b"} |
+  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
+""")
+
+
+@tool
+def add(x: int) -> int:
+    """Adds one."""
+    return x + 1
+
+
+def long_run(folder: Path, calls: int) -> RecordedRun:
+    """A run of many calls, from its file."""
+    function = {"name": "add", "arguments": '{"x": 1}'}
+    reply = {"content": "", "tool_calls": [{"id": "c", "function": function}]}
+    limits = Limits(iterations=1000, tool_calls=1000, calls_per_tool=1000)
+    file = folder / "long.run.gram"
+    model = ScriptedModel([reply] * calls + ["done"])
+    run(COUNTER, "go", ToolLibrary.of(add), model=model, limits=limits, record=file)
+    return load_run(file)
+
+
+@given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
+@settings(max_examples=30, deadline=None)
+def test_a_replayer_gives_what_the_machine_gave(
+    program: Pattern, random: Random, stops_after: int
+) -> None:
+    drawn = recorded(program, random, stops_after)
+    replayer, before = Replayer(drawn.first), drawn.first
+
+    for event in drawn.events:
+        answered = next((each for each in pending(before) if each.at == event.at), None)
+        taken = replayer.take(event)
+
+        assert (taken.before, taken.effect) == (before, answered)
+        assert taken.taken == step(before, event)
+        before = replayer.state
+
+
+def test_what_a_call_answers_that_was_asked_about_since_is_the_question() -> None:
+    pay = '[pay:Tool {description: "Pays."} | (to::String)==>(::Any)]'
+    first = start(loads_one(f"[w:Workflow | {pay}]"), "me").state
+    replayer = Replayer(first)
+
+    begun, resumed, decided, returned = (
+        replayer.take(each)
+        for each in (
+            CallBegun(("pay",)),
+            Resumed(),
+            Decided(("pay",), True),
+            ToolReturned(("pay",), "1"),
+        )
+    )
+
+    assert (begun.effect, resumed.effect) == (None, None)
+    assert decided.effect == resumed.effects[0]
+    assert returned.effect == decided.effects[0]
+
+
+def test_a_step_is_copied_and_compared_as_any_other(tmp_path: Path) -> None:
+    first, *_, last = long_run(tmp_path, 40).steps
+
+    assert pickle.loads(pickle.dumps(last)) == last
+    assert evolve(first, seconds=1.0).state == first.state
+    assert first != last
+    assert len({first, last, evolve(first)}) == 2

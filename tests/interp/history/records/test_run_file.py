@@ -1,0 +1,260 @@
+"""Run files: whatever stops their writer, they can be read and gone on with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import interp.history.records
+from gram import loads_one
+from interp import (
+    AssistantRole,
+    Message,
+    ModelReplied,
+    State,
+    ToolCall,
+    ToolReturned,
+    ValidationError,
+    load_run,
+    start,
+    step,
+)
+from interp.execution import Begun, Folded
+from interp.history.records import RunFile, run_text
+from interp.machine import CallBegun, Event
+
+AGENT = loads_one("""
+[counter:Agent {instruction: "Count.", model: "A/b"} |
+  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
+""")
+CALLS = tuple(ToolCall(f"c{n}", "add", '{"x": 1}') for n in range(2))
+EVENTS: tuple[Event, ...] = (
+    ModelReplied((0,), Message(AssistantRole, "", CALLS)),
+    CallBegun((0, 0)),
+    ToolReturned((0, 1), "2"),
+    ToolReturned((0, 0), "2"),
+    ModelReplied((1,), Message(AssistantRole, "done")),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.gram"
+
+
+class Driven:
+    """A run that is driven as the loop does it: written, then folded, taken up again and again."""
+
+    def __init__(self, log: RunFile, *, folds_anyway: bool = True) -> None:
+        self.log = log
+        self.state = start(AGENT, "go", run_id="r").state
+        self._folds_anyway = folds_anyway
+
+    def go_on(self, until: int = len(EVENTS)) -> None:
+        """Go on to the end, or to where it has some events."""
+        if not self.log.has_begun:
+            self.log.begin(self.state, ())
+        with self.log.held(lambda: self.state) as missed:
+            for event in missed:
+                self.state = step(self.state, event).state
+            for event in EVENTS[:until]:
+                if event not in self.state.events:
+                    self.log.note(Begun(event.at), may_be_lost=True)
+                    self._fold(event)
+
+    def _fold(self, event: Event) -> None:
+        state = step(self.state, event).state
+        is_written = False
+        try:
+            self.log.append(Folded(event, None, state), 0.1)
+            is_written = True
+        finally:
+            if is_written or self._folds_anyway:
+                self.state = state
+
+
+def is_whole(state: State, path: Path) -> bool:
+    """Whether a run and its file are where the run ends, with each event once."""
+    found = load_run(path)
+    has_each = sorted(map(EVENTS.index, state.events)) == [*range(len(EVENTS))]
+    return has_each and found.state == state and len(found.steps) == len(EVENTS)
+
+
+def test_a_file_holds_what_was_written(path: Path) -> None:
+    run = Driven(RunFile(path))
+    run.go_on()
+
+    assert is_whole(run.state, path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert load_run(path).steps[0].seconds == 0.1
+
+
+def test_a_run_that_has_had_events_is_written_whole(path: Path) -> None:
+    run = Driven(RunFile(path))
+    run.go_on(3)
+    other = RunFile(path.with_name("other.gram"))
+    other.begin(run.state, ())
+
+    assert load_run(other.path).state == run.state
+    assert other.path.read_text().splitlines()[1:] == run_text(run.state).splitlines()[1:]
+
+
+# --- interrupts
+
+
+@contextmanager
+def interrupted_at(count: int) -> Iterator[Callable[[], bool]]:
+    """Raise KeyboardInterrupt at a line of the records, counted from 1; gives whether it came."""
+    folder = str(Path(interp.history.records.__file__).parent)
+    passed = 0
+
+    def tracing(frame: FrameType, what: str, _: Any) -> Any:
+        nonlocal passed
+        if not frame.f_code.co_filename.startswith(folder):
+            return None
+        if what == "line":
+            passed += 1
+            if passed == count:
+                raise KeyboardInterrupt
+        return tracing
+
+    before = sys.gettrace()
+    sys.settrace(tracing)
+    try:
+        yield lambda: passed >= count
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.parametrize("folds_anyway", [True, False])
+@pytest.mark.parametrize("is_read_again", [True, False])
+def test_an_interrupt_at_any_line_loses_nothing(
+    path: Path, folds_anyway: bool, is_read_again: bool
+) -> None:
+    Driven(RunFile(path)).go_on()  # whatever is imported or remembered, is so now
+    count, was_interrupted = 0, True
+    while was_interrupted:
+        count += 1
+        path.unlink()
+        run = Driven(RunFile(path), folds_anyway=folds_anyway)
+        with interrupted_at(count) as came:
+            with suppress(KeyboardInterrupt):
+                run.go_on()
+            was_interrupted = came()
+        if is_read_again:
+            run = _read_again(path)
+        run.go_on()
+
+        assert is_whole(run.state, path), count
+    assert count > 100
+
+
+def _read_again(path: Path) -> Driven:
+    """The run as another process takes it up."""
+    try:
+        log, kept = RunFile.of(path)
+    except (FileNotFoundError, ValidationError):  # nothing had begun
+        return Driven(RunFile(path))
+    run = Driven(log)
+    run.state = kept.state
+    return run
+
+
+def test_answers_that_were_folded_in_another_order_are_brought_together(path: Path) -> None:
+    run = Driven(RunFile(path))
+    run.go_on(2)
+    before = run.state
+    with run.log.held(lambda: run.state):
+        run._fold(EVENTS[2])
+    run.state = step(before, EVENTS[3]).state  # and the one that is written was not folded
+
+    run.go_on()
+
+    assert is_whole(run.state, path)
+    assert tuple(run.state.events) != load_run(path).events
+
+
+def test_what_another_process_did_otherwise_is_not_gone_on_with(path: Path) -> None:
+    run, other = Driven(RunFile(path)), Driven(RunFile(path))
+    run.go_on(1)
+    other.log, kept = RunFile.of(path)
+    other.state = kept.state
+    with other.log.held(lambda: other.state):
+        other._fold(ToolReturned((0, 1), "7"))
+    run.state = step(run.state, EVENTS[2]).state
+
+    with pytest.raises(OSError, match="another process has gone on with it; nothing recorded"):
+        run.go_on()
+
+    assert load_run(path).state == other.state
+
+
+def test_another_run_in_its_place_is_refused(path: Path) -> None:
+    run = Driven(RunFile(path))
+    run.go_on(1)
+    path.unlink()
+    RunFile(path).begin(run.state.beginning.with_run_id("other"), ())
+
+    with pytest.raises(OSError, match="another run is recorded in it"):
+        run.go_on()
+
+
+# --- what a killed process leaves
+
+
+@pytest.mark.parametrize("left", ["", "[", "[:Ru", '[:Run {agent: "counter", pro'])
+def test_a_file_in_which_nothing_had_begun_is_a_new_one(path: Path, left: str) -> None:
+    path.write_text(left)
+    with pytest.raises(ValidationError, match="nothing of a run had begun"):
+        load_run(path)
+
+    run = Driven(RunFile(path))
+    run.go_on()
+
+    assert is_whole(run.state, path)
+
+
+@pytest.mark.parametrize("mine", ["(mine)", "mine\n", "[:Running]"])
+def test_a_file_of_somebody_else_is_not_taken(path: Path, mine: str) -> None:
+    path.write_text(mine)
+
+    with pytest.raises(FileExistsError, match="exists already"):
+        Driven(RunFile(path)).go_on()
+
+    assert path.read_text() == mine
+
+
+def test_a_cut_off_entry_is_written_again(path: Path) -> None:
+    run = Driven(RunFile(path))
+    run.go_on(3)
+    path.write_bytes(path.read_bytes()[:-9])
+
+    run.go_on()
+
+    assert is_whole(run.state, path)
+
+
+def test_what_could_not_be_written_is_written_later_in_its_order(path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="limits of file sizes are Unix's")
+    run = Driven(RunFile(path))
+    run.go_on(1)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with run.log.held(lambda: run.state):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 5, hard))
+        try:
+            with pytest.raises(OSError, match="too large"):
+                run._fold(EVENTS[1])
+            assert path.read_bytes().endswith(b"\n")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        run._fold(EVENTS[2])
+
+    assert load_run(path).events == EVENTS[:3]
+    run.go_on()
+    assert is_whole(run.state, path)

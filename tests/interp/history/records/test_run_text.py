@@ -1,0 +1,282 @@
+"""Runs as text: what is read of one goes on as the run itself, and what does not fit is refused."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from gram import GramError, Pattern, format_text, loads_one, parse
+from interp import (
+    ApprovalPolicy,
+    ApprovalRule,
+    Ask,
+    AssistantRole,
+    CallFailed,
+    CallModel,
+    CallTool,
+    ConversationContext,
+    Decided,
+    Limits,
+    Message,
+    Model,
+    ModelReplied,
+    ReplayError,
+    Resumed,
+    State,
+    TimeUp,
+    Tool,
+    ToolCall,
+    ToolReturned,
+    Usage,
+    UserRole,
+    ValidationError,
+    start,
+    step,
+    tool,
+)
+from interp.history.records import read_run, run_text
+from interp.machine import CallBegun, Event
+from interp.programs import the_agent
+from lenses_ext import agent_instruction, over
+from tests.interp.history.replaying.test_nesting import recorded
+from tests.interp.machine.test_any_order import read, workflows
+
+AGENT = loads_one("""
+[helper:Agent {instruction: "Help.", model: "A/b"} |
+  [add:Tool {description: "Adds"} | (x::Integer)==>(::Integer)],
+  [send:Tool {description: "Sends"} | (to::Text {default: "a\\nb"})==>(::Any)]
+]
+""")
+ARGUMENTS = ['{"x": 1}', "{}", '{"x": "one"}', "not JSON", '{"to": "\\u0000"}', ""]
+
+
+def drawn(random: Random) -> State:
+    """The State of a run in which models, tools and people answer by chance."""
+    state, effects, _ = start(
+        AGENT,
+        "hello",
+        limits=Limits(iterations=2, run_seconds=random.choice([None, 0.5]), tool_seconds=30),
+        policy=ApprovalPolicy([ApprovalRule("ask", "send", {"to": "*"})]),
+        model=random.choice([None, Model("C", "d/e")]),
+        settings=random.choice([None, {"temperature": 0.5, "seed": None}]),
+        check_results=random.random() < 0.5,
+        run_id="drawn",
+    )
+    waiting, taken = list(effects), 0
+    while waiting and taken < 12:
+        effect = waiting.pop(random.randrange(len(waiting)))
+        event = TimeUp() if random.random() < 0.05 else _answer(effect, random)
+        if isinstance(effect, CallTool) and random.random() < 0.2 and not effect.has_begun:
+            state = step(state, CallBegun(effect.at)).state
+        if random.random() < 0.1:
+            event = Resumed(policy=random.choice([None, ApprovalPolicy()]))
+            waiting = []
+        state, effects, _ = step(state, event)
+        waiting = [] if isinstance(event, TimeUp) else [*waiting, *effects]
+        taken += 1
+    return step(state, Resumed(Limits())).state if state.stopped else state
+
+
+def _answer(effect: object, random: Random) -> Event:
+    match effect:
+        case CallModel(at):
+            names = ["add", "send", "gone"]
+            calls = [
+                ToolCall(f"c{n}", random.choice(names), random.choice(ARGUMENTS))
+                for n in range(random.choice([0, 1, 3]))
+            ]
+            message = Message(AssistantRole, random.choice(["", "text\n\0"]), calls)
+            usage = random.choice([Usage(), Usage(3, 4)])
+            return ModelReplied(at, message, usage, random.random() < 0.1)
+        case Ask(at):
+            return Decided(at, random.random() < 0.5, "no\ud800")
+        case CallTool(at) if random.random() < 0.5:
+            return ToolReturned(at, random.choice(["1", '{"a":[null]}', '"text"']))
+    assert isinstance(effect, CallTool)
+    return CallFailed(effect.at, "it failed")
+
+
+def comes_back(state: State) -> None:
+    """Check that a run is the same after it was written and read."""
+    text = run_text(state)
+    found = read_run(text)
+
+    assert found.state == state
+    assert found.first == state.beginning
+    assert found.state.run_id == state.run_id
+    assert found.events == tuple(state.events)
+    assert found.state.beginning == found.first
+    assert run_text(found.state, found.library, found.started) == text
+    found.check()
+
+
+@settings(deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_every_run_comes_back_equal_from_its_text(random: Random) -> None:
+    comes_back(drawn(random))
+
+
+@settings(max_examples=40, deadline=None)
+@given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 60))
+def test_every_run_of_a_workflow_comes_back_equal_from_its_text(
+    program: Pattern, random: Random, stops_after: int
+) -> None:
+    comes_back(recorded(program, random, stops_after).state)
+
+
+SIGNED = loads_one("""
+[sum:Agent {instruction: "Add.", model: "A/b"} |
+  (x::Integer)==>(y::Integer {default: 2})==>(::Text)]
+""")
+ONE = loads_one('[one:Agent {instruction: "Add.", model: "A/b"} | (x::Integer)==>(::Text)]')
+TEAM = parse("""
+[desk:Agent {instruction: "Ask.", model: "A/b"} | (desk)-[:HANDOFF]->(sales)]
+(sales:Agent {instruction: "Sell.", model: "A/b"})
+[flow:Workflow | (text::String)==>(many::Array)==>(::Any), sales, ()-->(sales)]
+[maybe:Workflow | (text::String {optional: true})==>(::Any), (sales)]
+""")
+TALK = ConversationContext([Message(UserRole, "hi"), Message(AssistantRole, "hello")])
+
+
+@pytest.mark.parametrize(
+    ("program", "given", "more"),
+    [
+        (AGENT, "hello", {}),
+        (AGENT, {"input": '{"not": "read"}'}, {}),
+        (AGENT, "hello", {"context": TALK, "check_results": False}),
+        (
+            AGENT,
+            "hello",
+            {
+                "policy": ApprovalPolicy(otherwise="ask"),
+                "limits": Limits(tokens=7, run_seconds=None),
+            },
+        ),
+        (SIGNED, {"x": 1}, {}),
+        (ONE, {"x": 1}, {"context": TALK}),
+        (over(agent_instruction, lambda _: "Help well.\n", AGENT), "hello", {}),
+        (the_agent(TEAM, "desk", by="test"), "hello", {}),
+        (the_agent(TEAM, "flow", by="test"), {"text": "a", "many": [1, {"b": None}]}, {}),
+        (the_agent(TEAM, "maybe", by="test"), {}, {}),
+    ],
+)
+def test_whatever_a_run_is_begun_with_comes_back(
+    program: Pattern, given: Any, more: dict[str, Any]
+) -> None:
+    comes_back(start(program, given, run_id="r", **more).state)
+
+
+def test_the_tools_of_a_run_are_in_its_text() -> None:
+    @tool(once=True)
+    def add(x: int) -> int:
+        """Adds"""
+        return x
+
+    state = start(AGENT, "hello").state
+    assert isinstance(add, Tool)
+    (kept,) = read_run(run_text(state, [add])).library
+
+    assert kept.value.identity == "add"
+    assert kept.value.properties["description"] == "Adds"
+    assert kept.value.properties["once"] is True
+
+
+# --- what is no run
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("format: 1", "format: 2", "the format is not 1"),
+        ("[:Run {", "[:Ran {", "not the record of a run"),
+        ('input: "hello"', 'input: ""', "the run cannot be begun: the user's message is empty"),
+        ('agent: "helper"', 'agent: "other"', "what was run is not a valid program"),
+        ('model: \\"A/b\\"', 'model: \\"b\\"', "what was run is not a valid program"),
+        ("iterations: 10", "iterations: -1", "limits: the limit iterations"),
+        ("iterations: 10", "colour: 1", "limits: "),
+        ('run: "r"', 'run: "r", extra: 1', "Run has no property extra"),
+        ("(:Library)", "(:Library), (:Library)", "a Run has a Library"),
+        ("| (:Library)", "| (:Other)", "a Run has a Library"),
+    ],
+)
+def test_what_is_no_first_entry_is_refused_with_its_place(old: str, new: str, told: str) -> None:
+    text = run_text(start(AGENT, "hello", run_id="r").state)
+    assert old in text
+
+    with pytest.raises(ValidationError) as caught:
+        read_run(text.replace(old, new), "run.gram")
+
+    assert told in str(caught.value)
+    assert str(caught.value).startswith("run.gram:1:")
+
+
+CALL = ModelReplied((0,), Message(AssistantRole, "", [ToolCall("c", "add", '{"x": 1}')]))
+DONE = ModelReplied((1,), Message(AssistantRole, "done"))
+
+
+def whole() -> list[str]:
+    """The lines of a run of one call."""
+    state = start(AGENT, "hello", run_id="r").state
+    for event in (CALL, ToolReturned((0, 0), "2"), DONE):
+        state = step(state, event).state
+    return run_text(state).splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "place"),
+    [
+        (0, "Help.", "Harm.", "run.gram:2:1"),
+        (0, 'input: "hello"', 'input: "bye"', "run.gram:2:1"),
+        (1, 'json`{"x": 1}`', 'json`{"x": 3}`', "run.gram:4:1"),
+        (2, "result: json`2`", "result: json`3`", "run.gram:4:1"),
+    ],
+)
+def test_a_reply_to_another_request_is_refused_with_its_line(
+    line: int, old: str, new: str, place: str
+) -> None:
+    lines = whole()
+    assert old in lines[line]
+    lines[line] = lines[line].replace(old, new)
+    found = read_run("".join(lines), "run.gram")
+
+    with pytest.raises(ReplayError, match="answers another request") as caught:
+        found.check()
+
+    assert str(caught.value).startswith(place)
+    assert len(found.fitting) == int(place.split(":")[1]) - 2
+
+
+def test_an_event_that_does_not_fit_is_refused_with_its_line() -> None:
+    lines = whole()
+
+    with pytest.raises(
+        ReplayError, match=r"^run\.gram:2:1: .*the run does not come to this"
+    ) as told:
+        read_run("".join([lines[0], *lines[2:]]), "run.gram")
+
+    assert "; expected a reply of A/b at position (0)\n" in str(told.value)
+
+
+def test_layout_and_comments_do_not_count() -> None:
+    lines = whole()
+    lines[1:1] = ["// looked at\n", "\n"]
+
+    found = read_run(format_text("".join(lines)))
+
+    assert found.state == read_run("".join(whole())).state
+    found.check()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_any_other_text_is_refused_with_an_error_of_ours(data: st.DataObject) -> None:
+    text = "".join(whole())
+    start_, end = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+    changed = text[:start_] + data.draw(st.text(max_size=5)) + text[end:]
+
+    with suppress(GramError):
+        read_run(changed)

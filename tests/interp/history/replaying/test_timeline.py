@@ -1,0 +1,271 @@
+"""The timeline: what happened in a run, as data that all views read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gram import dumps, loads_one
+from interp import (
+    ApprovalNeeded,
+    Limits,
+    Model,
+    ScriptedModel,
+    ToolLibrary,
+    Usage,
+    WorkflowError,
+    ask_all,
+    deny_all,
+    load_run,
+    price_of,
+    resume_run,
+    run,
+    run_page,
+    timeline,
+    tool,
+)
+from interp.cli.trace import summary
+from interp.history.replaying import Entry, Timeline
+from lenses_ext import parse
+from tests.interp.counting import counting
+from tests.interp.execution.test_recording import AGENT, CALLS
+from tests.interp.model_server import ModelServer, tool_calls
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "run.gram"
+
+
+def of(file: Path) -> Timeline:
+    return timeline(load_run(file), has_prices=False)
+
+
+def positions(entries: tuple[Entry, ...]) -> list[tuple[int | str, ...]]:
+    return [each.at for each in entries]
+
+
+def test_a_timeline_has_each_request_and_each_call(file: Path) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
+
+    found = of(file)
+
+    assert (found.input, found.answer, found.waits_for) == ("go", "done", ())
+    assert [(each.kind, each.how) for each in found.entries] == [
+        ("model", "done"),
+        ("tool", "done"),
+        ("tool", "done"),
+        ("model", "done"),
+    ]
+    assert found.entries[0].calls == (found.entries[1].name,) * 2
+    assert (found.requests, found.calls) == (2, 2)
+
+
+def test_what_a_run_waits_for_stands_at_its_end(file: Path) -> None:
+    with pytest.raises(ApprovalNeeded):
+        run(
+            AGENT,
+            "go",
+            counting([]),
+            model=ScriptedModel([CALLS]),
+            policy=ask_all,
+            record=file,
+        )
+
+    found = of(file)
+
+    assert positions(found.waits_for) == [(0, 0), (0, 1)]
+    assert {each.how for each in found.waits_for} == {"asked"}
+    assert found.answer is None
+
+
+def test_calls_say_whether_somebody_allowed_them(file: Path) -> None:
+    run(
+        AGENT,
+        "go",
+        counting([]),
+        model=ScriptedModel([CALLS, "done"]),
+        policy=ask_all,
+        approve=lambda ask: ask.at == (0, 0) or "not twice",
+        record=file,
+    )
+
+    calls = (each for each in of(file).entries if each.kind == "tool")
+    allowed, denied = sorted(calls, key=lambda each: each.at)
+
+    assert (allowed.how, allowed.approval) == ("done", True)
+    assert (denied.how, denied.approval) == ("refused", False)
+    assert "not twice" in (denied.error or "")
+
+
+def test_what_the_caller_changes_on_resuming_is_an_entry(file: Path) -> None:
+    model = ScriptedModel([CALLS])
+    with pytest.raises(ApprovalNeeded):
+        run(AGENT, "go", counting([]), model=model, policy=ask_all, record=file)
+
+    resume_run(
+        file,
+        counting([]),
+        model=ScriptedModel(["done"]),
+        approve=lambda _: True,
+        limits=Limits(tokens=7),
+    )
+
+    (change,) = (each for each in of(file).entries if each.kind == "change")
+    assert change.to_json()["arguments"] == {"limits": {"tokens": 7}}
+
+
+def test_json_leaves_out_what_is_unknown(file: Path) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=file)
+
+    (entry,) = json.loads(json.dumps(of(file).to_json()))["entries"]
+
+    assert entry["at"] == [0]
+    assert entry["result"] == "done"
+    assert "error" not in entry
+    assert "children" not in entry
+
+
+def test_the_cost_of_a_run_is_that_of_its_replies(file: Path) -> None:
+    reply = {
+        "choices": [{"message": {"content": "done"}}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 500},
+    }
+    model = ScriptedModel([reply])
+    priced = loads_one(dumps(AGENT).replace("A/b", "OpenAI/gpt-5"))
+    run(priced, "go", counting([]), model=model, record=file)
+
+    found = timeline(load_run(file))
+
+    assert found.usage == Usage(1000, 500)
+    assert found.cost == price_of(Model("OpenAI", "gpt-5"), Usage(1000, 500))
+
+
+@pytest.mark.parametrize("address", ["{url}", "{url}?k=abcdef99"])
+def test_a_cost_is_unknown_where_another_server_than_the_providers_answered(
+    file: Path, model_server: ModelServer, address: str
+) -> None:
+    program = parse('[a:Agent {instruction: "Say.", model: "OpenAI/gpt-5-mini"}]')
+    model_server.will_say("hi")
+    elsewhere = address.format(url=model_server.url.replace("//", "//me:secret99x@"))
+    model_server.takes_any_path = True
+    run(program, "go", base_url=elsewhere, record=file)
+
+    found, text = timeline(load_run(file)), file.read_text(encoding="utf-8")
+    (reply,) = found.entries
+
+    assert (reply.server, reply.cost, found.cost) == (model_server.url, None, None)
+    assert summary(found).count("cost unknown") == 1
+    assert "unknown" in run_page(load_run(file))
+    assert "secret99x" not in text
+    assert "abcdef99" not in text
+    load_run(file).check()
+
+
+TEAM = """
+[team:Workflow | researcher, writer, (researcher)-->(writer)]
+[desk:Agent {instruction: "Ask.", model: "A/b"} | researcher]
+[researcher:Agent {instruction: "Research.", model: "A/c"} |
+  [search:Tool {description: "Search"} | (query::Text)==>(::Text)]]
+[writer:Agent {instruction: "Write.", model: "A/d"}]
+"""
+
+
+@tool
+def search(query: str) -> str:
+    """Search"""
+    return query
+
+
+@pytest.mark.parametrize(
+    ("agent", "happened"),
+    [
+        (
+            "desk",
+            [
+                ("desk", "model", "A/b"),
+                ("researcher", "model", "A/c"),
+                ("researcher", "tool", "search"),
+                ("researcher", "model", "A/c"),
+                ("desk", "agent", "researcher"),
+                ("desk", "model", "A/b"),
+            ],
+        ),
+        (
+            "team",
+            [
+                ("researcher", "model", "A/c"),
+                ("researcher", "tool", "search"),
+                ("researcher", "model", "A/c"),
+                ("team", "agent", "researcher"),
+                ("writer", "model", "A/d"),
+                ("team", "agent", "writer"),
+            ],
+        ),
+    ],
+)
+def test_what_happens_inside_is_whose_it_is(
+    file: Path, agent: str, happened: list[tuple[str, str, str]]
+) -> None:
+    asked = [tool_calls(("1", "researcher", {"input": "sea"}))] if agent == "desk" else []
+    replies = [*asked, tool_calls(("1", "search", {"query": "sea"})), "found", "done"]
+    library = ToolLibrary.of([search])
+    model = ScriptedModel(replies)
+    run(parse(TEAM), "go", library, agent=agent, model=model, match="name", record=file)
+
+    found = of(file)
+
+    assert [(each.who, each.kind, each.name) for each in found.in_order] == happened
+    assert {each.how for each in found.in_order} == {"done"}
+    assert "researcher" in run_page(load_run(file))
+
+
+AT_ONCE = parse("""
+[outer:Workflow {description: "Maps twice."} | (items::Array)==>(::Array), inner, last,
+  (inner)-->(last)]
+[inner:Workflow {description: "Maps."} | (items::Array)==>(::Array), each, ()-[:EACH]->(each)]
+[last:Workflow {description: "Maps."} | (items::Array)==>(::Array), each, ()-[:EACH]->(each)]
+(each:Agent {instruction: "Say it.", model: "A/b"})
+""")
+
+
+def test_what_begins_and_ends_at_once_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "run.gram"
+    run(AT_ONCE, {"items": []}, agent="outer", model=ScriptedModel([]), record=file)
+
+    found = [
+        (each.at, each.kind, each.how, each.arguments, each.result) for each in of(file).entries
+    ]
+
+    assert found == [
+        (("inner",), "workflow", "done", "[]", "[]"),
+        (("last",), "workflow", "done", "[]", "[]"),
+    ]
+    inside = [(each.at, each.kind) for entry in of(file).entries for each in entry.children]
+    assert inside == [(("inner", "each"), "each"), (("last", "each"), "each")]
+
+
+def test_a_step_that_is_refused_when_the_run_begins_fails_in_its_workflow(tmp_path: Path) -> None:
+    program = parse(
+        '[outer:Workflow {description: "Pays."} | inner]'
+        '[inner:Workflow {description: "Pays."} | pay]'
+        '[pay:Tool {description: "Pays."} | (x::String)==>(::String)]'
+    )
+
+    @tool
+    def pay(x: str) -> str:
+        """Pays."""
+        return x
+
+    file = tmp_path / "run.gram"
+    with pytest.raises(WorkflowError):
+        run(program, "go", ToolLibrary.of(pay), agent="outer", policy=deny_all, record=file)
+
+    (entry,) = of(file).entries
+    (step,) = entry.children
+    assert (entry.at, entry.kind, entry.how) == (("inner",), "workflow", "failed")
+    assert 'step "pay" failed' in (entry.error or "")
+    assert (step.at, step.kind, step.how, step.name) == (("inner", "pay"), "tool", "refused", "pay")
+    assert "not run" in (step.error or "")

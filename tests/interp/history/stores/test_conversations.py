@@ -1,0 +1,242 @@
+"""Conversations in stores: they only grow, by whole turns, one at a time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from interp import (
+    ConfigurationError,
+    ConversationContext,
+    ModelError,
+    RunFacts,
+    RunStore,
+    RunTakenError,
+    ScriptedModel,
+    StoreError,
+    begin,
+    open_store,
+    resume_run,
+    run,
+    start,
+)
+from interp.history.stores import StoredRun
+from interp.machine import Request
+from interp.machine.messages import Message, UserRole
+from interp.secrets import hide
+from tests.interp.counting import AGENT, CALLS, counting
+
+LIBRARY = counting([])
+
+
+def said(store: RunStore, name: str = "al") -> list[str]:
+    return [each.content for each in store.conversation(name).context]
+
+
+def test_a_turn_goes_on_from_those_before_it(store: RunStore, address: str) -> None:
+    model = ScriptedModel(["hello Al", CALLS, "two"])
+    run(AGENT, "I'm Al", LIBRARY, model=model, store=store, conversation="al")
+    answer = run(AGENT, "1 + 1?", LIBRARY, model=model, store=address, conversation="al")
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="bo")
+
+    assert said(store) == ["I'm Al", "hello Al", "1 + 1?", "", "2", "two"]
+    assert store.conversation("al").context == answer.context
+    assert [each.content for each in model.requests[1].messages] == said(store)[:3]
+    assert (said(store, "bo"), said(store, "nobody")) == (["hi", "hey"], [])
+    assert len(list(store.rows(conversation="al"))) == 2
+
+
+def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None:
+    words = [f"answer {n} " + "x" * 500 for n in range(6)]
+    for word in words:
+        model = ScriptedModel([word])
+        run(AGENT, "more", LIBRARY, model=model, store=store, conversation="al")
+
+    rows = list(store.rows(conversation="al"))
+    assert [len(store.recorded(row.id).first.context) for row in rows] == [11, 9, 7, 5, 3, 1]
+    assert all(store.recorded(row.id).state.context[-1].content in words for row in rows)
+    heads = store.ready().execute("SELECT text FROM gram_entries WHERE seq = 0")
+    assert not any("answer 0" in text for (text,) in heads)
+
+
+def test_it_is_read_a_page_at_a_time(store: RunStore) -> None:
+    for n in range(5):
+        model = ScriptedModel([f"answer {n}"])
+        run(AGENT, f"question {n}", LIBRARY, model=model, store=store, conversation="al")
+    conversation = store.conversation("al")
+
+    last = conversation.page(limit=3)
+    assert [each.content for each in last] == ["answer 3", "question 4", "answer 4"]
+    before = conversation.page(before=len(conversation) - 3, limit=3)
+    assert [each.content for each in before] == ["answer 2", "question 3"][-2:] or len(before) == 3
+    assert conversation.page(before=0) == ConversationContext()
+    assert len(conversation.page(limit=None)) == len(conversation) == 10
+
+
+def test_turns_never_overlap(store: RunStore, address: str) -> None:
+    refused: list[str] = []
+
+    class Impatient(ScriptedModel):
+        """Has somebody else say something in the same conversation before it answers."""
+
+        def complete(self, request: Request) -> object:
+            with pytest.raises(RunTakenError) as raised:
+                run(AGENT, "me too", LIBRARY, model=ScriptedModel(["late"]), store=address,
+                    conversation="al")  # fmt: skip
+            refused.append(str(raised.value))
+            return super().complete(request)
+
+    run(AGENT, "hi", LIBRARY, model=Impatient(["hello"]), store=store, conversation="al")
+
+    assert "another turn of the conversation al is under way" in refused[0]
+    assert said(store) == ["hi", "hello"]
+
+
+def test_a_turn_that_failed_adds_nothing_until_it_is_resumed(store: RunStore) -> None:
+    begun = begin(
+        AGENT, "hi", LIBRARY, model=ScriptedModel([CALLS]), store=store, conversation="al"
+    )
+    with pytest.raises(ModelError):
+        begun.finish()
+    assert said(store) == []
+
+    resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["hello"]), store=store)
+    assert said(store) == ["hi", "", "2", "hello"]
+
+
+def test_a_turn_that_was_left_is_refused_once_the_conversation_has_gone_on(
+    store: RunStore,
+) -> None:
+    begun = begin(AGENT, "hi", LIBRARY, model=ScriptedModel([]), store=store, conversation="al")
+    with pytest.raises(ModelError):
+        begun.finish()
+    run(AGENT, "again", LIBRARY, model=ScriptedModel(["yes"]), store=store, conversation="al")
+
+    with pytest.raises(RunTakenError, match="the conversation al has gone on since"):
+        resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["late"]), store=store)
+    assert said(store) == ["again", "yes"]
+
+
+def test_an_answer_that_its_owner_did_not_come_to_add_is_added_on_resuming(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(RunStore, "let_go", lambda self, claim, *_, **__: self._keeper.let_go(claim))
+        begun = begin(
+            AGENT, "hi", LIBRARY, model=ScriptedModel(["hello"]), store=store, conversation="al"
+        )
+        begun.finish()
+    assert said(store) == []
+    store.ready().execute("UPDATE gram_runs SET leased_until = 1")
+
+    assert resume_run(begun.state.run_id, LIBRARY, store=store).content == "hello"
+    assert said(store) == ["hi", "hello"]
+    assert store.row(begun.state.run_id).status == "done"
+
+
+def test_keys_are_not_kept(store: RunStore) -> None:
+    hidden = hide("sk-very-secret-12345")
+    model = ScriptedModel(["I know sk-very-secret-12345"])
+    run(AGENT, "hi", LIBRARY, model=model, store=store, conversation="al")
+
+    assert said(store) == ["hi", "I know [redacted]"]
+    assert hidden
+
+
+def test_a_conversation_needs_a_store_and_is_the_context(store: RunStore) -> None:
+    with pytest.raises(ConfigurationError, match="a conversation is in a store"):
+        run(AGENT, "hi", LIBRARY, conversation="al")
+    earlier = ConversationContext([Message(UserRole, "hi")])
+    state, _, _ = start(AGENT, "ho", earlier)
+    with pytest.raises(ConfigurationError, match="is a turn of the conversation it began in"):
+        resume_run(state, LIBRARY, store=store, conversation="al")
+    with pytest.raises(ConfigurationError, match="the context is that of the conversation"):
+        run(AGENT, "hi", LIBRARY, earlier, store=store, conversation="al")
+
+
+def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunStore) -> None:
+    """What a turn asks of the store does not grow with what else is in it."""
+    asked: list[str] = []
+    database = store.ready()
+    execute = database.execute
+
+    def counted(sql: str, *values: object) -> object:
+        asked.append(sql)
+        return execute(sql, *values)
+
+    counts = []
+    database.execute = counted  # type: ignore[method-assign, assignment]  # to count the calls
+    for n in range(3):
+        asked.clear()
+        model = ScriptedModel([f"answer {n}"])
+        run(AGENT, "more", LIBRARY, model=model, store=store, conversation="al")
+        counts.append(len(asked))
+    assert counts[0] == counts[1] == counts[2]
+
+
+def test_the_machine_knows_nothing_of_stores(store: RunStore) -> None:
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), store=store, conversation="al")
+    run(AGENT, "ho", LIBRARY, model=ScriptedModel(["b"]), store=store, conversation="al")
+    first = store.recorded(next(store.rows()).id).first
+    state, _, _ = start(AGENT, "ho", first.context[:-1])
+    assert state.context == first.context
+
+
+def test_two_stores_of_one_address_are_one(address: str) -> None:
+    with open_store(address) as one, open_store(address) as other:
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), store=one, conversation="al")
+        assert said(other) == ["hi", "a"]
+
+
+def test_conversations_are_listed_those_that_changed_last_first(store: RunStore) -> None:
+    for name in ("al", "bo", "al"):
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation=name)
+    store.ready().execute("UPDATE gram_conversations SET changed = changed - 60 WHERE name = 'bo'")
+    al, bo = store.conversations()
+    assert al.changed is not None
+    earlier = al.changed - timedelta(seconds=1)
+
+    assert [(each.name, len(each)) for each in (al, bo)] == [("al", 4), ("bo", 2)]
+    assert [each.name for each in store.conversations(before=earlier)] == ["bo"]
+    assert [each.name for each in store.conversations(limit=1)] == ["al"]
+    assert [each.name for each in store.conversations(beginning="b")] == ["bo"]
+
+
+def test_a_conversation_is_removed_with_its_turns_and_nothing_else(store: RunStore) -> None:
+    for name in ("al", "bo", "al"):
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation=name)
+    al = store.conversation("al")
+
+    al.remove()
+
+    assert (len(al), len(list(store.rows())), said(store, "bo")) == (0, 1, ["hi", "hey"])
+    for table, left in {"runs": 1, "entries": 3, "messages": 2, "conversations": 1}.items():
+        assert store.ready().execute(f"SELECT count(*) FROM gram_{table}") == [(left,)]
+    run(AGENT, "anew", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="al")
+    assert said(store) == ["anew", "hey"]
+
+
+def test_a_conversation_is_not_removed_while_a_turn_of_it_is_under_way(store: RunStore) -> None:
+    class Removing(ScriptedModel):
+        """Removes the conversation before it answers."""
+
+        def complete(self, request: Request) -> object:
+            with pytest.raises(StoreError, match="is queued or under way: run"):
+                store.conversation("al").remove()
+            return super().complete(request)
+
+    run(AGENT, "hi", LIBRARY, model=Removing(["hello"]), store=store, conversation="al")
+
+    assert said(store) == ["hi", "hello"]
+
+
+def test_a_turn_after_messages_that_were_removed_is_refused(store: RunStore) -> None:
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="al")
+    context = store.conversation("al").context
+    store.conversation("al").remove()
+
+    log = StoredRun(store, "late", facts=RunFacts("counter", conversation="al"))
+    with pytest.raises(StoreError, match="the conversation al was removed since this turn began"):
+        log.begin(start(AGENT, "and then?", context)[0], [])
+    assert not list(store.rows())

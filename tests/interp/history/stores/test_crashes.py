@@ -1,0 +1,325 @@
+"""What is recorded is never done again, and what was in flight may be, whatever ends a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from interp import (
+    RunStore,
+    RunTakenError,
+    State,
+    StoreError,
+    ToolLibrary,
+    open_store,
+    resume_run,
+    tool,
+)
+from interp.history.stores import StoredRun
+from interp.history.stores.claims import LEASE
+from interp.machine.messages import Usage
+from tests.interp.history.stores.crashing import (
+    Crash,
+    Worker,
+    answered,
+    drive,
+    forking,
+    submitted,
+    undisturbed,
+)
+from tests.interp.postgres import PostgresServer
+
+KILLS = 100
+"""How often runs are killed at random on each kind of database: 200 in all."""
+
+
+def lines(log: Path) -> list[str]:
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def test_a_crash_at_any_point_repeats_nothing_that_is_recorded(
+    store: RunStore, address: str, tmp_path: Path
+) -> None:
+    """Before and after each effect, in it, and before and after each entry of it is written."""
+    expected = undisturbed(tmp_path)
+    first = submitted(store)
+    points = drive(address, first, tmp_path / "first.log")
+    assert store.recorded(first).state == expected
+    processes = forking()
+    for point in range(1, points + 1):
+        run, log = submitted(store), tmp_path / f"{point}.log"
+        killed = processes.Process(target=drive, args=(address, run, log, point))
+        killed.start()
+        killed.join()
+        assert killed.exitcode == 9
+        done, begun = answered(store, run), len(lines(log))
+
+        drive(address, run, log)
+
+        assert done.isdisjoint(lines(log)[begun:])
+        assert store.recorded(run).state == expected
+        assert store.row(run).status == "done"
+    assert points == 72  # 12 effects: begun, done, and two entries each with a point around it
+
+
+def test_runs_that_are_killed_at_random_end_as_if_nothing_had_happened(
+    store: RunStore, address: str, tmp_path: Path
+) -> None:
+    """Branches at once, and latencies in any order: after each kill another process goes on."""
+    expected, random = undisturbed(tmp_path), Random(7)
+    processes, kills, runs = forking(), 0, 0
+    while kills < KILLS:
+        run, log, seed = submitted(store), tmp_path / f"{runs}.log", random.random()
+        runs += 1
+        is_done = False
+        while not is_done:
+            done, begun = answered(store, run), len(lines(log))
+            process = processes.Process(
+                target=drive, args=(address, run, log, 0, int(seed * 1000), False)
+            )
+            process.start()
+            more = begun + random.randrange(1, 6)  # so that each process gets some way
+            while process.is_alive() and len(lines(log)) < more:
+                time.sleep(0.002)
+            process.join(random.random() * 0.02)
+            if process.exitcode is None:
+                process.kill()  # which may be too late
+                kills += 1
+            process.join()
+            assert process.exitcode in (0, -signal.SIGKILL)
+            assert done.isdisjoint(lines(log)[begun:])
+            is_done = process.exitcode == 0
+        assert store.recorded(run).state == expected
+    assert kills >= KILLS
+
+
+def _held_in_a_tool(address: str, run: str, folder: str) -> None:
+    """Go on with a run until a tool runs, which waits for a file."""
+
+    @tool
+    async def work(what: str) -> str:
+        """Works."""
+        Path(folder, "in the tool").touch()
+        while not Path(folder, "go on").exists():
+            time.sleep(0.01)  # as a process that is stopped: nothing of it goes on
+        return what.upper()
+
+    worker = Worker(Path(folder, "log"), Crash())
+    with suppress(RunTakenError):
+        resume_run(run, ToolLibrary.of(work), model=worker, store=address)
+        return
+    Path(folder, "refused").touch()
+
+
+def _until(path: Path) -> None:
+    until = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < until, f"{path.name} does not come"
+        time.sleep(0.01)
+
+
+def test_an_owner_that_was_stopped_and_goes_on_later_records_nothing(
+    store: RunStore, address: str, tmp_path: Path
+) -> None:
+    expected, run = undisturbed(tmp_path), submitted(store)
+    old = forking().Process(target=_held_in_a_tool, args=(address, run, str(tmp_path)))
+    old.start()
+    _until(tmp_path / "in the tool")
+    os.kill(old.pid or 0, signal.SIGSTOP)
+    with pytest.raises(RunTakenError, match="another process goes on with it"):
+        drive(address, run, tmp_path / "log")
+    store.ready().execute(
+        "UPDATE gram_runs SET leased_until = leased_until - ?", LEASE
+    )  # as if it had passed
+
+    drive(address, run, tmp_path / "log")
+    entries = store.entries(run)
+    (tmp_path / "go on").touch()
+    os.kill(old.pid or 0, signal.SIGCONT)
+    old.join()
+
+    assert (tmp_path / "refused").exists()
+    assert store.entries(run) == entries
+    assert store.recorded(run).state == expected
+
+
+def test_of_two_that_race_for_a_run_one_gets_it(
+    store: RunStore, address: str, tmp_path: Path
+) -> None:
+    expected = undisturbed(tmp_path)
+    for number in range(5):
+        run, log = submitted(store), tmp_path / f"{number}.log"
+        both = [forking().Process(target=drive, args=(address, run, log)) for _ in range(2)]
+        for each in both:
+            each.start()
+        for each in both:
+            each.join()
+        assert sorted(lines(log)) == sorted(set(lines(log)))
+        assert len(lines(log)) == 12
+        assert store.recorded(run).state == expected
+
+
+def test_a_full_disk_keeps_what_was_recorded_and_the_run_goes_on_later(tmp_path: Path) -> None:
+    expected, address, log = undisturbed(tmp_path), str(tmp_path / "full.db"), tmp_path / "log"
+    with open_store(address) as store:
+        run = submitted(store)
+        worker = Worker(log, Crash())
+        log_of_run, kept = StoredRun.of(store, run)
+        pages = store.ready().execute("PRAGMA page_count")[0][0]
+        store.ready().execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreError, match=r"full\.db: the disk is full"):
+            _finish(store, kept.state, worker, log_of_run)
+        whole = store.entries(run)
+        store.ready().execute(f"PRAGMA max_page_count = {pages + 1000}")
+        begun, done = len(lines(log)), answered(store, run)
+
+        drive(address, run, log)
+
+        assert store.entries(run)[: len(whole)] == whole
+        assert done.isdisjoint(lines(log)[begun:])
+        assert store.recorded(run).state == expected
+
+
+def _finish(store: RunStore, state: State, worker: Worker, log: StoredRun) -> None:
+    from interp import Run
+
+    for _ in range(100):  # until a page is full
+        going_on = Run(state, worker.library, model=worker, record=log)
+        going_on.finish()
+        store.create(os.urandom(8).hex(), "x" * 1000, store.row(log.id).facts)
+
+
+def test_a_file_that_is_locked_for_a_while_is_waited_for(tmp_path: Path) -> None:
+    expected, address = undisturbed(tmp_path), str(tmp_path / "locked.db")
+    with open_store(address) as store:
+        run = submitted(store)
+    other = sqlite3.connect(address, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.5, lambda: (other.execute("COMMIT"), other.close())).start()
+    drive(address, run, tmp_path / "log")
+    with open_store(address) as store:
+        assert store.recorded(run).state == expected
+
+
+@contextmanager
+def cutting(server: PostgresServer, folder: Path) -> Iterator[tuple[Path, threading.Event]]:
+    """A way to the server that is cut, once its event is set, after the next request was answered.
+
+    The server has carried the request out, and whoever asked does not hear of it.
+    """
+    path, cut = folder / ".s.PGSQL.5432", threading.Event()
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen()
+
+    def serve() -> None:
+        while True:
+            try:
+                client, _ = listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=carry, args=[client], daemon=True).start()
+
+    def carry(client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as database:
+            database.connect(str(server.folder / ".s.PGSQL.5432"))
+            forward = threading.Thread(target=copy, args=[client, database, False], daemon=True)
+            forward.start()
+            copy(database, client, True)
+
+    def copy(source: socket.socket, target: socket.socket, is_answer: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if is_answer and cut.is_set():
+                    cut.clear()
+                    break
+                target.sendall(data)
+        for each in (source, target):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield folder, cut
+    finally:
+        listening.close()
+
+
+def test_a_connection_that_is_lost_inside_a_commit_loses_and_doubles_nothing(
+    postgres: PostgresServer, database: str
+) -> None:
+    short = Path(tempfile.mkdtemp(prefix="gram-cut-"))  # the path of a socket has to be short
+    try:
+        with cutting(postgres, short) as (folder, cut):
+            address = database.replace(str(postgres.folder), str(folder))
+            with open_store(address) as store:
+                store.create("one", "(:Run)", store_facts())
+                for number in range(10):
+                    cut.set()
+                    claim = store.claim("one")
+                    cut.set()
+                    store.append(claim, f"(:A {{n: {number}}})", f"(:B {{n: {number}}})")
+                    cut.set()
+                    store.append(claim, f"(:C {{n: {number}}})")
+                    cut.set()
+                    store.let_go(claim, "stopped", Usage(0, 0))
+                entries = store.entries("one")
+    finally:
+        for each in short.iterdir():
+            each.unlink()
+        short.rmdir()
+
+    assert entries == ["(:Run)", *(f"(:{c} {{n: {n}}})" for n in range(10) for c in "ABC")]
+
+
+def store_facts() -> object:
+    from interp import RunFacts
+
+    return RunFacts("a")
+
+
+def test_runs_go_on_while_the_server_is_restarted(
+    postgres: PostgresServer, database: str, tmp_path: Path
+) -> None:
+    expected = undisturbed(tmp_path)
+    with open_store(database) as store:
+        runs = [submitted(store) for _ in range(12)]
+    logs = {run: tmp_path / f"{run}.log" for run in runs}
+    failed: list[BaseException] = []
+
+    def go_on(some: list[str]) -> None:
+        try:
+            for run in some:
+                while True:
+                    try:
+                        drive(database, run, logs[run], seed=1, sync=False)
+                        break
+                    except StoreError:  # a process that cannot reach the server is begun again
+                        time.sleep(0.1)
+        except BaseException as error:  # noqa: BLE001  # told by the test
+            failed.append(error)
+
+    threads = [threading.Thread(target=go_on, args=[runs[n::3]]) for n in range(3)]
+    for each in threads:
+        each.start()
+    for _ in range(3):
+        time.sleep(0.2)
+        postgres.restart()
+    for each in threads:
+        each.join()
+
+    assert failed == []
+    with open_store(database) as store:
+        assert all(store.recorded(run).state == expected for run in runs)
+    assert all(len(lines(log)) == 12 for log in logs.values())

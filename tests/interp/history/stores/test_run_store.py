@@ -1,0 +1,444 @@
+"""A store keeps many runs, and each has one owner at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import re
+import sqlite3
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from gram import GramError
+from interp import (
+    ConfigurationError,
+    RunFacts,
+    RunStore,
+    RunTakenError,
+    StoreError,
+    ValidationError,
+    load,
+    open_store,
+    start,
+)
+from interp.execution import Begun
+from interp.history.stores import StoredRun
+from interp.machine.messages import Usage
+from tests.interp.postgres import PostgresServer
+from tests.paths import EXAMPLES
+
+FACTS = RunFacts("counter", "A/b", "a.gram", "hash")
+
+
+def made(store: RunStore, *runs: str) -> None:
+    for each in runs:
+        store.create(each, "(:Run)", FACTS)
+
+
+def test_entries_are_kept_in_order(store: RunStore) -> None:
+    made(store, "one", "two")
+    claim = store.claim("one")
+    for entry in ("(:A)", '(:B {text: "\'é\\n"})'):
+        store.append(claim, entry)
+
+    assert store.entries("one") == ["(:Run)", "(:A)", '(:B {text: "\'é\\n"})']
+    assert store.entries("two") == ["(:Run)"]
+
+
+def test_what_runs_share_is_kept_once_and_comes_back(store: RunStore) -> None:
+    program = "p" * 5000
+    heads = [f"[:Run {{program: {program}, input: {n}}} | {program}]" for n in range(3)]
+    for n, head in enumerate(heads):
+        store.create(str(n), head, FACTS, shared=[program])
+
+    assert [store.entries(str(n)) for n in range(3)] == [[head] for head in heads]
+    assert store.ready().execute("SELECT count(*) FROM gram_texts") == [(1,)]
+
+
+def test_a_run_is_made_once(store: RunStore) -> None:
+    made(store, "one")
+
+    with pytest.raises(StoreError, match="it has a run one already"):
+        store.create("one", "(:Other)", FACTS)
+    assert store.entries("one") == ["(:Run)"]
+
+
+def test_a_run_that_is_claimed_cannot_be_claimed_by_others(store: RunStore, address: str) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+
+    with open_store(address) as other, pytest.raises(RunTakenError, match="another process goes"):
+        other.claim("one")
+
+    store.let_go(claim, "stopped", Usage(1, 2))
+    with open_store(address) as other:
+        assert other.claim("one").fence == claim.fence + 1
+
+
+def test_an_owner_that_lost_its_claim_writes_nothing_more(store: RunStore, address: str) -> None:
+    made(store, "one")
+    old = store.claim("one")
+    store.append(old, "(:Old)")
+    with open_store(address) as other:
+        new = other.take_over("one")
+
+        with pytest.raises(RunTakenError, match="was taken over"):
+            store.append(old, "(:Late)")
+        with pytest.raises(RunTakenError, match="was taken over"):
+            store.let_go(old, "done", Usage(0, 0))
+        other.append(new, "(:New)")
+
+    assert old.is_lost
+    assert store.entries("one") == ["(:Run)", "(:Old)", "(:New)"]
+
+
+def test_an_owner_that_is_not_heard_of_any_more_is_not_waited_for(store: RunStore) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+    assert store.row("one").status == "running"
+
+    store.ready().execute("UPDATE gram_runs SET leased_until = leased_until - 60")
+
+    assert store.row("one").status == "stopped"
+    assert store.claim("one").fence > claim.fence
+
+
+def _claim_and_die(address: str) -> None:
+    open_store(address).claim("one")
+    os._exit(9)
+
+
+def test_an_owner_of_this_machine_that_is_dead_is_not_waited_for(
+    store: RunStore, address: str
+) -> None:
+    made(store, "one")
+    store.close()
+    process = multiprocessing.get_context("spawn").Process(target=_claim_and_die, args=[address])
+    process.start()
+    process.join()
+    assert process.exitcode == 9
+
+    assert store.claim("one").fence == 2
+
+
+def test_claims_are_renewed_together_while_they_are_held(store: RunStore) -> None:
+    names = [f"run-{n}" for n in range(120)]
+    for name in names:
+        made(store, name)
+    held = [store.claim(name) for name in names]
+    store.let_go(held[0], "stopped", Usage(None, None))
+    store.take_over(names[1])
+    store.ready().execute("UPDATE gram_runs SET leased_until = 1")
+
+    store._renew(held)
+
+    assert {row.id for row in store.rows(status=["running"], limit=200)} == set(names[2:])
+    assert [each.run for each in held if each.is_lost] == names[:2]
+    left = "SELECT leased_until FROM gram_runs WHERE id = ?"
+    assert store.ready().execute(left, names[0]) == [(1.0,)]  # nobody has it
+
+
+def test_what_several_threads_write_at_once_is_all_kept(store: RunStore) -> None:
+    log = StoredRun(store, "one")
+    log.begin(start(load(EXAMPLES / "hello_world.gram"), "hello")[0], [])
+    with log.held(), ThreadPoolExecutor(4) as threads:
+        for n in range(40):
+            threads.submit(log.note, Begun((n,)), may_be_lost=n % 2 == 0)
+
+    assert len(store.entries("one")) == 41
+
+
+def test_a_statement_that_is_carried_out_twice_does_the_same(store: RunStore) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+    store.append(claim, "(:A)")
+    claim.size -= 1
+    store.append(claim, "(:A)")
+    store.let_go(claim, "done", Usage(1, 2))
+    store.let_go(claim, "done", Usage(1, 2))
+
+    assert store.entries("one") == ["(:Run)", "(:A)"]
+
+
+def test_entries_that_a_crash_of_the_server_lost_are_written_again(store: RunStore) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+    for entry in ("(:A)", "(:B)"):
+        store.append(claim, entry, may_be_lost=True)
+    store.ready().execute("DELETE FROM gram_entries WHERE run = 'one' AND seq > 0")
+    store.append(claim, "(:C)")
+    store.append(claim, "(:D)", may_be_lost=True)
+
+    assert store.entries("one") == ["(:Run)", "(:A)", "(:B)", "(:C)", "(:D)"]
+
+    store.ready().execute("DELETE FROM gram_entries WHERE run = 'one' AND seq = 4")
+    store.append(claim, "(:E)", may_be_lost=True)
+    assert store.entries("one")[4:] == ["(:D)", "(:E)"]
+
+
+def test_lists_are_filtered_the_newest_first_and_read_in_pages(store: RunStore) -> None:
+    for n in range(230):
+        facts = RunFacts(f"agent{n % 2}", tenant="acme" if n % 3 else None)
+        store.create(f"{n:03}", "(:Run)", facts)
+    claim = store.claim("007")
+    done = store.claim("009")
+    store.let_go(done, "done", Usage(3, None))
+
+    assert [row.id for row in store.rows()] == [f"{n:03}" for n in reversed(range(230))]
+    assert [row.id for row in store.rows(limit=3)] == ["229", "228", "227"]
+    assert [row.id for row in store.rows(status=["running"])] == [claim.run]
+    assert [row.usage for row in store.rows(status=["done"])] == [Usage(3, None)]
+    assert {row.facts.agent for row in store.rows(agent="agent1")} == {"agent1"}
+    assert len(list(store.rows(agent="agent1"))) == 115
+    assert len(list(store.rows(tenant="acme"))) == 153
+    assert [row.id for row in store.rows(beginning="22", limit=2)] == ["229", "228"]
+    hour = timedelta(hours=1)
+    assert not list(store.rows(since=datetime.now(UTC) + hour))
+    assert not list(store.rows(before=datetime.now(UTC) - hour))
+
+
+def test_only_runs_that_have_ended_are_pruned_with_the_texts_that_only_they_used(
+    store: RunStore,
+) -> None:
+    texts = {each: each * 300 for each in "abc"}
+    for each in texts:
+        store.create(each, texts[each], FACTS, shared=[texts[each]])
+    store.let_go(store.claim("a"), "done", Usage(0, 0))
+    store.ready().execute("UPDATE gram_texts SET used = 0")
+
+    assert store.prune(datetime.now(UTC) - timedelta(hours=1)) == 0
+    assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
+
+    assert sorted(row.id for row in store.rows()) == ["b", "c"]
+    assert store.entries("b") == [texts["b"]]
+    assert store.ready().execute("SELECT count(*) FROM gram_texts") == [(2,)]
+
+
+def test_a_run_that_is_not_there_is_named(store: RunStore) -> None:
+    for look in (store.claim, store.entries, store.row, store.take_over):
+        with pytest.raises(StoreError, match="there is no run nobody"):
+            look("nobody")
+
+
+def test_a_store_is_made_once_by_those_who_open_it_at_the_same_time(address: str) -> None:
+    together = Barrier(6)
+
+    def make(run: str) -> None:
+        with open_store(address) as store:
+            store.database.execute("SELECT 1")  # it is connected
+            together.wait()
+            made(store, run)
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(make, "abcdef"))
+    with open_store(address) as store:
+        assert len(list(store.rows())) == 6
+
+
+def test_a_text_that_another_run_uses_is_not_pruned(store: RunStore) -> None:
+    text = "t" * 300
+    for run in ("a", "b"):
+        store.create(run, f"{text}{run}", FACTS, shared=[text])
+    store.let_go(store.claim("a"), "done", Usage(0, 0))
+    store.ready().execute("UPDATE gram_texts SET used = 0")
+
+    assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
+
+    assert store.entries("b") == [f"{text}b"]
+    assert store.ready().execute("SELECT run, count(*) FROM gram_uses GROUP BY run") == [("b", 1)]
+
+
+def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> None:
+    made(store, "one")
+    store.ready().execute("UPDATE gram_store SET format = 99")
+
+    with open_store(address) as later, pytest.raises(StoreError, match="has format 99"):
+        later.row("one")
+
+
+def test_a_file_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with open_store(path) as store:
+        made(store, "one")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_was_removed_or_replaced_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with open_store(path) as store:
+        made(store, "one")
+        path.unlink()
+        for _ in range(2):
+            with pytest.raises(StoreError, match="removed or replaced while it was in use"):
+                made(store, "two")
+        store.close()
+        made(store, "three")  # in a new file
+        assert [row.id for row in store.rows()] == ["three"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"status": "done"}, "status must be an iterable of strs, got str"),
+        ({"status": ["dome"]}, "no status 'dome'; did you mean"),
+        ({"since": "30d"}, "since must be a datetime or None, got str"),
+        ({"beginning": None}, "beginning must be a str, got None"),
+        ({"agent": 3}, "agent must be a str or None, got int"),
+    ],
+)
+def test_a_wrong_filter_is_refused(wrong: dict[str, Any], told: str, tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store, pytest.raises(GramError, match=told):
+        store.rows(**wrong)
+
+
+def test_what_is_no_store_is_told(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("hello " * 1000)
+    with open_store(text) as store, pytest.raises(StoreError, match="is not a store of runs"):
+        made(store, "one")
+    with open_store(tmp_path) as store, pytest.raises(StoreError, match="Is a directory"):
+        made(store, "one")
+    with pytest.raises(StoreError, match="there is no store of runs"):
+        open_store(tmp_path / "typo.db", must_exist=True)
+    with pytest.raises(ConfigurationError, match="no store at mysql:// addresses"):
+        open_store("mysql://host/db")
+
+
+def test_a_file_that_others_keep_locked_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interp.history.stores.sqlite._PATIENCE", 0.1)
+    path = tmp_path / "runs.db"
+    with open_store(path) as store:
+        made(store, "one")
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        try:
+            with pytest.raises(StoreError, match="kept the store locked"):
+                made(store, "two")
+        finally:
+            other.close()
+
+
+def test_a_server_that_comes_back_is_waited_for(postgres: PostgresServer, database: str) -> None:
+    with open_store(database) as store:
+        made(store, "one")
+        claim = store.claim("one")
+        postgres.restart()
+        store.append(claim, "(:A)")
+
+        assert store.entries("one") == ["(:Run)", "(:A)"]
+
+
+def test_statements_are_not_prepared_where_a_pooler_forgets_them(database: str) -> None:
+    forget = "DO $$ BEGIN EXECUTE 'DEALLOCATE ALL'; END $$"  # as another session would know none
+    with open_store(database) as store:
+        made(store, "one")
+        claim = store.claim("one")
+        for number in range(20):
+            store.database.execute(forget)
+            store.append(claim, f"(:A {{n: {number}}})")
+
+        assert len(store.entries("one")) == 21
+
+
+def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
+    with (
+        open_store("postgresql://me:pa55word9@127.0.0.1:9/db") as store,
+        pytest.raises(StoreError) as raised,
+    ):
+        made(store, "one")
+    assert "postgresql://127.0.0.1:9/db: " in str(raised.value)
+    assert "pa55word9" not in str(raised.value) + repr(store)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:pa55/word9@127.0.0.1:9/db",
+        "postgresql://me:pa55@word9@127.0.0.1:9/db",
+        "postgresql://me:pa55?word9@127.0.0.1:9/db",
+        "postgresql://me:pa55%word9@127.0.0.1:9/db",
+        "postgresql://me:pa55word9@[::1/db",
+        "Postgresql://me:pa55word9@127.0.0.1:9/db",
+        "postgresql:/me:pa55word9@127.0.0.1/db",
+        " postgres://127.0.0.1:9/db?user=me&password=pa55word9",
+        "host=127.0.0.1 port=9 user=me password=pa55word9",
+        "password = 'pa55 word9' host=127.0.0.1 port=9",
+        "host=127.0.0.1 password=pa55 word9",
+        "user=me pasword=pa55word9",
+        "postgresql+psycopg://me:pa55word9@host/db",
+        "jdbc:postgresql://me:pa55word9@host/db",
+    ],
+)
+def test_no_message_has_a_password(address: str, tmp_path: Path) -> None:
+    with (
+        contextlib.chdir(tmp_path),
+        pytest.raises((StoreError, ConfigurationError)) as raised,
+        open_store(address, must_exist=True) as store,
+    ):
+        made(store, "one")
+
+    assert not re.search("pa55|word9", str(raised.value))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("address", ["file:runs.db?mode=ro", ":memory:", "sqlite:///runs.db"])
+def test_an_address_that_is_no_path_is_refused(address: str, tmp_path: Path) -> None:
+    with contextlib.chdir(tmp_path), pytest.raises(ConfigurationError, match="give the path of a"):
+        open_store(address)
+
+
+def _claim_in_a_fork(store: RunStore, run: str) -> int:
+    """Claim a run in a process that is forked here; returns its exit code."""
+    child = os.fork()
+    if child == 0:
+        try:
+            store.claim(run)
+            own = {claim.run for claim in store._keeper._claims}
+            os._exit(0 if own == {run} else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_is_forked_has_a_connection_and_claims_of_its_own(store: RunStore) -> None:
+    made(store, "mine", "its")
+    claim = store.claim("mine")
+
+    assert _claim_in_a_fork(store, "its") == 0
+
+    store.append(claim, "(:A)")
+    assert store.entries("mine") == ["(:Run)", "(:A)"]
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "a\udcff", "x" * 201])
+def test_a_name_that_cannot_be_kept_is_refused(store: RunStore, name: str) -> None:
+    with pytest.raises(ValidationError, match="1 to 200 characters"):
+        RunFacts("a", tenant=name)
+    with pytest.raises(ValidationError, match="1 to 200 characters"):
+        store.conversation(name)
+
+
+def test_what_no_database_can_look_for_is_refused(store: RunStore) -> None:
+    with pytest.raises(GramError):
+        store.row("a\udcff")
+    with pytest.raises(GramError):
+        list(store.rows(agent="a\udcff"))
+    assert len(store.conversation("al").page(before=10**30)) == 0
+
+
+def test_a_first_entry_that_was_changed_is_told(store: RunStore) -> None:
+    made(store, "one")
+    store.ready().execute("UPDATE gram_entries SET text = '{broken'")
+
+    with pytest.raises(StoreError, match="cannot be read: it was changed"):
+        store.entries("one")

@@ -1,0 +1,201 @@
+"""Runs in stores: nothing recorded is asked or run again, whatever ended the run."""
+
+from __future__ import annotations
+
+import pytest
+
+from gram import GramError
+from interp import (
+    ApprovalNeeded,
+    ConfigurationError,
+    ModelError,
+    Run,
+    RunStore,
+    RunTakenError,
+    ScriptedModel,
+    StoreError,
+    ToolLibrary,
+    ask_all,
+    begin,
+    fold,
+    load_run,
+    open_store,
+    recorded,
+    resume_run,
+    run,
+    tool,
+)
+from interp.history.records import RunFile
+from interp.history.stores import StoredRun
+from interp.history.stores.claims import Claim
+from tests.interp.counting import AGENT, CALLS, counting
+
+
+def test_a_store_holds_a_run_as_it_was(store: RunStore) -> None:
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), store=store)
+    begun.finish()
+
+    kept = store.recorded(begun.state.run_id)
+    row = store.row(begun.state.run_id)
+
+    assert kept.state == begun.state
+    assert fold(kept.first, kept.events) == begun.state
+    assert (row.status, row.facts.agent, row.facts.model) == ("done", "counter", "A/b")
+
+
+def test_a_store_is_opened_and_closed_for_one_run(address: str) -> None:
+    run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=address)
+
+    with open_store(address) as store:
+        assert [row.status for row in store.rows()] == ["done"]
+
+
+def test_a_run_that_failed_is_resumed_by_its_id(store: RunStore, address: str) -> None:
+    done: list[int] = []
+    model = ScriptedModel([CALLS, KeyboardInterrupt()])
+    begun = begin(AGENT, "go", counting(done), model=model, store=store)
+    with pytest.raises(KeyboardInterrupt):
+        begun.finish()
+    run_id = begun.state.run_id
+    row = store.row(run_id)
+    assert (row.status, row.reason) == ("stopped", "interrupted")
+
+    response = resume_run(run_id, counting(done), model=ScriptedModel(["done"]), store=address)
+
+    assert (response.content, done) == ("done", [1])
+    assert store.row(run_id).status == "done"
+    again = resume_run(run_id, counting(done), model=ScriptedModel([]), store=store)
+    assert again.content == "done"
+
+
+def test_a_run_that_waits_for_approval_says_so(store: RunStore) -> None:
+    done: list[int] = []
+    model = ScriptedModel([CALLS, "done"])
+    begun = begin(AGENT, "go", counting(done), model=model, policy=ask_all, store=store)
+    with pytest.raises(ApprovalNeeded):
+        begun.finish()
+    assert store.row(begun.state.run_id).status == "waiting"
+
+    library = counting(done)
+    resume_run(begun.state.run_id, library, model=model, approve=lambda _: True, store=store)
+
+    assert (store.row(begun.state.run_id).status, done) == ("done", [1])
+
+
+def test_an_owner_that_lost_its_run_records_nothing_more(store: RunStore, address: str) -> None:
+    taken: list[str] = []
+
+    @tool
+    def add(x: int) -> int:
+        """Adds one."""
+        with open_store(address) as other:
+            other.take_over(begun.state.run_id)
+        taken.extend(store.entries(begun.state.run_id))
+        return x + 1
+
+    model = ScriptedModel([CALLS, "done"])
+    begun = begin(AGENT, "go", ToolLibrary.of(add), model=model, store=store)
+    with pytest.raises(RunTakenError, match="was taken over by another process"):
+        begun.finish()
+
+    assert store.entries(begun.state.run_id) == taken
+    assert len(model.requests) == 1
+
+
+def test_a_run_that_went_on_elsewhere_since_it_was_read_is_refused(store: RunStore) -> None:
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([OSError("down")]), store=store)
+    with pytest.raises(Exception, match="down"):
+        begun.finish()
+    log, kept = StoredRun.of(store, begun.state.run_id)
+    resume_run(begun.state.run_id, counting([]), model=ScriptedModel(["done"]), store=store)
+
+    late = Run(kept.state, counting([]), model=ScriptedModel(["late"]), record=log)
+    with pytest.raises(RunTakenError, match="has gone on with it since it was read"):
+        late.finish()
+
+
+def test_a_recorded_run_of_a_store_is_a_world(store: RunStore) -> None:
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), store=store)
+    begun.finish()
+
+    world = recorded(store.recorded(begun.state.run_id))
+    assert run(AGENT, "go", counting([]), world=world).content == "done"
+
+
+def test_a_run_is_kept_in_one_place(store: RunStore, tmp_path: object) -> None:
+    with pytest.raises(ConfigurationError, match="give record or store"):
+        run(AGENT, "go", counting([]), store=store, record=f"{tmp_path}/a.gram")
+
+
+def test_a_store_holds_the_same_entries_as_a_file(store: RunStore, tmp_path: object) -> None:
+    path = f"{tmp_path}/a.gram"
+    model = ScriptedModel([CALLS, "done"])
+    begin(AGENT, "go", counting([]), model=model, record=path).finish()
+    model = ScriptedModel([CALLS, "done"])
+    begun = begin(AGENT, "go", counting([]), model=model, store=store)
+    begun.finish()
+
+    file, stored = load_run(path), store.recorded(begun.state.run_id)
+    assert [type(each) for each in file.entries] == [type(each) for each in stored.entries]
+    assert file.events == stored.events
+    assert file.state == stored.state
+    assert RunFile.of(path)[1].program == stored.program
+
+
+def test_a_run_that_is_not_in_the_store_is_told(store: RunStore) -> None:
+    with pytest.raises(StoreError, match="there is no run nobody"):
+        resume_run("nobody", store=store)
+
+
+def test_a_run_that_would_be_folded_otherwise_is_refused_with_its_place(store: RunStore) -> None:
+    model = ScriptedModel([CALLS, KeyboardInterrupt()])
+    begun = begin(AGENT, "go", counting([]), model=model, store=store)
+    with pytest.raises(KeyboardInterrupt):
+        begun.finish()
+    run_id = begun.state.run_id
+    (head,) = store.ready().execute("SELECT text FROM gram_entries WHERE seq = 0")[0]
+    other = head.replace("Count.", "Tell.")
+    store.ready().execute("UPDATE gram_entries SET text = ? WHERE seq = 0", other)
+    store.ready().execute("UPDATE gram_texts SET text = replace(text, 'Count.', 'Tell.')")
+
+    with pytest.raises(GramError) as raised:
+        resume_run(run_id, counting([]), model=ScriptedModel(["late"]), store=store)
+    assert run_id in str(raised.value)
+
+
+def test_a_stale_process_ruins_nothing_however_often_it_tries(store: RunStore) -> None:
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), store=store)
+    with pytest.raises(ModelError):
+        begun.finish()
+    run_id = begun.state.run_id
+    resume_run(run_id, counting([]), model=ScriptedModel(["done"]), store=store)
+    entries, row = store.entries(run_id), store.row(run_id)
+
+    for _ in range(3):
+        with pytest.raises(RunTakenError, match="has gone on with it since it was read"):
+            begun.finish()
+
+    assert store.entries(run_id) == entries
+    assert (store.row(run_id).status, store.row(run_id).usage) == ("done", row.usage)
+
+
+def test_a_run_stands_where_it_is_recorded_not_where_it_got_to(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=store)
+    append = store.append
+
+    def failing(claim: Claim, *entries: str, may_be_lost: bool) -> None:
+        if any("ModelReplied" in entry for entry in entries):
+            raise StoreError("the store cannot be reached")
+        append(claim, *entries)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "append", failing)
+        with pytest.raises(StoreError):
+            begun.finish()
+    assert store.row(begun.state.run_id).status == "stopped"
+
+    assert begun.finish().content == "done"  # what could not be written is written first
+    assert store.row(begun.state.run_id).status == "done"
+    assert store.recorded(begun.state.run_id).content == "done"
