@@ -79,12 +79,12 @@ def filled(store: RunStore, runs: int, claimed: int) -> None:
     store.database.execute("VACUUM ANALYZE")
 
 
-def renewals(store: RunStore, claims: int = 500) -> None:
+def renewals(store: RunStore, leases: int = 500) -> None:
     """What the renewals of claims change, while they are held for some time."""
     state, _, _ = start(AGENT, "go")
-    for number in range(claims):
+    for number in range(leases):
         StoredRun(store, f"held-{number}").begin(state, [])
-    held = [store.claim(f"held-{number}") for number in range(claims)]
+    held = [store.claim(f"held-{number}") for number in range(leases)]
     time.sleep(1.5)
     ((changed, hot, _, written),) = store.database.execute(RENEWED)
     time.sleep(20)

@@ -31,6 +31,7 @@ from .evaluation.testing.runs_of_test import (
     AgentUnderTest as AgentUnderTest,
     RunsOfTest as RunsOfTest,
 )
+from .execution.handlers import Handler as Handler, LiveHandler as LiveHandler
 from .execution.notebook import conversation_form as conversation_form
 from .execution.observations import (
     AgentFinished as AgentFinished,
@@ -44,7 +45,6 @@ from .execution.observations import (
     ToolStarted as ToolStarted,
 )
 from .execution.telemetry import Telemetry as Telemetry
-from .execution.world import LiveWorld as LiveWorld, World as World
 from .history.records.conversation_files import (
     Session as Session,
     load_context as load_context,
@@ -69,7 +69,7 @@ from .history.records.response_pattern import (
 from .history.records.run_file import load_run as load_run
 from .history.replaying.entries import Entry as Entry, Timeline as Timeline
 from .history.replaying.following import follow as follow
-from .history.replaying.recorded_world import recorded as recorded
+from .history.replaying.recorded_handler import recorded as recorded
 from .history.replaying.timeline import timeline as timeline
 from .history.stores.opening import open_store as open_store
 from .history.stores.run_rows import RunFacts as RunFacts, RunRow as RunRow

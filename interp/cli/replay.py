@@ -10,7 +10,7 @@ import click
 from gram import GramError
 
 from ..errors import ReplayError
-from ..execution import LiveWorld, World
+from ..execution import Handler, LiveHandler
 from ..history.records import RecordedRun, read_run
 from ..history.replaying import Replay, recorded
 from ..machine import start_again
@@ -119,19 +119,19 @@ def show_again(
     state = start_again(kept.first, the_agent(read_document(program), agent, by="replay")).state
     if named and "tools" not in live:
         raise click.UsageError("--tools, --mcp and --openapi need --live tools")
-    world: World | None = None
+    handler: Handler | None = None
     if live:
         library = None
         if "tools" in live:
             library = library_for(kept, named, lambda: read_libraries(tools, mcp, openapi))
         with hint_at_tools(named, mcp):
-            world = LiveWorld.of(state, library, approve=terminal.ask)
+            handler = LiveHandler.of(state, library, approve=terminal.ask)
     answers = recorded(
         kept,
-        model=world if "model" in live else None,
-        tools=world if "tools" in live else None,
+        model=handler if "model" in live else None,
+        tools=handler if "tools" in live else None,
     )
-    _replay(Run(state, world=answers), terminal)
+    _replay(Run(state, handler=answers), terminal)
 
 
 def _replay(run: Run | Replay, terminal: Terminal) -> None:

@@ -1,6 +1,16 @@
-"""Running a program: the loop that drives a run, and the world that performs its effects."""
+"""Running a program: the loop that drives a run, and the handler that performs its effects."""
 
 from .driver import Driver
+from .handlers import (
+    Answer,
+    Approver,
+    Handler,
+    LiveHandler,
+    ModelChoice,
+    OnToolError,
+    Report,
+    named_model,
+)
 from .notebook import conversation_form
 from .observations import (
     AgentFinished,
@@ -21,7 +31,6 @@ from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped, now
 from .scheduling import startable
 from .telemetry import Telemetry
 from .watchers import Observer, Watcher
-from .world import Answer, Approver, LiveWorld, ModelChoice, OnToolError, Report, World, named_model
 
 __all__ = [
     "CANCELLED",
@@ -34,7 +43,8 @@ __all__ = [
     "Failed",
     "Finished",
     "Folded",
-    "LiveWorld",
+    "Handler",
+    "LiveHandler",
     "ModelChoice",
     "Note",
     "Observation",
@@ -51,7 +61,6 @@ __all__ = [
     "ToolProgress",
     "ToolStarted",
     "Watcher",
-    "World",
     "conversation_form",
     "finished",
     "named_model",

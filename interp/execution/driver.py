@@ -65,9 +65,9 @@ if TYPE_CHECKING:
     from .run_log import RunLog
     from .telemetry import RunSpans, Telemetry
 
+from .handlers import Handler, LiveHandler, Report
 from .scheduling import startable
 from .watchers import Observer, Watcher, Watchers
-from .world import LiveWorld, Report, World
 
 _PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
 _FAR_BEHIND: Final = 16  # what is said that nobody has read; progress is dropped then
@@ -86,11 +86,11 @@ _News: TypeAlias = asyncio.Queue[Union[TextDelta, ToolProgress, _Task]]
 
 
 class Driver:
-    """A State, the world that performs its effects, its log, and who is told of each step.
+    """A State, the handler that performs its effects, its log, and who is told of each step.
 
     Args:
         state: where to go on.
-        world: what performs the effects.
+        handler: what performs the effects.
         tools: the implementations of the program's tools, as far as they are known.
         log: where the run is recorded.
         change: what the caller changes before the run goes on.
@@ -110,7 +110,7 @@ class Driver:
     def __init__(
         self,
         state: State,
-        world: World,
+        handler: Handler,
         *,
         tools: Mapping[str, Tool],
         log: RunLog | None = None,
@@ -121,10 +121,10 @@ class Driver:
         at_once: int | None = None,
     ) -> None:
         self.state = state
-        self._world = world
-        if isinstance(world, LiveWorld) and at_once == 1:
-            self._world = evolve(world, plainly=self._one_by_one)
-        self._is_of_user = not type(world).__module__.startswith("interp.")
+        self._handler = handler
+        if isinstance(handler, LiveHandler) and at_once == 1:
+            self._handler = evolve(handler, plainly=self._one_by_one)
+        self._is_of_user = not type(handler).__module__.startswith("interp.")
         self.tools = tools
         self._change = change
         self._failure: BaseException | None = None
@@ -316,8 +316,8 @@ class Driver:
 
     def _performing(self, effect: Effect, report: Report | None) -> Awaitable[Event]:
         if self._is_of_user:
-            return in_loop_of_user(partial(self._world.perform, effect, report))
-        return self._world.perform(effect, report)
+            return in_loop_of_user(partial(self._handler.perform, effect, report))
+        return self._handler.perform(effect, report)
 
     async def _one_by_one(self, function: Callable[[], Any]) -> Any:
         """Call the plain function of a tool where one call comes after another."""

@@ -1,4 +1,4 @@
-"""What the machine asks of the world, and what the world answers: effects and events, both data.
+"""What the machine asks of handlers, and what these answer: effects and events, both data.
 
 Each says by its position where in the run it belongs: ``at`` is a path. The request of the third
 turn is at ``(2,)``, the first call of its reply at ``(2, 0)``. An event answers the effect at the

@@ -1,4 +1,4 @@
-"""The interpreter: a pure fold over what the world answers.
+"""The interpreter: a pure fold over what the handler answers.
 
 A run begins with `start` and goes from State to State by `step`, one event at a time. Both also
 return the effects that are new to do, which a driver performs, and what has happened. Whatever

@@ -273,7 +273,7 @@ Frame: TypeAlias = Union[AgentFrame, WorkflowFrame]
 
 @frozen
 class Begin:
-    """Begin a frame: what a frame asks of the machine, as it asks the world to run a tool.
+    """Begin a frame: what a frame asks of the machine, as it asks the handler to run a tool.
 
     Attributes:
         at: the place of the new frame.

@@ -12,13 +12,13 @@ from lenses_ext import Match
 from ..errors import ConfigurationError
 from ..execution import (
     Approver,
+    Handler,
     ModelChoice,
     Observer,
     OnToolError,
     RunLog,
     Telemetry,
     Watcher,
-    World,
 )
 from ..history.records import PathLike
 from ..machine import ApprovalPolicy, Limits
@@ -55,11 +55,11 @@ class RunOptions(TypedDict, total=False):
             waits for the run.
         record: a new file in which the run is recorded, see `interp.history.records.run_file`; what
             is recorded can be resumed and replayed.
-        store: the store that the run is recorded in, or where it is, see `interp.history.stores`; what
-            is recorded can be resumed by its id, which is the State's ``run_id``.
+        store: the store that the run is recorded in, or where it is, see `interp.history.stores`;
+            what is recorded can be resumed by its id, which is the State's ``run_id``.
         conversation: the conversation of the store that the run is a turn of: its messages are
             the context, and an answer adds to them.
-        world: what performs the effects, instead of one made of the library and the options.
+        handler: what performs the effects, instead of one made of the library and the options.
         telemetry: makes OpenTelemetry spans of the run, see `interp.execution.telemetry`.
     """
 
@@ -78,7 +78,7 @@ class RunOptions(TypedDict, total=False):
     record: PathLike | RunLog | None
     store: StoreLike | None
     conversation: str | None
-    world: World | None
+    handler: Handler | None
     telemetry: Telemetry | None
 
 
@@ -117,9 +117,9 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     record = options.get("record")
     if record is not None and not hasattr(record, "held"):  # what has that is a log of runs
         expect(record, (str, os.PathLike), "record", by=by)
-    world = options.get("world")
-    if world is not None and not hasattr(world, "perform"):
-        raise ArgumentError(f"{by}: world must have perform, got {type(world).__name__}")
+    handler = options.get("handler")
+    if handler is not None and not hasattr(handler, "perform"):
+        raise ArgumentError(f"{by}: handler must have perform, got {type(handler).__name__}")
     if record is not None and options.get("store") is not None:
         raise ConfigurationError("a run is recorded in a file or in a store: give record or store")
     if options.get("conversation") is not None and options.get("store") is None:

@@ -1,4 +1,4 @@
-"""A run: a State and a world, which a driver brings together."""
+"""A run: a State and a handler, which a driver brings together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gram import expect
 
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
-from ..execution import Driver, LiveWorld, Observation, RunLog, named_model
+from ..execution import Driver, LiveHandler, Observation, RunLog, named_model
 from ..history.records import RunFile, run_text
 from ..history.stores import new_run
 from ..machine import AgentResponse, Resumed, State
@@ -122,10 +122,10 @@ class Run:
 def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver:
     """What drives a run by its options, from a State on; see `RunOptions`."""
     state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
-    world = options.get("world")
+    handler = options.get("handler")
     tools: Mapping[str, Tool] = library
-    if world is None:
-        world = live = LiveWorld.of(
+    if handler is None:
+        handler = live = LiveHandler.of(
             state,
             library,
             model=options.get("model"),
@@ -144,7 +144,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
     )
     return Driver(
         state,
-        world,
+        handler,
         tools=tools,
         log=_log_of(options, state),
         change=None if change == Resumed() else change,

@@ -19,14 +19,14 @@ from ..errors import (
     StoreError,
     said_by,
 )
-from ..execution import Driver as RunDriver, LiveWorld
+from ..execution import Driver as RunDriver, LiveHandler
 from ..history.records import RecordedRun, position_text
 from ..history.stores import RunRow, RunStatus, RunStore, StoredRun
 from ..machine import CallModel, Usage, pending, start_again
 from ..secrets import without_keys
 from ..tools import ToolLibrary
 from .database_errors import is_of_database
-from .limits import LimitedWorld, SharedLimits
+from .limits import LimitedHandler, SharedLimits
 from .needs import why_not_with
 from .queue import IS_OVER, ElsewhereError, LaterError, RunQueue
 
@@ -167,9 +167,9 @@ class Driver:
     async def _finish(
         self, row: RunRow, log: StoredRun, kept: RecordedRun, limits: SharedLimits
     ) -> None:
-        live = LiveWorld.of(kept.state, self._library, match=self._match)
-        world = LimitedWorld(live, limits, row.facts.tenant)
-        await RunDriver(kept.state, world, tools=live.tools, log=log).finish()
+        live = LiveHandler.of(kept.state, self._library, match=self._match)
+        handler = LimitedHandler(live, limits, row.facts.tenant)
+        await RunDriver(kept.state, handler, tools=live.tools, log=log).finish()
 
     def _begun_anew(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
         """A run to go on with; a turn that has not begun gets the conversation so far."""

@@ -21,7 +21,7 @@ from gram import expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError, ModelError, said_by
-from ..execution import Report, World
+from ..execution import Handler, Report
 from ..history.stores import RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
@@ -321,18 +321,18 @@ class SharedLimits:
 
 
 @frozen
-class LimitedWorld:
-    """A world that asks before each request to a model whether it may be sent.
+class LimitedHandler:
+    """A handler that asks before each request to a model whether it may be sent.
 
-    A request is sent again where that can help, as without this world, and counts each time.
+    A request is sent again where that can help, as without this handler, and counts each time.
 
     Attributes:
-        world: what performs the effects.
+        handler: what performs the effects.
         limits: the limits.
         tenant: for whom the run is, or None.
     """
 
-    world: World
+    handler: Handler
     limits: SharedLimits
     tenant: str | None
 
@@ -343,7 +343,7 @@ class LimitedWorld:
             LaterError: it has to wait for longer than a run stays in its worker.
         """
         if not isinstance(effect, CallModel):
-            return await self.world.perform(effect, report)
+            return await self.handler.perform(effect, report)
         return await awith_retries(lambda: self._asked(effect, report), _ATTEMPTS)
 
     async def _asked(self, effect: CallModel, report: Report | None) -> Event:
@@ -351,7 +351,7 @@ class LimitedWorld:
         permission = await self._permission(model)
         try:
             with sent_once():
-                return await self.world.perform(effect, report)
+                return await self.handler.perform(effect, report)
         except ModelError as error:
             if error.status == _TOO_MANY_REQUESTS and error.retriable and error.retry_after:
                 await self.limits.hold_back(limit_name(model.provider), error.retry_after)

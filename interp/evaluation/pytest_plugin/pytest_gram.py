@@ -125,10 +125,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
         report.outcome = "failed"
         report.longrepr = _refused(runs.network.refused[0], runs.stem is not None)
     if report.failed and runs is not None:
-        from interp.history.replaying import timeline
-
         from interp.cli.output import unstyled
         from interp.cli.trace import lines
+        from interp.history.replaying import timeline
 
         for run in runs.runs:
             shown = map(unstyled, lines(timeline(run)))

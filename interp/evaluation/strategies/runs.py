@@ -122,7 +122,7 @@ def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
     first, effects, _ = start(
         drawn.agent, text, limits=drawn.limits, policy=drawn.policy, run_id="drawn"
     )
-    world = _DrawnWorld(draw, drawn)
+    handler = _DrawnHandler(draw, drawn)
     ends_after = draw(st.none() | st.integers(0, 9)) if drawn.hostile else None
     replayer, waiting = Replayer(first), list(effects)
     steps: list[RecordedStep] = []
@@ -133,7 +133,7 @@ def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
         if len(steps) == ends_after:
             event, waiting = TimeUp(), []
         else:
-            event = world.perform(effect)
+            event = handler.perform(effect)
         if event is None:  # the model failed: the run stops, and could be resumed
             break
         steps.append(replayer.take(event))
@@ -154,7 +154,7 @@ def _next(draw: st.DrawFn, waiting: list[Effect]) -> Effect | None:
     return may_end[index]
 
 
-class _DrawnWorld:
+class _DrawnHandler:
     """Performs effects with what is drawn, and with the tools that are there."""
 
     def __init__(self, draw: st.DrawFn, drawn: _Drawn) -> None:

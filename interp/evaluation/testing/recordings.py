@@ -64,7 +64,7 @@ class Recording:
             ReplayError: nothing is recorded, or the run is not the recorded one.
             OSError: the recording cannot be written.
         """
-        if taken := sorted({"record", "world"} & options.keys()):
+        if taken := sorted({"record", "handler"} & options.keys()):
             if self.path is None:
                 yield options
                 return
@@ -74,7 +74,7 @@ class Recording:
             added: BeginOptions = {"record": file}
             try:
                 if self.is_replayed:
-                    added["world"] = recorded(self._existing())
+                    added["handler"] = recorded(self._existing())
                 else:
                     self.prepare()
                 yield {**options, **added}

@@ -1,8 +1,8 @@
-"""Recorded runs again: as a world that answers as they did, to watch, and as a timeline."""
+"""Recorded runs again: as a handler that answers as they did, to watch, and as a timeline."""
 
 from .entries import Entry, Kind, Timeline, round_name
 from .following import follow
-from .recorded_world import recorded
+from .recorded_handler import recorded
 from .replay import Replay
 from .shown_run import ShownRun
 from .timeline import timeline

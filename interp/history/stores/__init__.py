@@ -1,8 +1,8 @@
 """Stores of runs: many runs in one database, each written by one owner at a time."""
 
-from .claims import Claim
 from .conversations import Conversation
 from .database import make_tables
+from .leases import Lease
 from .opening import StoreLike, context_of, new_run, open_store, opened, run_of
 from .postgres import PostgresDatabase
 from .run_rows import ENDED, RunFacts, RunRow, RunStatus
@@ -11,8 +11,8 @@ from .stored_run import StoredRun, status_of
 
 __all__ = [
     "ENDED",
-    "Claim",
     "Conversation",
+    "Lease",
     "PostgresDatabase",
     "RunFacts",
     "RunRow",

@@ -9,8 +9,8 @@ from time import sleep
 from typing import Final
 
 from ...errors import StoreError
-from .claims import Claim
 from .forks import anew_after_fork
+from .leases import Lease
 
 RENEWAL: Final = 3.0
 """The seconds between two signs of life of an owner."""
@@ -23,18 +23,18 @@ class Keeper:
         renew: renews claims, or marks them as lost.
     """
 
-    def __init__(self, renew: Callable[[Sequence[Claim]], None]) -> None:
+    def __init__(self, renew: Callable[[Sequence[Lease]], None]) -> None:
         self._renew = renew
         self.after_fork()
         anew_after_fork(self)
 
     def after_fork(self) -> None:
         """Begin without claims; those of a parent are the parent's to renew."""
-        self._claims: set[Claim] = set()
+        self._claims: set[Lease] = set()
         self._changing = Lock()
         self._thread: Thread | None = None
 
-    def keep(self, claim: Claim) -> None:
+    def keep(self, claim: Lease) -> None:
         """Renew a claim from now on."""
         with self._changing:
             self._claims.add(claim)
@@ -42,7 +42,7 @@ class Keeper:
                 self._thread = Thread(target=self._go_on, name="gram-claims", daemon=True)
                 self._thread.start()
 
-    def let_go(self, claim: Claim) -> None:
+    def let_go(self, claim: Lease) -> None:
         """Renew a claim no more."""
         with self._changing:
             self._claims.discard(claim)  # the thread stays for the next, until it finds none
@@ -54,6 +54,6 @@ class Keeper:
                 if not self._claims:
                     self._thread = None
                     return
-                claims = tuple(self._claims)
+                leases = tuple(self._claims)
             with suppress(StoreError):  # the next entry or renewal may reach the store again
-                self._renew(claims)
+                self._renew(leases)

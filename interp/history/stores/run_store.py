@@ -10,10 +10,10 @@ from gram import ArgumentError, Source, expect
 
 from ...machine import Message, Usage
 from ..records import RecordedRun, read_run
-from . import claims, writing
-from .claims import Claim
+from . import leases, writing
 from .conversations import Conversation, Turn, conversations_of
 from .database import Database
+from .leases import Lease
 from .reading import entries_of
 from .removing import prune, remove_unused_texts
 from .renewing import Keeper
@@ -119,7 +119,7 @@ class RunStore:
         """
         writing.create(self.ready(), run, head, facts, shared, turn, status, entries, usage, reason)
 
-    def claim(self, run: str, size: int | None = None) -> Claim:
+    def claim(self, run: str, size: int | None = None) -> Lease:
         """Claim a run, to write to it; the claim is renewed until it is let go.
 
         Args:
@@ -130,17 +130,17 @@ class RunStore:
             RunTakenError: somebody else has claimed it, or has gone on with it since it was read.
             StoreError: there is no such run, or the store cannot be written.
         """
-        return self._kept(claims.claim(self.ready(), run, size))
+        return self._kept(leases.claim(self.ready(), run, size))
 
-    def take_over(self, run: str) -> Claim:
+    def take_over(self, run: str) -> Lease:
         """Claim a run even if somebody else has it, who can write nothing more to it then.
 
         Raises:
             StoreError: there is no such run, it has ended, or the store cannot be written.
         """
-        return self._kept(claims.take_over(self.ready(), run))
+        return self._kept(leases.take_over(self.ready(), run))
 
-    def append(self, claim: Claim, *entries: str, may_be_lost: bool = False) -> None:
+    def append(self, claim: Lease, *entries: str, may_be_lost: bool = False) -> None:
         """Write entries, all or none; one thread at a time for each claim.
 
         Args:
@@ -157,7 +157,7 @@ class RunStore:
 
     def let_go(
         self,
-        claim: Claim,
+        claim: Lease,
         status: RunStatus,
         usage: Usage,
         reason: str | None = None,
@@ -178,7 +178,7 @@ class RunStore:
             StoreError: the store cannot be written.
         """
         self._keeper.let_go(claim)
-        claims.let_go(self.ready(), claim, status, usage, reason, context)
+        leases.let_go(self.ready(), claim, status, usage, reason, context)
 
     def begin_anew(
         self, run: str, head: str, *, shared: Sequence[str] = (), turn: Turn | None = None
@@ -338,13 +338,13 @@ class RunStore:
         remove_unused_texts(self.database)
         return removed
 
-    def _kept(self, claim: Claim) -> Claim:
+    def _kept(self, claim: Lease) -> Lease:
         """A claim that is renewed from now on."""
         self._keeper.keep(claim)
         return claim
 
-    def _renew(self, held: Sequence[Claim]) -> None:
-        claims.renew(self.ready(), held)
+    def _renew(self, held: Sequence[Lease]) -> None:
+        leases.renew(self.ready(), held)
         for claim in held:
             if claim.is_lost:
                 self._keeper.let_go(claim)

@@ -16,8 +16,8 @@ from ...execution import CANCELLED, Folded, Note, Stopped, now
 from ...machine import Event, State, Status, Usage
 from ...tools import Tool
 from ..records import EntryWriter, Head, RecordedRun, event_lines, head_of
-from .claims import Claim
 from .conversations import Turn
+from .leases import Lease
 from .run_rows import ENDED, RunFacts, RunStatus
 from .run_store import RunStore
 
@@ -62,7 +62,7 @@ class StoredRun:
         self._facts = facts or RunFacts("")
         self._status: RunStatus = status
         self._closes_store = closes_store
-        self._claim: Claim | None = None
+        self._claim: Lease | None = None
         self._size = 1
         self._entries = EntryWriter()
         self._unwritten: list[str] = []
@@ -202,7 +202,7 @@ class StoredRun:
             if self._facts.conversation is not None:  # which does not have the answer
                 raise  # else the entries say what the status is
 
-    def _let_go(self, claim: Claim, standing: Callable[[], State] | None) -> None:
+    def _let_go(self, claim: Lease, standing: Callable[[], State] | None) -> None:
         """Let go of the run; its status is kept with it."""
         self._claim, self._size = None, claim.size
         state = None if standing is None or self._unwritten else standing()

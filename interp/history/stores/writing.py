@@ -7,10 +7,10 @@ from typing import Final
 
 from ...errors import RunExistsError
 from ...machine import Usage
-from .claims import Claim, taken
 from .conversations import Turn, expect_messages
 from .database import Database, Rows
 from .heads import cut
+from .leases import Lease, taken
 from .owners import new_owner
 from .run_rows import RunFacts, RunStatus
 
@@ -103,7 +103,7 @@ def begin_anew(
 
 
 def append(
-    database: Database, claim: Claim, entries: Sequence[str], may_be_lost: bool = False
+    database: Database, claim: Lease, entries: Sequence[str], may_be_lost: bool = False
 ) -> None:
     """Write entries, all or none, see `RunStore.append`.
 
@@ -124,7 +124,7 @@ def append(
 
 def _is_appended(
     database: Database,
-    claim: Claim,
+    claim: Lease,
     first: int,
     entries: Sequence[str],
     may_be_lost: bool = False,

@@ -489,7 +489,7 @@ def test_the_model_is_told_of_a_call_that_may_have_run_and_is_not_run_again(kill
 
     assert done == [1]
     assert "it may have run; not run again: it did" in str(response.tools_used[0].error)
-    assert run(AGENT, "go", world=recorded(killed)) == response
+    assert run(AGENT, "go", handler=recorded(killed)) == response
 
 
 def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Path) -> None:

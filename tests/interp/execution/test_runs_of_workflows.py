@@ -381,7 +381,7 @@ def test_what_a_policy_denies_inside_when_a_run_is_resumed_can_be_replayed(tmp_p
     rest = ScriptedModel(["No.", "Done."])
     answer = resume_run(file, does, model=rest, match="name", policy=deny_all)
 
-    again = begin(BOSS, "hi", does, world=recorded(file), match="name", policy=asking)
+    again = begin(BOSS, "hi", does, handler=recorded(file), match="name", policy=asking)
 
     assert again.finish() == answer
 

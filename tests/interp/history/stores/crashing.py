@@ -24,7 +24,7 @@ from interp import (
     tool,
 )
 from interp.history.stores import StoredRun, new_run
-from interp.history.stores.claims import Claim
+from interp.history.stores.leases import Lease
 from interp.machine import CallTool, Request
 from interp.machine.messages import AssistantRole, FunctionRole, ToolCall
 from interp.programs import the_agent
@@ -153,7 +153,7 @@ def _driven(address: str, run: str, log: Path, point: int, seed: int | None, syn
     with open_store(address) as store:
         append = store.append
 
-        def watched(claim: Claim, *entries: str, may_be_lost: bool = False) -> None:
+        def watched(claim: Lease, *entries: str, may_be_lost: bool = False) -> None:
             crash.here()
             append(claim, *entries, may_be_lost=may_be_lost)
             crash.here()

@@ -27,7 +27,7 @@ from interp import (
     tool,
 )
 from interp.history.stores import StoredRun
-from interp.history.stores.claims import LEASE
+from interp.history.stores.leases import LEASE
 from interp.machine.messages import Usage
 from tests.interp.history.stores.crashing import (
     Crash,

@@ -27,7 +27,7 @@ from interp import (
 )
 from interp.history.records import RunFile
 from interp.history.stores import StoredRun
-from interp.history.stores.claims import Claim
+from interp.history.stores.leases import Lease
 from tests.interp.counting import AGENT, CALLS, counting
 
 
@@ -118,8 +118,8 @@ def test_a_recorded_run_of_a_store_is_a_world(store: RunStore) -> None:
     begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), store=store)
     begun.finish()
 
-    world = recorded(store.recorded(begun.state.run_id))
-    assert run(AGENT, "go", counting([]), world=world).content == "done"
+    handler = recorded(store.recorded(begun.state.run_id))
+    assert run(AGENT, "go", counting([]), handler=handler).content == "done"
 
 
 def test_a_run_is_kept_in_one_place(store: RunStore, tmp_path: object) -> None:
@@ -185,7 +185,7 @@ def test_a_run_stands_where_it_is_recorded_not_where_it_got_to(
     begun = begin(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=store)
     append = store.append
 
-    def failing(claim: Claim, *entries: str, may_be_lost: bool) -> None:
+    def failing(claim: Lease, *entries: str, may_be_lost: bool) -> None:
         if any("ModelReplied" in entry for entry in entries):
             raise StoreError("the store cannot be reached")
         append(claim, *entries)

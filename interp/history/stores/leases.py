@@ -26,7 +26,7 @@ _AT_ONCE: Final = 10
 
 
 @define(eq=False)
-class Claim:
+class Lease:
     """The right to write to a run.
 
     Attributes:
@@ -44,7 +44,7 @@ class Claim:
     unsure: tuple[str, ...] = ()
 
 
-def claim(database: Database, run: str, size: int | None) -> Claim:
+def claim(database: Database, run: str, size: int | None) -> Lease:
     """Claim a run that nobody has, see `RunStore.claim`."""
     name = new_owner()
     is_left = f"(owner IS NULL OR owner = ? OR leased_until < {database.clock})"
@@ -66,7 +66,7 @@ def claim(database: Database, run: str, size: int | None) -> Claim:
     )
 
 
-def take_over(database: Database, run: str) -> Claim:
+def take_over(database: Database, run: str) -> Lease:
     """Claim a run even if somebody else has it, see `RunStore.take_over`."""
     has_not_ended = f"status NOT IN ({', '.join('?' * len(ENDED))})"
     claimed = database.together(lambda: _claimed(database, run, new_owner(), has_not_ended, *ENDED))
@@ -78,10 +78,10 @@ def take_over(database: Database, run: str) -> Claim:
     return claimed
 
 
-def renew(database: Database, claims: Sequence[Claim]) -> None:
+def renew(database: Database, leases: Sequence[Lease]) -> None:
     """Renew claims; those whose runs somebody else has, or nobody any more, are marked as lost."""
-    for first in range(0, len(claims), _AT_ONCE):
-        some = claims[first : first + _AT_ONCE]
+    for first in range(0, len(leases), _AT_ONCE):
+        some = leases[first : first + _AT_ONCE]
         renewed = database.execute(
             f"UPDATE gram_runs SET leased_until = {database.clock} + ? "
             f"WHERE owner IS NOT NULL AND ({' OR '.join(['(id = ? AND fence = ?)'] * len(some))}) "
@@ -95,7 +95,7 @@ def renew(database: Database, claims: Sequence[Claim]) -> None:
 
 def let_go(
     database: Database,
-    claim: Claim,
+    claim: Lease,
     status: RunStatus,
     usage: Usage,
     reason: str | None = None,
@@ -138,7 +138,7 @@ def taken(database: Database, run: str) -> RunTakenError:
 
 def _claimed_in_turn(
     database: Database, run: str, size: int | None, owner: str, condition: str, *values: object
-) -> Claim | None:
+) -> Lease | None:
     """Claim a run that nobody has gone on with since it was read, where it is its turn.
 
     It is not if another turn of its conversation is under way, or went before it.
@@ -148,7 +148,7 @@ def _claimed_in_turn(
     """
     condition = f"status <> 'cancelled' AND {condition}"
 
-    def work() -> Claim | None:
+    def work() -> Lease | None:
         turns = database.execute(
             "SELECT conversation, messages FROM gram_runs "
             "WHERE id = ? AND messages IS NOT NULL AND status <> 'done'",
@@ -190,7 +190,7 @@ def _expect_turn(database: Database, run: str, conversation: str, before: int) -
 
 def _claimed(
     database: Database, run: str, owner: str, condition: str, *values: object
-) -> Claim | None:
+) -> Lease | None:
     claimed = database.execute(
         "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', reason = NULL, "
         f"leased_until = {database.clock} + ?, changed = {database.clock} "
@@ -203,4 +203,4 @@ def _claimed(
     if not claimed:
         return None
     ((size,),) = database.execute("SELECT max(seq) + 1 FROM gram_entries WHERE run = ?", run)
-    return Claim(run, claimed[0][0], size or 0)
+    return Lease(run, claimed[0][0], size or 0)

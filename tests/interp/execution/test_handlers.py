@@ -27,7 +27,7 @@ from interp import (
     Event,
     LimitError,
     Limits,
-    LiveWorld,
+    LiveHandler,
     ModelError,
     OpenAIModel,
     Request,
@@ -73,14 +73,14 @@ def watched(begun: Run, blocking: bool) -> list[Any]:
 class Counting:
     """A world around a world that counts what it is asked for, and repeats a failed tool once."""
 
-    world: Any
+    handler: Any
     seen: list[type]
 
     async def perform(self, effect: Effect, report: Any) -> Event:
         self.seen.append(type(effect))
-        event: Event = await self.world.perform(effect, report)
+        event: Event = await self.handler.perform(effect, report)
         if isinstance(event, CallFailed):
-            event = await self.world.perform(effect, report)
+            event = await self.handler.perform(effect, report)
         return event
 
 
@@ -96,14 +96,14 @@ def test_a_world_can_be_put_around_another(blocking: bool) -> None:
 
     state, _, _ = start(AGENT, "hi")
     model: Any = ScriptedModel([asking(1, 2), "Done."])
-    world = Counting(LiveWorld.of(state, working(work), model=model, match="types"), [])
-    begun = Run(state, world=world)
+    handler = Counting(LiveHandler.of(state, working(work), model=model, match="types"), [])
+    begun = Run(state, handler=handler)
 
     observations = watched(begun, blocking)
 
     assert observations[-1].response.content == "Done."
     assert [each.result for each in begun.state.invocations] == [1, 2]
-    assert world.seen == [CallModel, CallTool, CallTool, CallModel]
+    assert handler.seen == [CallModel, CallTool, CallTool, CallModel]
     assert any(isinstance(each, TextDelta) for each in observations)
 
 
@@ -121,7 +121,7 @@ def test_a_world_without_models_and_tools_replays_a_run(blocking: bool) -> None:
         async def perform(self, effect: Effect, report: Any) -> Event:
             return tape[effect.at]
 
-    again = Run(begun, world=Replay())
+    again = Run(begun, handler=Replay())
     go_on(again, blocking)
 
     assert again.state == recorded.state

@@ -1,4 +1,4 @@
-"""A world that answers as a recorded run did, without a model, a key or tools."""
+"""A handler that answers as a recorded run did, without a model, a key or tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import SequenceMatcher, unified_diff
 from attrs import field, frozen
 
 from ...errors import ReplayError
-from ...execution import Report, TextDelta, World
+from ...execution import Handler, Report, TextDelta
 from ...machine import (
     FORBIDDEN,
     Ask,
@@ -34,16 +34,16 @@ from ..records import (
 
 
 def recorded(
-    run: RecordedRun | PathLike, *, model: World | None = None, tools: World | None = None
-) -> World:
-    """The world of a recorded run: it answers each effect as it was answered then.
+    run: RecordedRun | PathLike, *, model: Handler | None = None, tools: Handler | None = None
+) -> Handler:
+    """The handler of a recorded run: it answers each effect as it was answered then.
 
     An effect that was not recorded, or that asks for something else than the recorded one at its
     position, is a `ReplayError`, unless somebody is named who performs it.
 
     Args:
         run: the run, or its file.
-        model: what asks the model where the recording does not fit, such as a `LiveWorld`.
+        model: what asks the model where the recording does not fit, such as a `LiveHandler`.
         tools: what runs tools and asks for approval there.
 
     Raises:
@@ -94,7 +94,7 @@ class _Answer:
 class _Recorded:
     run: RecordedRun
     answers: Mapping[tuple[type[Effect], At], _Answer] = field(repr=False)
-    live: Mapping[type[Effect], World | None]
+    live: Mapping[type[Effect], Handler | None]
 
     def __repr__(self) -> str:
         return repr(self.run).replace("RecordedRun", "recorded", 1)
@@ -107,7 +107,7 @@ class _Recorded:
             report(TextDelta(event.at, event.message.content))
         return event
 
-    def _live(self, effect: Effect) -> World | None:
+    def _live(self, effect: Effect) -> Handler | None:
         """Who performs an effect that was not recorded; None for one that was."""
         answer = self.answers.get((type(effect), effect.at))
         if answer and answer.effect == effect:

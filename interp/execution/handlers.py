@@ -1,7 +1,7 @@
-"""The world: what performs effects. A run is a State and a world.
+"""Handlers: what performs effects. A run is a State and a handler.
 
-A world is anything with `World`'s one method, so one can be put around another: to repeat what
-failed, to count, to rehearse. `LiveWorld` is the one that asks models, runs tools and asks for
+A handler is anything with `Handler`'s one method, so one can be put around another: to repeat what
+failed, to count, to rehearse. `LiveHandler` is the one that asks models, runs tools and asks for
 approval. What goes wrong in a tool becomes an event; what goes wrong in a model or an approver is
 an error of the run, which stays where it was.
 """
@@ -79,7 +79,7 @@ def named_model(model: ModelChoice) -> Model | None:
         raise ConfigurationError(str(error)) from None
 
 
-class World(Protocol):
+class Handler(Protocol):
     """What performs effects.
 
     Raises:
@@ -97,8 +97,8 @@ class World(Protocol):
 
 
 @frozen(eq=False, repr=False)
-class LiveWorld:
-    """The world of models, tools and people.
+class LiveHandler:
+    """The handler of models, tools and people.
 
     Attributes:
         tools: the implementations, by name.
@@ -126,8 +126,8 @@ class LiveWorld:
         match: Match = "full",
         approve: Approver | None = None,
         on_tool_error: OnToolError = "tell",
-    ) -> LiveWorld:
-        """The world of a run, with the tools of a library that implement those of its program.
+    ) -> LiveHandler:
+        """The handler of a run, with the tools of a library that implement those of its program.
 
         Args:
             state: a State of the run.
@@ -138,7 +138,7 @@ class LiveWorld:
             ToolBindingError: the library does not implement the tools as they are written.
             ConfigurationError: the provider is unknown, or its key is missing.
         """
-        expect(state, State, "state", by="LiveWorld.of")
+        expect(state, State, "state", by="LiveHandler.of")
         tools: tuple[Tool, ...] = ()
         if library is not None:
             tools = bind_agent_tools(state.agent, library, match=match)
@@ -155,7 +155,7 @@ class LiveWorld:
         return cls(by_name, AnyModel(asked), approve, on_tool_error, is_of_user)
 
     def __repr__(self) -> str:
-        return f"<LiveWorld of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"
+        return f"<LiveHandler of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"
 
     async def perform(self, effect: Effect, report: Report | None) -> Event:
         """Perform an effect; what blocks runs in a thread."""

@@ -37,9 +37,9 @@ def test_a_recorded_run_is_the_world_of_another_run(file: Path) -> None:
     model = ScriptedModel([CALLS, "done"])
     response = run(AGENT, "go", counting(done), model=model, record=file)
 
-    assert run(AGENT, "go", world=recorded(file)) == response
-    assert asyncio.run(arun(AGENT, "go", world=recorded(file))) == response
-    watched = begin(AGENT, "go", world=recorded(file)).stream()
+    assert run(AGENT, "go", handler=recorded(file)) == response
+    assert asyncio.run(arun(AGENT, "go", handler=recorded(file))) == response
+    watched = begin(AGENT, "go", handler=recorded(file)).stream()
     assert [each.text for each in watched if isinstance(each, TextDelta)] == ["done"]
     assert sorted(done) == [0, 1]
 
@@ -49,7 +49,7 @@ def test_another_program_is_replayed_up_to_the_first_request_that_differs(file: 
     changed = loads_one(dumps(AGENT).replace("Count.", "Count well."))
 
     with pytest.raises(ReplayError) as caught:
-        run(changed, "go", world=recorded(file))
+        run(changed, "go", handler=recorded(file))
 
     lines = str(caught.value).splitlines()
     told = "the request at position (0) is not the one that was recorded:"
@@ -66,7 +66,7 @@ def test_what_a_policy_answered_on_resuming_is_answered_again(
         run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
     response = resume_run(file, counting([]), model=ScriptedModel(["done"]), policy=policy)
 
-    assert run(AGENT, "go", policy=ask_all, world=recorded(file)) == response
+    assert run(AGENT, "go", policy=ask_all, handler=recorded(file)) == response
 
 
 def test_what_was_not_recorded_is_told_with_the_nearest_request(file: Path) -> None:
@@ -74,13 +74,13 @@ def test_what_was_not_recorded_is_told_with_the_nearest_request(file: Path) -> N
         run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
 
     with pytest.raises(ReplayError, match=r"run\.gram: nothing was recorded at position \(0, 0\)"):
-        run(AGENT, "go", world=recorded(file))
+        run(AGENT, "go", handler=recorded(file))
     resume_run(file, counting([]), model=ScriptedModel([CALLS, "done"]), policy=allow_all)
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(lines[:-2]))
 
     with pytest.raises(ReplayError) as caught:
-        run(AGENT, "go", world=recorded(file))
+        run(AGENT, "go", handler=recorded(file))
 
     told = "nothing was recorded at position (2) for the request; the nearest:"
     place, said = str(caught.value).splitlines()[0].split(": ", 1)
