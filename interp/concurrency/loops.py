@@ -43,11 +43,13 @@ class Caller:
             if not answer.set_running_or_notify_cancel():
                 return
             try:
-                answer.set_result(context.run(function))
+                result = context.run(function)
             except BaseException as error:
                 answer.set_exception(as_outcome(error))
                 if isinstance(error, KeyboardInterrupt):
                     raise
+            else:
+                answer.set_result(result)
 
         self._given.put(answer_it)
         return await asyncio.wrap_future(answer)
@@ -110,11 +112,12 @@ def waited_for(make: Callable[[], Awaitable[T]], caller: Caller | None = None) -
         caller: what has this thread call functions; a new one by default.
     """
     caller = caller or Caller()
-    token = _caller.set(caller)
     begun = _Begun(_ours.running(), make)
-    _caller.reset(token)
-    when_left_behind(begun.cancel)
+    token = _caller.set(caller)
     try:
+        when_left_behind(begun.cancel)
+        begun.begin()
+        _caller.reset(token)
         caller.wait_for(begun)
     except BaseException:  # raised again, when what was under way has ended
         begun.cancel()
@@ -231,19 +234,23 @@ class _Begun(Generic[T]):
         self._loop = loop
         self._task: asyncio.Task[T] | None = None
         self._is_cancelled = False
-        loop.call_soon_threadsafe(self._begin, make)
+        self._make = make
 
-    def _begin(self, make: Callable[[], Awaitable[T]]) -> None:
-        self._task = self._loop.create_task(self._run(make))
+    def begin(self) -> None:
+        """Begin it."""
+        self._loop.call_soon_threadsafe(self._begin)
+
+    def _begin(self) -> None:
+        self._task = self._loop.create_task(self._run())
         self._task.add_done_callback(self._end)
         if self._is_cancelled:
             self._task.cancel()
 
-    async def _run(self, make: Callable[[], Awaitable[T]]) -> T:
+    async def _run(self) -> T:
         if not self.began.set_running_or_notify_cancel():  # it has begun elsewhere
             raise asyncio.CancelledError
         self.began.set_result(None)
-        return await _awaited(make)
+        return await _awaited(self._make)
 
     def _end(self, task: asyncio.Task[T]) -> None:
         if _is_exiting:  # whoever waits is a daemon, and ends with the process
@@ -311,6 +318,7 @@ class _LoopThread:
         while True:
             loop = self.running()
             begun = _Begun(loop, make)
+            begun.begin()
             await asyncio.wait([asyncio.wrap_future(begun.began)], timeout=_NOTICE)
             if begun.began.done() or not begun.began.cancel():
                 return begun

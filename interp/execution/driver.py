@@ -387,13 +387,17 @@ class Driver:
     ) -> Step:
         """Take the step that an event leads to: write it, keep it, tell who watches."""
         taken = step(self.state, event)
+        written = self._recorder.written if self._recorder else 0
         try:
             if self._recorder:
                 await self._recorder.append(effect, event, taken.state, seconds)
         except AgentError as error:
             self._failure = self._failure or error
-        finally:  # a write that is interrupted is looked at when the run is taken up again
-            self.state = taken.state
+        except asyncio.CancelledError:
+            if self._recorder and self._recorder.written > written:
+                self.state = taken.state
+            raise
+        self.state = taken.state  # what is cut before this, the log gives when it is taken up again
         if self._spans:
             self._spans.happened(taken)
         failed = await self._watchers.tell(effect, event, taken)

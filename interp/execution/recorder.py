@@ -29,11 +29,15 @@ class Recorder:
     Args:
         log: a file, or what a store keeps of one run.
         tools: the tools of the run by their names, as far as they are known.
+
+    Attributes:
+        written: how many events were written.
     """
 
     def __init__(self, log: RunLog, tools: Mapping[str, Tool]) -> None:
         self._log = log
         self._tools = tools
+        self.written = 0
         self._notes: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
@@ -47,9 +51,8 @@ class Recorder:
             The events that the log has beside those of the State.
         """
         holding = self._log.held(standing)
-        missed = await self._ask(holding.__enter__)
         try:
-            yield missed
+            yield await self._ask(holding.__enter__)
         except BaseException as error:
             if standing().status is not Status.DONE:
                 with suppress(OSError, StoreError):
@@ -69,7 +72,12 @@ class Recorder:
             AgentError: the log cannot be written; what was recorded before is whole.
         """
         folded = Folded(event, effect, state)
-        await self._ask(partial(self._recorded, partial(self._log.append, folded, seconds)))
+
+        def append() -> None:
+            self._log.append(folded, seconds)
+            self.written += 1
+
+        await self._ask(partial(self._recorded, append))
 
     @asynccontextmanager
     async def noting(self, effect: Effect) -> AsyncIterator[None]:

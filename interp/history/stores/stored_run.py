@@ -64,6 +64,7 @@ class StoredRun:
         self._closes_store = closes_store
         self._claim: Lease | None = None
         self._size = 1
+        self._events = 0
         self._entries = EntryWriter()
         self._unwritten: list[str] = []
         self._stopped_by: str | None = None
@@ -130,6 +131,7 @@ class StoredRun:
             reason=stopped_by,
         )
         self._size = 1 + len(entries)
+        self._events = len(standing.events) if standing else 0
         self.has_begun = True
         self._close()
 
@@ -166,6 +168,7 @@ class StoredRun:
         found.check()
         log.has_begun, log.once = True, found.once
         log._size = 1 + len(found.entries)
+        log._events = len(found.events)
         if status_of(found.state) in ENDED and row.status == "stopped":
             with log.held(lambda: found.state):  # whoever had it did not come to write its status
                 pass
@@ -183,6 +186,9 @@ class StoredRun:
             RunTakenError: somebody else has claimed it, or has gone on with it.
             StoreError: the store cannot be written.
         """
+        if self._claim is not None:  # an interrupt has left it behind
+            with suppress(StoreError):
+                self._let_go(self._claim, standing)
         try:
             claim = self.store.claim(self.id, self._size)
         except AgentError:
@@ -191,7 +197,8 @@ class StoredRun:
         self._claim, self._stopped_by = claim, None
         try:
             self._write()  # what could not be written before
-            yield ()
+            count = len(standing().events) if standing else self._events
+            yield self.store.recorded(self.id).events[count:] if count < self._events else ()
         except BaseException:  # raised again, whatever becomes of the claim, which ends alone
             with suppress(StoreError):
                 self._let_go(claim, standing)
@@ -222,10 +229,13 @@ class StoredRun:
             StoreError: the store cannot be written.
         """
         self._write(self._entries.event(folded, seconds))
+        self._events += 1
 
     def append_all(self, events: Iterable[Folded]) -> None:
         """Write events, all or none; see `append`."""
-        self._write(*(self._entries.event(each) for each in events))
+        lines = [self._entries.event(each) for each in events]
+        self._write(*lines)
+        self._events += len(lines)
 
     def note(self, note: Note, *, may_be_lost: bool = False) -> None:
         """Write a note, see `RunLog.note`.

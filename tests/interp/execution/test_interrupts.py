@@ -32,6 +32,7 @@ from interp import (
     tool,
 )
 from interp.history.records import has_nothing_begun
+from interp.history.stores import StoredRun
 from tests.paths import ROOT
 
 ROOMS = tuple(
@@ -218,6 +219,7 @@ def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(
             if trial.begun is None:
                 continue
             content = trial.begun.finish().content
+            StoredRun.of(store, trial.begun.state.run_id)  # who looks at it says what it is
             row = store.row(trial.begun.state.run_id)
 
             assert (content, row.status) == ("Done.", "done"), f"line {line}"
@@ -244,11 +246,12 @@ def test_a_run_goes_on_when_ctrl_c_comes_at_any_moment(from_memory: bool, tmp_pa
                 signal.pthread_kill(main, signal.SIGINT)
 
         thread = threading.Thread(target=interrupt)
-        thread.start()
         try:
+            thread.start()
             by_run(trial.begin())
             ended.set()
             thread.join()
+            time.sleep(0.001)  # what was sent comes here
         except KeyboardInterrupt:
             thread.join()
         goes_on(trial, file, from_memory, f"after {wait} s")
