@@ -248,6 +248,8 @@ class Driver:
                     self._spans = held.enter_context(self._telemetry.running(lambda: self.state))
                 if self._failure:
                     raise self._failure
+                if isinstance(self._handler, LiveHandler):
+                    await self._handler.prepare(pending(self.state))
                 yield Clock(self.state.limits.run_seconds)
         except AgentError as error:
             error.state = self.state

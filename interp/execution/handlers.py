@@ -9,7 +9,7 @@ an error of the run, which stays where it was.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias, Union
 
@@ -161,6 +161,11 @@ class LiveHandler:
         """Perform an effect; what blocks runs in a thread."""
         log_effect(effect, self.model)
         return event_without_keys(await self._performed(effect, report))
+
+    async def prepare(self, effects: Iterable[Effect]) -> None:
+        """Import what some effects need, before clocks are started."""
+        if any(isinstance(each, CallModel) for each in effects):
+            await call_in_thread(self.model.prepare)
 
     async def _performed(self, effect: Effect, report: Report | None) -> Event:
         match effect:
