@@ -82,7 +82,7 @@ def test_a_recorded_newsroom_replays_to_an_equal_state(tmp_path: Path) -> None:
     file = tmp_path / "newsroom.run.gram"
     response = run(newsroom, "the moon", library, model=example["Cast"](), record=file)
 
-    replayed = run(newsroom, "the moon", library, world=recorded(file))
+    replayed = run(newsroom, "the moon", library, handler=recorded(file))
 
     assert replayed == response
     assert "approved" not in replayed.content

@@ -125,7 +125,7 @@ def test_what_cannot_run_is_refused_before_it_is_queued(store: RunStore) -> None
         submit(GREETER, "Hi.", store=store, run_id="a b")
     with pytest.raises(ConfigurationError, match="priority is from -1000000 to 1000000"):
         submit(GREETER, "Hi.", store=store, priority=10**9)
-    with pytest.raises(ConfigurationError, match="world is no option that is kept"):
+    with pytest.raises(ConfigurationError, match="handler is no option that is kept"):
         submit(GREETER, "Hi.", store=store, handler=None)  # type: ignore[call-arg]  # wrong on purpose
     with pytest.raises(TypeError, match="model must be"):
         submit(GREETER, "Hi.", store=store, model=ScriptedModel(["x"]))  # type: ignore[arg-type]  # wrong on purpose
