@@ -62,7 +62,7 @@ clock_within: ContextVar[Clock | None] = ContextVar("clock_within", default=None
 
 
 async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
-    """Await something for a time, which stands still while a call of it waits for a thread.
+    """Await something for a time. The time that a call of it waits for a thread does not count.
 
     Raises:
         TookTooLongError: it did not end in time. It was cancelled, and is left behind if it does

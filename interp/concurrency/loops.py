@@ -44,7 +44,7 @@ class Caller:
                 return
             try:
                 result = context.run(function)
-            except BaseException as error:
+            except BaseException as error:  # raised again where it is awaited
                 answer.set_exception(as_outcome(error))
                 if isinstance(error, KeyboardInterrupt):
                     raise

@@ -53,7 +53,7 @@ class Recorder:
         holding = self._log.held(standing)
         try:
             yield await self._ask(holding.__enter__)
-        except BaseException as error:
+        except BaseException as error:  # noted, and raised again
             if standing().status is not Status.DONE:
                 with suppress(OSError, StoreError):
                     await self._ask(partial(self._log.note, Stopped(_told(error))))

@@ -97,7 +97,7 @@ def _telling(tool: Tool) -> Iterator[None]:
     """Turn what a tool raises inside into a ToolError; a cancellation from outside goes on."""
     try:
         yield
-    except BaseException as error:
+    except BaseException as error:  # a tool of the user may raise anything
         if is_from_outside(error):
             raise
         raise _failure(tool, error) from error
